@@ -1,28 +1,51 @@
-//! placeholder that runs everything on the calling thread; the pool replaces it.
-#![allow(missing_docs)]
-pub mod iter;
-pub use iter::{Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce};
+//! One worker pool for parallel and concurrent programs.
+//!
+//! An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream. So does the work here.
+//!
+//! - [`join`] runs two closures, in parallel if a thread is idle. A fork that nobody takes costs about a nanosecond, so
+//!   recursion needs no cut-off.
+//! - [`par_for_each`], [`par_map`] and [`par_reduce`] run over slices, ranges, [`chunks`] and pairs of them. They are cut
+//!   only when another thread asks for work, so there is no grain size to choose.
+//! - [`scope`] spawns any number of tasks that borrow from their parent, which waits for all of them.
+//! - [`Pool`] is for those who want threads of their own; everybody else uses the default pool without a word about it.
+//!
+//! ```
+//! struct Node {
+//!     value: u64,
+//!     children: Option<Box<(Node, Node)>>,
+//! }
+//!
+//! fn sum(node: &Node) -> u64 {
+//!     let Some(children) = &node.children else { return node.value };
+//!     let (left, right) = anabranch::join(|| sum(&children.0), || sum(&children.1));
+//!     node.value + left + right
+//! }
+//!
+//! let leaf = |value| Node { value, children: None };
+//! let root = Node { value: 1, children: Some(Box::new((leaf(2), leaf(3)))) };
+//! assert_eq!(sum(&root), 6);
+//! ```
+//!
+//! # What may be relied on
+//! - All that is forked or spawned has ended when the call that made it returns, also when something panics. A panic
+//!   reaches the caller once; no work, no value and no payload is leaked.
+//! - A thread that waits in a [`join`] or a [`scope`] runs only pieces of what it waits for. A lock held across them is
+//!   never met again by unrelated work on the same stack.
+//! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 
-pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
-where A: FnOnce() -> RA + Send, B: FnOnce() -> RB + Send, RA: Send, RB: Send,
-{ (a(), b()) }
+#[cfg(not(loom))]
+mod iter;
+#[cfg(not(loom))]
+mod join;
+mod pool;
+#[cfg(not(loom))]
+mod scope;
+mod sys;
 
-pub struct Pool { threads: usize }
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum BuildError { ZeroThreads }
-impl std::fmt::Display for BuildError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str("a pool needs at least one thread") }
-}
-impl std::error::Error for BuildError {}
-impl Pool {
-    pub fn builder() -> Builder { Builder { threads: None } }
-    pub fn install<R>(&self, f: impl FnOnce() -> R) -> R { f() }
-    pub fn num_threads(&self) -> usize { self.threads }
-}
-pub struct Builder { threads: Option<usize> }
-impl Builder {
-    pub fn threads(mut self, n: usize) -> Self { self.threads = Some(n); self }
-    pub fn build(self) -> Result<Pool, BuildError> { match self.threads { Some(0) => Err(BuildError::ZeroThreads), n => Ok(Pool { threads: n.unwrap_or(2) }) } }
-}
-pub fn current_num_threads() -> usize { 2 }
+#[cfg(not(loom))]
+pub use crate::{
+    iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
+    join::join,
+    pool::{BuildError, Builder, Pool, current_num_threads},
+    scope::{Scope, scope},
+};

@@ -1,0 +1,185 @@
+//! Fork and join: the second closure may be run by another thread while this one runs the first.
+//!
+//! What happens when nobody steals, which is nearly always: the frame (the closure and a pointer to the code that runs it)
+//! is written on this stack, its address is pushed onto the fork stack, the first closure is called, the slot is popped,
+//! one comparison tells that the frame is still private, and the second closure is called, statically and inlined where
+//! the compiler likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `pool::fork_stack` has the
+//! protocol, `pool::frame` what happens to a frame that is published.
+
+use crate::{
+    pool::{fork_stack::Slot, frame::Frame, handle::Pool, wait::Outcome, worker::Worker},
+    scope::drop_quietly,
+};
+use std::{
+    cell::UnsafeCell,
+    mem::ManuallyDrop,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+};
+
+/// The second half of a join. Before it runs the payload is the closure, afterwards the result.
+#[repr(C)]
+struct Fork<B, RB> {
+    frame: Frame,
+    payload: UnsafeCell<Payload<B, RB>>,
+}
+
+union Payload<B, RB> {
+    closure: ManuallyDrop<B>,
+    result: ManuallyDrop<thread::Result<RB>>,
+}
+
+impl<B, RB> Fork<B, RB>
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    fn new(closure: B) -> Self {
+        Self {
+            frame: Frame::new(Self::execute),
+            payload: UnsafeCell::new(Payload { closure: ManuallyDrop::new(closure) }),
+        }
+    }
+
+    /// The thief's way of running it.
+    ///
+    /// # Safety
+    /// `frame` is the first field of a `Fork<B, RB>` that the caller has taken, and its closure has not been run.
+    unsafe fn execute(frame: *const Frame) {
+        let this = frame.cast::<Self>();
+        // SAFETY: the frame is at offset 0, and a taken frame is the thief's until it is done.
+        unsafe {
+            let payload = (*this).payload.get();
+            let closure = ManuallyDrop::take(&mut (*payload).closure);
+            let result = catch_unwind(AssertUnwindSafe(closure));
+            (*payload).result = ManuallyDrop::new(result);
+        }
+    }
+
+    /// # Safety
+    /// The fork was never published or has been reclaimed, and neither this nor `take_result` has been called.
+    unsafe fn take_closure(&self) -> B {
+        // SAFETY: the caller's word: the payload is the closure, and this thread's.
+        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).closure) }
+    }
+
+    /// # Safety
+    /// A thief has run the fork and it is done; this is called once.
+    unsafe fn take_result(&self) -> thread::Result<RB> {
+        // SAFETY: the caller's word: the payload is the result, and this thread's again.
+        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
+    }
+}
+
+/// Ends the fork when the first closure panics: nothing may refer to the frame when its stack is unwound.
+struct Unwind<'a, B, RB>
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    worker: &'a Worker,
+    slot: *const Slot,
+    fork: &'a Fork<B, RB>,
+}
+
+impl<B, RB> Drop for Unwind<'_, B, RB>
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: this thread pushed the slot and has not popped it; then as `join` itself.
+        unsafe {
+            if self.worker.stack.pop(self.slot)
+                || self.worker.finish(self.slot, &raw const self.fork.frame) == Outcome::Reclaimed
+            {
+                drop(self.fork.take_closure());
+            } else {
+                match self.fork.take_result() {
+                    Ok(result) => drop(result),
+                    Err(panic) => drop_quietly(Some(panic)),
+                }
+            }
+        }
+    }
+}
+
+/// Runs both closures, possibly in parallel, and returns both results.
+///
+/// `a` runs on the calling thread. `b` may be taken by an idle thread of the pool meanwhile; if none does, the calling
+/// thread runs it afterwards, at the cost of about a nanosecond over calling the two one after the other. There is no need
+/// to stop forking when pieces get small. Called outside of any pool it uses the default one, which the calling thread
+/// joins as a guest until the call returns.
+///
+/// While the calling thread waits for `b`, it runs pieces that `b` has forked and nothing else, so a lock that is held
+/// across a `join` is safe as long as the two closures do not wait for each other's locks.
+///
+/// # Panics
+/// When `a` or `b` panics: once both have ended. If `a` panics, `b` is not begun any more, but waited for if it was; when
+/// both panic, the panic of `a` is passed on.
+///
+/// ```
+/// fn fib(n: u32) -> u64 {
+///     if n < 2 {
+///         return u64::from(n);
+///     }
+///     let (a, b) = anabranch::join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+/// assert_eq!(fib(20), 6765);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let worker = Worker::current();
+    let fork = Fork::new(b);
+    let frame = &raw const fork.frame;
+    // SAFETY: `worker` is this thread's seat. The slot is popped below, or by `Unwind` if `a` panics, before `fork` ends.
+    let slot = match unsafe { worker.stack.push(frame) } {
+        Some(slot) => slot,
+        // SAFETY: as above.
+        None => match unsafe { worker.push_asked(frame) } {
+            Some(slot) => slot,
+            // SAFETY: the fork was not pushed.
+            None => return without_fork(worker, a, unsafe { fork.take_closure() }),
+        },
+    };
+    let unwind = Unwind { worker, slot, fork: &fork };
+    let ra = a();
+    std::mem::forget(unwind);
+    // SAFETY: pushed above, and whatever `a` pushed has been popped. A fork that is still private, or was reclaimed, is
+    // this thread's alone with its closure in it; one that is done has its result.
+    unsafe {
+        if !worker.stack.pop(slot) && worker.finish(slot, frame) == Outcome::Done {
+            return match fork.take_result() {
+                Ok(rb) => (ra, rb),
+                Err(panic) => resume_unwind(panic),
+            };
+        }
+        let b = fork.take_closure();
+        (ra, b())
+    }
+}
+
+/// Outside of every pool the default one is entered first; in a pool the fork stack is full, and the fork is a plain call.
+#[cold]
+#[inline(never)]
+fn without_fork<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if worker.registry().is_none() {
+        return Pool::default().install(|| join(a, b));
+    }
+    let ra = a();
+    (ra, b())
+}

@@ -1,0 +1,29 @@
+//! Running a closure on every thread of a pool: a scope whose tasks go to the inboxes.
+
+use crate::{
+    pool::{registry::Registry, worker::Worker},
+    scope::Ledger,
+    sys::sync::{Mutex, lock},
+};
+use std::sync::Arc;
+
+pub(crate) fn broadcast<R: Send>(registry: &Arc<Registry>, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let answers: Vec<Mutex<Option<R>>> = (0..registry.threads()).map(|_| Mutex::new(None)).collect();
+    registry.enter(|| {
+        let me = Worker::current();
+        let ledger = Ledger::new(me);
+        let (op, answers) = (&op, &answers[..]);
+        for (index, answer) in answers.iter().enumerate() {
+            let worker = registry.worker(index);
+            // SAFETY: `settle` below waits for all of them, and nothing in between unwinds.
+            unsafe { ledger.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
+            worker.parker.unpark();
+        }
+        me.wait_for_broadcast(|| ledger.is_settled());
+        ledger.rethrow();
+    });
+    answers
+        .into_iter()
+        .map(|answer| answer.into_inner().ok().flatten().expect("a task that did not panic has left its answer"))
+        .collect()
+}

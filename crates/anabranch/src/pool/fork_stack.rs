@@ -1,0 +1,320 @@
+//! The fork stack: the forks that a thread has open, oldest first, with a private end and a published one (the shelf).
+//!
+//! The idea. A fork pushes a pointer to its frame, a join pops it; both are plain stores by the owner, without a fence.
+//! Slots below `head` are the *shelf*: their frames are published, and any thread may take one with a CAS on the slot
+//! itself. `head` moves up by one when the owner publishes its oldest private frame, the biggest piece of work it has,
+//! and it does that only when asked: the fork compares `top` with `limit`, which is the end of the stack as a rule and
+//! null when the shelf wants work, so that one comparison serves both for the demand and for the overflow.
+//! Split deques (Lace: van Dijk, van de Pol 2014) and private deques (Acar, Chargueraud, Rainey 2013) are the ancestors;
+//! unlike theirs the state of a published job is in its slot alone, so thieves need no index that is exact.
+//!
+//! ```text
+//!   slots   [ A|1 ][  0  ][ C|1 ][  D  ][  E  ][ .... ]
+//!             ^published   ^      ^head          ^top          ^limit (or null: the shelf wants work)
+//!                   taken by a thief
+//! ```
+//!
+//! | slot      | meaning                        | next                                                              |
+//! |-----------|--------------------------------|-------------------------------------------------------------------|
+//! | even      | private, or left over          | owner: push overwrites it, `publish_oldest` -> `frame|1`          |
+//! | `frame|1` | published, nobody has it       | thief CAS -> 0 (taken), owner CAS -> 0 (reclaimed)                |
+//! | 0         | taken, or never used           | `put_back` -> `frame|1`; after its join the owner pushes again    |
+//!
+//! Invariants: (1) A slot holds an odd value only while the frame it names is published, taken by nobody, and not over:
+//! the owner does not leave a join before it has itself made the slot 0 or seen the frame done. So whoever swings an odd
+//! value to 0 holds a live frame, however old the reading was that made it try (an ABA is harmless: the frame of the
+//! second A is as live). (2) Joins are nested, so the published frames are those at the bottom, `[start, head)`, and a
+//! join that finds `head` above its slot knows that its frame was published. (3) Only the owner writes `top` and `head`;
+//! thieves read `head` as a hint where to look.
+//!
+//! Orderings: publish (release) -> win the slot (acquire) carries the frame to the thief; `put_back` (release) -> the
+//! owner's reclaim (acquire) carries it back. `limit` and `head` carry no data and are relaxed: a demand seen late is
+//! served late.
+
+use crate::{
+    pool::frame::{Frame, Published},
+    sys::sync::{AtomicPtr, Ordering},
+};
+use crossbeam_utils::CachePadded;
+use std::ptr;
+
+/// One entry, see the state table of the [module](self).
+pub(crate) type Slot = AtomicPtr<Frame>;
+
+fn tagged(frame: *mut Frame) -> *mut Frame {
+    frame.map_addr(|address| address | 1)
+}
+
+fn is_tagged(entry: *mut Frame) -> bool {
+    entry.addr() & 1 == 1
+}
+
+fn untagged(entry: *mut Frame) -> *mut Frame {
+    entry.map_addr(|address| address & !1)
+}
+
+/// What the owner reads at each fork and join and others write now and then.
+struct Demand {
+    limit: AtomicPtr<Slot>,
+    head: AtomicPtr<Slot>,
+}
+
+/// See the [module](self).
+pub(crate) struct ForkStack {
+    /// The first free slot. Alone on its line: the owner writes it at each fork and nobody else looks at it.
+    top: CachePadded<AtomicPtr<Slot>>,
+    demand: CachePadded<Demand>,
+    start: *mut Slot,
+    end: *mut Slot,
+}
+
+// SAFETY: all that is shared is atomic; `start` and `end` point to an array that the stack owns and frees in `drop`.
+unsafe impl Send for ForkStack {}
+// SAFETY: as above. Methods that only the owner may call say so and are unsafe.
+unsafe impl Sync for ForkStack {}
+
+/// A published frame that this thread has won. It must be run or put back.
+#[must_use]
+pub(crate) struct Claim {
+    pub(crate) frame: *const Frame,
+    slot: *const Slot,
+}
+
+impl ForkStack {
+    /// A stack without room: every fork on it takes the slow path. It stands for "this thread is in no pool".
+    #[cfg(not(loom))]
+    pub(crate) const fn closed() -> Self {
+        Self {
+            top: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
+            demand: CachePadded::new(Demand {
+                limit: AtomicPtr::new(ptr::null_mut()),
+                head: AtomicPtr::new(ptr::null_mut()),
+            }),
+            start: ptr::null_mut(),
+            end: ptr::null_mut(),
+        }
+    }
+
+    pub(crate) fn new(capacity: usize) -> Self {
+        let slots = allocate(capacity);
+        let start = slots.cast::<Slot>();
+        // SAFETY: one past the end of the array that was just made.
+        let end = unsafe { start.add(capacity) };
+        Self {
+            top: CachePadded::new(AtomicPtr::new(start)),
+            demand: CachePadded::new(Demand { limit: AtomicPtr::new(end), head: AtomicPtr::new(start) }),
+            start,
+            end,
+        }
+    }
+
+    // ---- the owner ----
+
+    /// Pushes a frame unless the slow path has to be asked first: the shelf wants work, or the stack is full.
+    ///
+    /// # Safety
+    /// Only the owner calls this, and it pops the slot before `frame` ends.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, frame: *const Frame) -> Option<*const Slot> {
+        let top = self.top.load(Ordering::Relaxed);
+        if top >= self.demand.limit.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: `limit` is never above `end`, so `top` is a slot.
+        unsafe { self.push_at(top, frame) };
+        Some(top)
+    }
+
+    /// As [`push`](Self::push), whatever the demand; `None` when the stack is full.
+    ///
+    /// # Safety
+    /// As for [`push`](Self::push).
+    pub(crate) unsafe fn push_unasked(&self, frame: *const Frame) -> Option<*const Slot> {
+        let top = self.top.load(Ordering::Relaxed);
+        if top >= self.end {
+            return None;
+        }
+        // SAFETY: below `end`.
+        unsafe { self.push_at(top, frame) };
+        Some(top)
+    }
+
+    #[inline(always)]
+    unsafe fn push_at(&self, top: *mut Slot, frame: *const Frame) {
+        // SAFETY: the caller says that `top` is a slot, so one past it is in the array or its end.
+        unsafe {
+            (*top).store(frame.cast_mut(), Ordering::Relaxed);
+            self.top.store(top.add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Pops down to `slot`. Whether its frame is still private: then it is the owner's, and nobody has seen it.
+    ///
+    /// # Safety
+    /// Only the owner calls this, with a slot that it pushed and has not popped.
+    #[inline(always)]
+    pub(crate) unsafe fn pop(&self, slot: *const Slot) -> bool {
+        self.top.store(slot.cast_mut(), Ordering::Relaxed);
+        self.demand.head.load(Ordering::Relaxed).cast_const() <= slot
+    }
+
+    /// Takes a published frame back. `false`: somebody else has it at this moment.
+    ///
+    /// # Safety
+    /// Only the owner of `frame` calls this, with the slot that it pushed it to.
+    pub(crate) unsafe fn reclaim(&self, slot: *const Slot, frame: *const Frame) -> bool {
+        // SAFETY: a slot of this stack, by the caller's word.
+        let slot = unsafe { &*slot };
+        let published = tagged(frame.cast_mut());
+        // Looking first: a waiting owner asks again and again, and should not take the line from a thief each time.
+        slot.load(Ordering::Relaxed) == published
+            && slot.compare_exchange(published, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Keeps a popped slot whose frame somebody else has, while the owner waits for it: forks go above it.
+    ///
+    /// # Safety
+    /// Only the owner calls this, with the slot that it has just popped.
+    pub(crate) unsafe fn hold(&self, slot: *const Slot) {
+        // SAFETY: it was pushed, so one past it is in the array or its end.
+        self.top.store(unsafe { slot.add(1) }.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Ends the publication of `slot`, whose frame was reclaimed or is done.
+    ///
+    /// # Safety
+    /// Only the owner calls this, and all above the slot has been popped.
+    pub(crate) unsafe fn settle(&self, slot: *const Slot) {
+        self.top.store(slot.cast_mut(), Ordering::Relaxed);
+        self.demand.head.store(slot.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked for work, or the stack is closed. A loop asks this between two blocks.
+    #[inline(always)]
+    pub(crate) fn is_asked(&self) -> bool {
+        self.demand.limit.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Withdraws the demand.
+    pub(crate) fn serve(&self) {
+        self.demand.limit.store(self.end, Ordering::Relaxed);
+    }
+
+    /// Publishes the oldest private frame. `describe` is told how many slots lie below it. `false`: there is none.
+    ///
+    /// # Safety
+    /// Only the owner calls this.
+    pub(crate) unsafe fn publish_oldest(&self, describe: impl FnOnce(usize) -> Published) -> bool {
+        let head = self.demand.head.load(Ordering::Relaxed);
+        if head >= self.top.load(Ordering::Relaxed) {
+            return false;
+        }
+        // SAFETY: a slot between `head` and `top` holds a private frame, and the owner is the one who publishes.
+        unsafe {
+            let frame = (*head).load(Ordering::Relaxed);
+            Frame::prepare(frame, describe(self.depth_of(head)));
+            self.demand.head.store(head.add(1), Ordering::Relaxed);
+            (*head).store(tagged(frame), Ordering::Release);
+        }
+        true
+    }
+
+    /// How many forks are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth_of(self.top.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn depth_of(&self, slot: *const Slot) -> usize {
+        (slot.addr() - self.start.addr()) / size_of::<Slot>()
+    }
+
+    // ---- everybody ----
+
+    /// Asks the owner to publish at its next fork.
+    pub(crate) fn ask(&self) {
+        // Looking first keeps the line shared with the owner when others have asked already.
+        if !self.is_asked() {
+            self.demand.limit.store(ptr::null_mut(), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the oldest published frame that lies at `from` or above. Its index comes with it.
+    pub(crate) fn take_oldest(&self, from: usize) -> Option<(usize, Claim)> {
+        let shelf = self.shelf();
+        for (index, slot) in shelf.iter().enumerate().skip(from) {
+            let entry = slot.load(Ordering::Relaxed);
+            if is_tagged(entry)
+                && slot.compare_exchange(entry, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+            {
+                return Some((index, Claim { frame: untagged(entry), slot }));
+            }
+        }
+        None
+    }
+
+    /// The lowest slot at `from` or above whose frame somebody has taken.
+    pub(crate) fn first_taken(&self, from: usize) -> Option<usize> {
+        self.shelf()
+            .iter()
+            .enumerate()
+            .skip(from)
+            .find(|(_, slot)| slot.load(Ordering::Relaxed).is_null())
+            .map(|(i, _)| i)
+    }
+
+    /// Whether a look at the shelf is worth while.
+    pub(crate) fn has_published(&self) -> bool {
+        self.shelf().iter().any(|slot| is_tagged(slot.load(Ordering::Relaxed)))
+    }
+
+    /// The slots that held published frames a moment ago.
+    fn shelf(&self) -> &[Slot] {
+        let head = self.demand.head.load(Ordering::Relaxed);
+        if head.is_null() {
+            return &[];
+        }
+        // SAFETY: `head` always lies within the array.
+        unsafe { std::slice::from_raw_parts(self.start, self.depth_of(head)) }
+    }
+}
+
+impl Claim {
+    /// Gives the frame back to the shelf and tells its owner, who may be waiting for it.
+    pub(crate) fn put_back(self) {
+        // SAFETY: the frame is taken, so its owner waits in its join, and the slot is not used for another. Both the slot
+        // and the parker belong to a worker of the pool and outlive the frame, which may be gone after the store.
+        unsafe {
+            let owner = Frame::owner(self.frame);
+            (*self.slot).store(tagged(self.frame.cast_mut()), Ordering::Release);
+            (*owner).unpark();
+        }
+    }
+
+    /// Runs the frame and tells its owner.
+    pub(crate) fn run(self) {
+        // SAFETY: this claim is the proof that the slot was won, and it is used up here.
+        unsafe { Frame::run(self.frame) }
+    }
+}
+
+/// An array of empty slots that takes no memory before it is used.
+#[cfg(not(loom))]
+fn allocate(capacity: usize) -> *mut [Slot] {
+    // SAFETY: all bits zero are a null `AtomicPtr`.
+    Box::into_raw(unsafe { Box::<[Slot]>::new_zeroed_slice(capacity).assume_init() })
+}
+
+#[cfg(loom)]
+fn allocate(capacity: usize) -> *mut [Slot] {
+    Box::into_raw((0..capacity).map(|_| Slot::default()).collect())
+}
+
+impl Drop for ForkStack {
+    fn drop(&mut self) {
+        if !self.start.is_null() {
+            let slots = ptr::slice_from_raw_parts_mut(self.start, self.depth_of(self.end));
+            // SAFETY: made by `allocate` with this length, and freed only here.
+            drop(unsafe { Box::from_raw(slots) });
+        }
+    }
+}

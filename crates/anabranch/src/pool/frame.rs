@@ -1,0 +1,138 @@
+//! The frame of a fork: what a thief needs to run the second half of a `join`, kept on the stack of the thread that
+//! forked.
+//!
+//! | state     | who may touch it                            | how it leaves                                            |
+//! |-----------|---------------------------------------------|----------------------------------------------------------|
+//! | private   | the owner                                   | the owner pops it, or publishes it                       |
+//! | published | whoever wins the CAS on its slot            | reclaimed by the owner, or taken by a thief              |
+//! | taken     | the thief, and `done` by the owner          | the thief sets `done`, its last touch of the frame       |
+//! | done      | the owner                                   | the owner takes the result out; the stack frame ends     |
+//!
+//! A fork that nobody steals pays for two words: `execute` and the closure. Everything else is written when the frame is
+//! published, by whoever publishes it.
+//!
+//! Orderings: publishing stores the slot with release, and winning the slot's CAS acquires it, so the thief sees the
+//! frame as the owner wrote it. The thief stores `done` with release, and the owner loads it with acquire, so the owner
+//! sees the result. After `done` is set the owner may return from the `join` at once and the frame is gone: whatever the
+//! thief needs afterwards it reads before.
+
+use crate::sys::{
+    parker::Parker,
+    sync::{AtomicBool, Ordering},
+};
+use std::{cell::UnsafeCell, mem::MaybeUninit, ptr};
+
+/// Where a piece of work comes from: the work inside which it was forked or spawned. Null stands for the root.
+///
+/// A thread that waits for a piece of work may run the descendants of that work and nothing else. Whether something is a
+/// descendant is read off the chain of parents, and each link of it is alive while the one below is: a fork ends before
+/// the work that forked it does.
+#[derive(Debug)]
+pub(crate) struct Lineage {
+    parent: *const Lineage,
+}
+
+impl Lineage {
+    pub(crate) fn new(parent: *const Lineage) -> Self {
+        Self { parent }
+    }
+
+    /// Whether `self` is `ancestor` or was forked, at any depth, inside it.
+    ///
+    /// # Safety
+    /// `self` must not have ended: then all above it are alive too.
+    pub(crate) unsafe fn descends_from(&self, ancestor: *const Lineage) -> bool {
+        let mut link: *const Lineage = self;
+        while !link.is_null() {
+            if ptr::eq(link, ancestor) {
+                return true;
+            }
+            // SAFETY: `link` has not ended, by the caller's word for the first and because a parent ends after its child
+            // for the rest.
+            link = unsafe { (*link).parent };
+        }
+        false
+    }
+}
+
+/// What a frame has from its publication on.
+pub(crate) struct Published {
+    lineage: Lineage,
+    /// The thread that waits for it. The parker belongs to a worker, which outlives every frame of its thread.
+    owner: *const Parker,
+    done: AtomicBool,
+}
+
+impl Published {
+    pub(crate) fn new(parent: *const Lineage, owner: *const Parker) -> Self {
+        Self { lineage: Lineage::new(parent), owner, done: AtomicBool::new(false) }
+    }
+}
+
+/// The head of every frame. Aligned so that the lowest bit of its address is free for the tag of its slot.
+#[repr(C, align(8))]
+pub(crate) struct Frame {
+    execute: unsafe fn(*const Frame),
+    published: UnsafeCell<MaybeUninit<Published>>,
+}
+
+impl Frame {
+    /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief.
+    pub(crate) fn new(execute: unsafe fn(*const Frame)) -> Self {
+        Self { execute, published: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    /// # Safety
+    /// The frame is private and the caller is the one who publishes it.
+    pub(crate) unsafe fn prepare(this: *const Frame, published: Published) {
+        // SAFETY: a private frame is touched by the publisher alone (state table), so nobody holds a reference into the
+        // cell.
+        unsafe { (*(*this).published.get()).write(published) };
+    }
+
+    /// # Safety
+    /// The frame was published and is not over.
+    unsafe fn published<'a>(this: *const Frame) -> &'a Published {
+        // SAFETY: `prepare` wrote it before the publication; since then it is only read, and `done` is atomic.
+        unsafe { (*(*this).published.get()).assume_init_ref() }
+    }
+
+    /// # Safety
+    /// The frame was published and is not over.
+    pub(crate) unsafe fn lineage<'a>(this: *const Frame) -> &'a Lineage {
+        // SAFETY: the caller's word.
+        unsafe { &Self::published(this).lineage }
+    }
+
+    /// # Safety
+    /// As for [`lineage`](Self::lineage), and the caller owns the frame: it alone decides when the frame is over.
+    pub(crate) unsafe fn is_done(this: *const Frame) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { Self::published(this).done.load(Ordering::Acquire) }
+    }
+
+    /// Wakes the thread that waits for this frame, which may now take it back.
+    ///
+    /// # Safety
+    /// The caller has just won the frame's slot.
+    pub(crate) unsafe fn owner(this: *const Frame) -> *const Parker {
+        // SAFETY: a taken frame is not over until `done` is set.
+        unsafe { Self::published(this).owner }
+    }
+
+    /// Runs a taken frame and tells its owner. The frame may be gone when this returns.
+    ///
+    /// # Safety
+    /// The caller won the frame's slot, and runs it once.
+    pub(crate) unsafe fn run(this: *const Frame) {
+        // SAFETY: a taken frame is the thief's (state table) until `done` is set; `execute` fits the frame that it was
+        // stored in.
+        unsafe {
+            ((*this).execute)(this);
+            let owner = Self::owner(this);
+            Self::published(this).done.store(true, Ordering::Release);
+            // The frame may be gone from here on; the parker belongs to a worker and stays.
+            (*owner).unpark();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The pool as users hold it, and the default one.
+
+use crate::pool::{
+    broadcast,
+    builder::{BuildError, Builder},
+    registry::Registry,
+    worker::Worker,
+};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    thread::{self, JoinHandle},
+};
+
+/// A pool of worker threads.
+///
+/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use the
+/// pool that they are called in, and outside of any the default one, which is made on its first use and has
+/// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
+/// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
+///
+/// A pool of T threads lets T threads work at a time. A thread from outside that comes in by [`install`](Self::install)
+/// works as one of them for as long as it stays, a *guest*: nothing is handed over, nobody has to wake up first. When
+/// more than T guests are inside, all of them work, each on its own, and the pool's own threads stand back.
+///
+/// Dropping a pool ends its threads and waits for them, exit handlers included. Work is always finished by then, because
+/// every way into a pool returns only when its work is done. A pool that is dropped by one of its own threads, from a
+/// handler say, tells them to end without waiting.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(4).build()?;
+/// let (a, b) = pool.install(|| anabranch::join(|| 6 * 7, || "both"));
+/// assert_eq!((a, b), (42, "both"));
+/// # Ok::<(), anabranch::BuildError>(())
+/// ```
+pub struct Pool {
+    pub(super) registry: Arc<Registry>,
+    pub(super) threads: Vec<JoinHandle<()>>,
+}
+
+static DEFAULT: OnceLock<Pool> = OnceLock::new();
+
+impl Pool {
+    /// Begins to set up a pool.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The default pool, which is made if this is its first use.
+    ///
+    /// # Panics
+    /// When it cannot be made: see [`Builder::build`].
+    pub(crate) fn default() -> &'static Pool {
+        DEFAULT.get_or_init(|| match Self::builder().build() {
+            Ok(pool) => pool,
+            Err(error) => panic!("the default anabranch pool cannot be made: {error}"),
+        })
+    }
+
+    pub(super) fn set_default(pool: Pool) -> Result<(), BuildError> {
+        DEFAULT.set(pool).map_err(|_| BuildError::DefaultExists)
+    }
+
+    /// Runs `root` on the calling thread as a part of this pool: what it forks can be taken by the pool's threads.
+    ///
+    /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
+    /// what that thread has forked there is first laid open, so that its own pool can go on without it.
+    ///
+    /// # Panics
+    /// When `root` panics; and when some 60,000 roots are open in the pool at once.
+    ///
+    /// ```
+    /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+    /// let mut squares = vec![0u64; 1000];
+    /// pool.install(|| {
+    ///     anabranch::par_for_each((0..1000u64, &mut squares[..]), |(i, square)| *square = i * i);
+    /// });
+    /// assert_eq!(squares[31], 961);
+    /// ```
+    pub fn install<R>(&self, root: impl FnOnce() -> R) -> R {
+        self.registry.enter(root)
+    }
+
+    /// How many threads work at a time.
+    pub fn num_threads(&self) -> usize {
+        self.registry.threads()
+    }
+
+    /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
+    ///
+    /// A thread that is at work does it when that piece of work has ended, or while it waits for something that this
+    /// broadcast is a part of. While it waits for the answers, a thread of the pool may run the `op` of another broadcast.
+    ///
+    /// # Panics
+    /// When an `op` panics: once all have ended, with the first panic.
+    ///
+    /// ```
+    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+    /// assert_eq!(pool.broadcast(|index| index * 10), [0, 10, 20]);
+    /// ```
+    pub fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        broadcast::broadcast(&self.registry, op)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.registry.close();
+        let own = thread::current().id();
+        if self.threads.iter().any(|thread| thread.thread().id() == own) {
+            return;
+        }
+        for thread in self.threads.drain(..) {
+            // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("threads", &self.num_threads()).finish_non_exhaustive()
+    }
+}
+
+/// How many threads work at a time in the pool that the caller is in; outside of any, in the default pool.
+///
+/// ```
+/// let pool = anabranch::Pool::builder().threads(3).build().unwrap();
+/// assert_eq!(pool.install(anabranch::current_num_threads), 3);
+/// ```
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+pub fn current_num_threads() -> usize {
+    match Worker::current().registry() {
+        Some(registry) => registry.threads(),
+        None => Pool::default().num_threads(),
+    }
+}

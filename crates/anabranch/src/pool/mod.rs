@@ -1,0 +1,31 @@
+//! The pool: frames, shelves, sleep, and the threads that live by them.
+//!
+//! `frame <- fork_stack <- worker <- registry <- builder`; `sleep` and `tasks` stand beside `fork_stack`.
+
+#[cfg(not(loom))]
+mod broadcast;
+#[cfg(not(loom))]
+mod builder;
+pub(crate) mod fork_stack;
+pub(crate) mod frame;
+#[cfg(not(loom))]
+pub(crate) mod registry;
+#[cfg(not(loom))]
+mod search;
+#[cfg(not(loom))]
+mod seats;
+pub(crate) mod sleep;
+#[cfg(not(loom))]
+pub(crate) mod tasks;
+#[cfg(not(loom))]
+pub(crate) mod wait;
+#[cfg(not(loom))]
+pub(crate) mod worker;
+
+#[cfg(not(loom))]
+pub use self::{
+    builder::{BuildError, Builder},
+    handle::{Pool, current_num_threads},
+};
+#[cfg(not(loom))]
+pub(crate) mod handle;

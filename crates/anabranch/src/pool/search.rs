@@ -1,0 +1,85 @@
+//! Looking for work: anywhere when idle, among the descendants of what one waits for otherwise.
+
+use crate::{
+    pool::{
+        frame::{Frame, Lineage},
+        registry::Registry,
+        worker::{Work, Worker},
+    },
+    sys::sync::hint,
+};
+
+/// How many thefts a waiting thread follows from one thief to the next.
+const MAX_HOPS: usize = 16;
+
+/// How often the lookout looks again after it has asked: long enough for a worker that forks every few nanoseconds.
+const LOOKS_AFTER_ASKING: usize = 20;
+
+impl Registry {
+    /// Takes work from anybody; where there is none, asks everybody to publish.
+    pub(crate) fn find(&self, me: &Worker) -> Option<Work> {
+        if let Some(task) = me.tasks.take_newest() {
+            return Some(Work::Task(task));
+        }
+        let count = self.workers().count();
+        let first = me.last_victim.get();
+        for victim in self.workers().cycle().skip(first).take(count) {
+            if let Some(work) = victim.rob(0, me) {
+                me.last_victim.set(victim.index);
+                return Some(work);
+            }
+        }
+        self.ask_all();
+        None
+    }
+
+    fn ask_all(&self) {
+        for worker in self.workers() {
+            worker.stack.ask();
+        }
+    }
+
+    /// The lookout's look: whether there is work to be had, also after asking for it.
+    pub(crate) fn sees_work(&self) -> bool {
+        if self.workers().any(Worker::has_work) {
+            return true;
+        }
+        self.ask_all();
+        (0..LOOKS_AFTER_ASKING).any(|_| {
+            hint::spin_loop();
+            self.workers().any(Worker::has_work)
+        })
+    }
+
+    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork at `index` was stolen takes work from the thief, or from
+    /// those who stole from the thief in turn, but only what descends from `awaited`.
+    pub(crate) fn find_descendant(&self, me: &Worker, index: usize, awaited: *const Lineage) -> Option<Work> {
+        let (mut victim, mut base) = me.thief_of(index)?;
+        for _ in 0..MAX_HOPS {
+            if let Some(claim) = victim.take_fork(base, me) {
+                // The theft that led here may be an old one, and the thief long busy with something else. A frame that was
+                // won is alive, so its ancestry can be read; a stranger goes back.
+                // SAFETY: the claim keeps the frame alive.
+                if unsafe { Frame::lineage(claim.frame).descends_from(awaited) } {
+                    return Some(Work::Frame(claim));
+                }
+                claim.put_back();
+                return None;
+            }
+            if let Some(task) = victim.tasks.take_descendant(awaited) {
+                return Some(Work::Task(task));
+            }
+            victim.stack.ask();
+            (victim, base) = victim.thief_of(victim.stack.first_taken(base)?)?;
+        }
+        None
+    }
+
+    /// Takes a task of which `awaited` is an ancestor, wherever it was spawned.
+    pub(crate) fn find_task(&self, me: &Worker, awaited: *const Lineage) -> Option<Work> {
+        me.tasks
+            .take_descendant(awaited)
+            .or_else(|| self.workers().find_map(|worker| worker.tasks.take_descendant(awaited)))
+            .map(Work::Task)
+    }
+}

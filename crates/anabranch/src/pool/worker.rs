@@ -1,0 +1,220 @@
+//! A worker: one thread's seat in a pool. The pool's own threads have one for life, a guest leases one for each root.
+
+use crate::{
+    pool::{
+        fork_stack::{Claim, ForkStack, Slot},
+        frame::{Frame, Lineage, Published},
+        registry::Registry,
+        tasks::{Task, Tasks},
+    },
+    sys::{
+        parker::Parker,
+        sync::{AtomicPtr, AtomicU64, Ordering},
+    },
+};
+use std::{cell::Cell, ptr};
+
+/// The most forks that a worker can have open; deeper ones run as plain calls. A slot is 8 bytes, a frame on the thread's
+/// stack at least ten times that, so a thread of the usual stack size does not get there.
+const CAPACITY: usize = 1 << 14;
+
+/// A piece of work in execution on a worker, kept on the stack of the thread that runs it.
+struct Running {
+    lineage: *const Lineage,
+    /// How many forks were open when it began: those above are its own.
+    base: usize,
+    outer: *const Running,
+}
+
+/// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
+/// A hint, possibly an old one: whoever follows it checks what it finds.
+struct Theft {
+    thief: AtomicPtr<Worker>,
+    base: AtomicU64,
+}
+
+/// Work that this thread has taken and must run.
+pub(crate) enum Work {
+    Frame(Claim),
+    Task(Task),
+}
+
+/// See the [module](self).
+pub(crate) struct Worker {
+    pub(crate) stack: ForkStack,
+    pub(crate) parker: Parker,
+    /// Spawned here; anybody may take them.
+    pub(crate) tasks: Tasks,
+    /// For this worker alone.
+    pub(crate) inbox: Tasks,
+    pub(crate) index: usize,
+    registry: *const Registry,
+    running: Cell<*const Running>,
+    thefts: Vec<Theft>,
+    /// Where the last search found something: the next begins there.
+    pub(crate) last_victim: Cell<usize>,
+}
+
+// SAFETY: `running` and `last_victim` are touched by the thread that holds the seat alone; a seat changes hands under the
+// lock of the registry. `registry` owns the worker, and lives longer.
+unsafe impl Send for Worker {}
+// SAFETY: as above; the rest is made for sharing.
+unsafe impl Sync for Worker {}
+
+/// The seat of a thread that is in no pool: without room for forks, so that every fork takes the slow path.
+static NOBODY: Worker = Worker {
+    stack: ForkStack::closed(),
+    parker: Parker::new(),
+    tasks: Tasks::new(),
+    inbox: Tasks::new(),
+    index: usize::MAX,
+    registry: ptr::null(),
+    running: Cell::new(ptr::null()),
+    thefts: Vec::new(),
+    last_victim: Cell::new(0),
+};
+
+thread_local! {
+    static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
+}
+
+impl Worker {
+    pub(crate) fn new(registry: *const Registry, index: usize) -> Self {
+        Self {
+            stack: ForkStack::new(CAPACITY),
+            parker: Parker::new(),
+            tasks: Tasks::new(),
+            inbox: Tasks::new(),
+            index,
+            registry,
+            running: Cell::new(ptr::null()),
+            // SAFETY: all bits zero are a null pointer and a zero, in atomics.
+            thefts: unsafe { Box::<[Theft]>::new_zeroed_slice(CAPACITY).assume_init() }.into_vec(),
+            last_victim: Cell::new(0),
+        }
+    }
+
+    /// The calling thread's seat: `NOBODY` outside of every pool.
+    ///
+    /// The reference is good for as long as the thread stays in the pool, that is until the call that brought it in
+    /// returns; all who use it end before.
+    #[inline(always)]
+    pub(crate) fn current<'a>() -> &'a Worker {
+        // SAFETY: set by `occupy` to a seat that its caller keeps alive, or `NOBODY`.
+        unsafe { &*CURRENT.get() }
+    }
+
+    /// Makes this the calling thread's seat and gives back the one it had.
+    ///
+    /// # Safety
+    /// No other thread holds the seat, and it stays alive until the thread takes another.
+    pub(crate) unsafe fn occupy(seat: *const Worker) -> *const Worker {
+        CURRENT.replace(seat)
+    }
+
+    /// The pool of this worker; `None` for the seat outside of every pool.
+    pub(crate) fn registry(&self) -> Option<&Registry> {
+        // SAFETY: the registry owns its workers.
+        unsafe { self.registry.as_ref() }
+    }
+
+    /// The slow path of a fork: serves the demand. `None`: there is no room, so the fork has to be a plain call.
+    ///
+    /// # Safety
+    /// As for [`ForkStack::push`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn push_asked(&self, frame: *const Frame) -> Option<*const Slot> {
+        // SAFETY: the caller's word.
+        let slot = unsafe { self.stack.push_unasked(frame) }?;
+        self.stack.serve();
+        self.publish_oldest();
+        Some(slot)
+    }
+
+    /// Publishes the oldest private fork of this thread. Only the thread that holds the seat calls this.
+    pub(crate) fn publish_oldest(&self) -> bool {
+        // SAFETY: called by the owner.
+        unsafe { self.stack.publish_oldest(|depth| Published::new(self.lineage_at(depth), &self.parker)) }
+    }
+
+    /// What this thread runs now.
+    pub(crate) fn lineage(&self) -> *const Lineage {
+        self.lineage_at(usize::MAX)
+    }
+
+    /// The work to which the fork at `depth` belongs: the innermost that began at or below it.
+    fn lineage_at(&self, depth: usize) -> *const Lineage {
+        let mut running = self.running.get();
+        // SAFETY: the records are on this thread's stack, and each is unlinked before its call ends.
+        while let Some(record) = unsafe { running.as_ref() } {
+            if record.base <= depth {
+                return record.lineage;
+            }
+            running = record.outer;
+        }
+        ptr::null()
+    }
+
+    /// Runs work that this thread has taken.
+    pub(crate) fn run(&self, work: Work) {
+        let lineage: *const Lineage = match &work {
+            // SAFETY: taken and not yet run.
+            Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
+            Work::Task(task) => task.lineage(),
+        };
+        let record = Running { lineage, base: self.stack.depth(), outer: self.running.get() };
+        self.running.set(&record);
+        let abort = AbortOnUnwind;
+        // A piece that was worth taking is worth spreading: its first fork is published.
+        self.stack.ask();
+        match work {
+            Work::Frame(claim) => claim.run(),
+            Work::Task(task) => task.run(),
+        }
+        std::mem::forget(abort);
+        self.running.set(record.outer);
+    }
+
+    // ---- thieves ----
+
+    /// Takes work from this worker for `thief`: a published fork at `from` or above, or else a task.
+    pub(crate) fn rob(&self, from: usize, thief: &Worker) -> Option<Work> {
+        if let Some(claim) = self.take_fork(from, thief) {
+            return Some(Work::Frame(claim));
+        }
+        self.tasks.take_oldest().map(Work::Task)
+    }
+
+    /// Takes a published fork at `from` or above and notes the theft.
+    pub(crate) fn take_fork(&self, from: usize, thief: &Worker) -> Option<Claim> {
+        let (index, claim) = self.stack.take_oldest(from)?;
+        let theft = &self.thefts[index];
+        theft.base.store(thief.stack.depth() as u64, Ordering::Relaxed);
+        theft.thief.store(ptr::from_ref(thief).cast_mut(), Ordering::Release);
+        Some(claim)
+    }
+
+    /// Who took the fork at `index`, and where its forks begin there. `None` where nobody ever did.
+    pub(crate) fn thief_of(&self, index: usize) -> Option<(&Worker, usize)> {
+        let theft = &self.thefts[index];
+        // SAFETY: workers live as long as their registry, which owns `self` too.
+        let thief = unsafe { theft.thief.load(Ordering::Acquire).as_ref() }?;
+        Some((thief, theft.base.load(Ordering::Relaxed) as usize))
+    }
+
+    /// Whether there is something to take.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.tasks.is_empty() || self.stack.has_published()
+    }
+}
+
+/// Work that was taken catches its own panics. Should one come through all the same, others may be waiting on this stack:
+/// it must not unwind.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}

@@ -1,0 +1,135 @@
+//! A parker: one thread waits, any thread may wake it.
+//!
+//! A token of its own rather than `std::thread::park`, whose token is shared with user code: a user's `unpark` must not
+//! be mistaken for ours, nor ours be eaten by a user's `park`.
+//!
+//! | state    | meaning                         | left by                                       |
+//! |----------|---------------------------------|-----------------------------------------------|
+//! | EMPTY    | nobody waits, no token          | `unpark` -> NOTIFIED, the owner -> PARKED     |
+//! | PARKED   | the owner waits on the condvar  | `unpark` -> NOTIFIED                          |
+//! | NOTIFIED | one token, not yet taken        | the owner -> EMPTY                            |
+//!
+//! Ordering: what happens before `unpark` happens before the return of the `park` that takes its token. `unpark` writes
+//! NOTIFIED with release in every state, also over an older token, and the owner takes it with acquire. The token is
+//! kept until taken, so a wake-up that comes before the wait is not lost. Tokens do not add up: a waiter looks again at
+//! what it waits for each time it returns.
+
+use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock};
+use std::time::Duration;
+
+const EMPTY: u8 = 0;
+const PARKED: u8 = 1;
+const NOTIFIED: u8 = 2;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Parker {
+    state: AtomicU8,
+    lock: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Parker {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
+    }
+
+    /// Takes the token; waits for it where there is none. Only the owner calls this.
+    pub(crate) fn park(&self) {
+        self.park_until(|guard| match self.wake.wait(guard) {
+            Ok(guard) => (guard, true),
+            Err(poisoned) => (poisoned.into_inner(), true),
+        });
+    }
+
+    /// As [`park`](Self::park), but gives up after `timeout`. Whether a token was taken.
+    pub(crate) fn park_timeout(&self, timeout: Duration) -> bool {
+        // The model has no clock: there a timed wait may end at any moment, which is what matters.
+        if cfg!(loom) {
+            crate::sys::sync::hint::spin_loop();
+            return self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        }
+        self.park_until(|guard| match self.wake.wait_timeout(guard, timeout) {
+            Ok((guard, result)) => (guard, !result.timed_out()),
+            Err(poisoned) => (poisoned.into_inner().0, true),
+        })
+    }
+
+    /// `wait` waits on the condvar and says whether to go on waiting if there is no token yet.
+    fn park_until<'a>(
+        &'a self,
+        mut wait: impl FnMut(crate::sys::sync::MutexGuard<'a, ()>) -> (crate::sys::sync::MutexGuard<'a, ()>, bool),
+    ) -> bool {
+        if self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return true;
+        }
+        let mut guard = lock(&self.lock);
+        if self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            // Only a token can have come between: a swap, so that it is read with acquire.
+            self.state.swap(EMPTY, Ordering::Acquire);
+            return true;
+        }
+        loop {
+            let (next, go_on) = wait(guard);
+            guard = next;
+            if self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                return true;
+            }
+            if !go_on {
+                // Either nobody came, or the token arrived since: the swap takes it in that case.
+                return self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
+            }
+        }
+    }
+
+    /// Leaves a token and wakes the owner if it waits. A system call only if it does.
+    pub(crate) fn unpark(&self) {
+        if self.state.swap(NOTIFIED, Ordering::Release) == PARKED {
+            // The owner set PARKED under the lock and lets go of it only inside the wait: with the lock taken once, the
+            // notification cannot fall between the two.
+            drop(lock(&self.lock));
+            self.wake.notify_one();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::{sync::Arc, thread, time::Instant};
+
+    #[test]
+    fn a_token_left_before_the_wait_is_not_lost() {
+        let parker = Parker::new();
+        parker.unpark();
+        parker.unpark();
+        parker.park();
+        assert!(!parker.park_timeout(Duration::from_millis(1)), "tokens must not add up");
+    }
+
+    #[test]
+    fn a_waiting_thread_is_woken() {
+        let parker = Arc::new(Parker::new());
+        let waiter = thread::spawn({
+            let parker = Arc::clone(&parker);
+            move || parker.park()
+        });
+        thread::sleep(Duration::from_millis(20));
+        parker.unpark();
+        waiter.join().unwrap();
+    }
+
+    #[test]
+    fn a_timed_wait_gives_up() {
+        let parker = Parker::new();
+        let start = Instant::now();
+        assert!(!parker.park_timeout(Duration::from_millis(15)));
+        assert!(start.elapsed() >= Duration::from_millis(15));
+    }
+}
