@@ -7,7 +7,12 @@
 //! protocol, `pool::frame` what happens to a frame that is published.
 
 use crate::{
-    pool::{fork_stack::Slot, frame::Frame, handle::Pool, wait::Outcome, worker::Worker},
+    pool::{
+        fork_stack::{Outcome, Slot},
+        frame::Frame,
+        handle::Pool,
+        worker::Worker,
+    },
     scope::drop_quietly,
 };
 use std::{

@@ -37,9 +37,13 @@
 mod iter;
 #[cfg(not(loom))]
 mod join;
+#[cfg(all(test, loom))]
+mod models;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 mod pool;
 #[cfg(not(loom))]
 mod scope;
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod sys;
 
 #[cfg(not(loom))]

@@ -73,6 +73,15 @@ unsafe impl Send for ForkStack {}
 // SAFETY: as above. Methods that only the owner may call say so and are unsafe.
 unsafe impl Sync for ForkStack {}
 
+/// What became of a published fork.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The owner has it back and must run it.
+    Reclaimed,
+    /// A thief has run it.
+    Done,
+}
+
 /// A published frame that this thread has won. It must be run or put back.
 #[must_use]
 pub(crate) struct Claim {
@@ -158,35 +167,36 @@ impl ForkStack {
         self.demand.head.load(Ordering::Relaxed).cast_const() <= slot
     }
 
-    /// Takes a published frame back. `false`: somebody else has it at this moment.
+    /// Ends a fork that was popped and found published: takes it back, or waits until a thief has run it. `pause` is called
+    /// between two looks; it may return at any time, and must do so when this thread is unparked.
     ///
     /// # Safety
-    /// Only the owner of `frame` calls this, with the slot that it pushed it to.
-    pub(crate) unsafe fn reclaim(&self, slot: *const Slot, frame: *const Frame) -> bool {
-        // SAFETY: a slot of this stack, by the caller's word.
-        let slot = unsafe { &*slot };
+    /// Only the owner of `frame` calls this, with the slot that it pushed it to and has just popped.
+    pub(crate) unsafe fn finish(&self, slot: *const Slot, frame: *const Frame, mut pause: impl FnMut()) -> Outcome {
+        // SAFETY: the slot was pushed, so one past it is in the array or its end. The slot is kept during the wait, and
+        // forks go above it, because whoever took the frame may put it back.
+        self.top.store(unsafe { slot.add(1) }.cast_mut(), Ordering::Relaxed);
+        let outcome = loop {
+            // SAFETY: a slot of this stack, by the caller's word.
+            if self.reclaim(unsafe { &*slot }, frame) {
+                break Outcome::Reclaimed;
+            }
+            // SAFETY: this thread is the owner, and has not ended the frame.
+            if unsafe { Frame::is_done(frame) } {
+                break Outcome::Done;
+            }
+            pause();
+        };
+        self.top.store(slot.cast_mut(), Ordering::Relaxed);
+        self.demand.head.store(slot.cast_mut(), Ordering::Relaxed);
+        outcome
+    }
+
+    fn reclaim(&self, slot: &Slot, frame: *const Frame) -> bool {
         let published = tagged(frame.cast_mut());
         // Looking first: a waiting owner asks again and again, and should not take the line from a thief each time.
         slot.load(Ordering::Relaxed) == published
             && slot.compare_exchange(published, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    /// Keeps a popped slot whose frame somebody else has, while the owner waits for it: forks go above it.
-    ///
-    /// # Safety
-    /// Only the owner calls this, with the slot that it has just popped.
-    pub(crate) unsafe fn hold(&self, slot: *const Slot) {
-        // SAFETY: it was pushed, so one past it is in the array or its end.
-        self.top.store(unsafe { slot.add(1) }.cast_mut(), Ordering::Relaxed);
-    }
-
-    /// Ends the publication of `slot`, whose frame was reclaimed or is done.
-    ///
-    /// # Safety
-    /// Only the owner calls this, and all above the slot has been popped.
-    pub(crate) unsafe fn settle(&self, slot: *const Slot) {
-        self.top.store(slot.cast_mut(), Ordering::Relaxed);
-        self.demand.head.store(slot.cast_mut(), Ordering::Relaxed);
     }
 
     /// Whether somebody asked for work, or the stack is closed. A loop asks this between two blocks.

@@ -169,7 +169,8 @@ impl Sleep {
     /// Takes a sleeper off the list, the one that fell asleep last: its caches are the warmest.
     fn rouse(&self, sleepers: &mut Vec<usize>) -> usize {
         let worker = sleepers.pop().expect("the word counts as many sleepers as there are on the list");
-        self.called[worker].store(true, Ordering::Release);
+        // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a swap.
+        self.called[worker].swap(true, Ordering::Release);
         worker
     }
 
@@ -225,6 +226,12 @@ impl Sleep {
                 return true;
             }
         }
+    }
+
+    #[cfg(all(test, loom))]
+    pub(crate) fn assert_invariant_for_an_open_root(&self) {
+        let state = self.load();
+        assert!(!self.needs_lookout(state), "a root is open, a worker asleep and a slot free, but nobody looks out");
     }
 
     /// Whether the sleeper `worker` was called: it is the lookout now.

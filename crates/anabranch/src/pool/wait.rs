@@ -7,7 +7,7 @@
 
 use crate::{
     pool::{
-        fork_stack::Slot,
+        fork_stack::{Outcome, Slot},
         frame::{Frame, Lineage},
         worker::{Work, Worker},
     },
@@ -17,13 +17,10 @@ use crate::{
 /// How often a waiting thread looks around before it parks: about 20 us, the price of parking and being woken.
 const LOOKS: u32 = 400;
 
-/// What became of a published fork.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The owner has it back and must run it.
-    Reclaimed,
-    /// A thief has run it.
-    Done,
+/// How long a thread has waited since it last had something to do.
+#[derive(Default)]
+struct Patience {
+    looks: u32,
 }
 
 impl Worker {
@@ -34,69 +31,28 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, slot: *const Slot, frame: *const Frame) -> Outcome {
-        // SAFETY: the caller's word.
+        let mut patience = Patience::default();
+        // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
         unsafe {
-            self.stack.hold(slot);
-            let index = self.stack.depth_of(slot);
-            let mut outcome = Outcome::Done;
-            if self.stack.reclaim(slot, frame) {
-                outcome = Outcome::Reclaimed;
-            } else {
+            self.stack.finish(slot, frame, || {
                 let awaited: *const Lineage = Frame::lineage(frame);
-                self.wait(
-                    || {
-                        if Frame::is_done(frame) {
-                            return true;
-                        }
-                        // A thread that leapfrogged and found a stranger has put it back.
-                        let back = self.stack.reclaim(slot, frame);
-                        if back {
-                            outcome = Outcome::Reclaimed;
-                        }
-                        back
-                    },
-                    || {
-                        // While unwinding this thread runs nothing: user code must not find itself in a panicking thread.
-                        if std::thread::panicking() {
-                            return None;
-                        }
-                        let task = self.inbox.take_descendant(awaited).map(Work::Task);
-                        task.or_else(|| self.registry()?.find_descendant(self, index, awaited))
-                    },
-                );
-            }
-            self.stack.settle(slot);
-            outcome
+                self.pause(&mut patience, || {
+                    if let Some(task) = self.inbox.take_descendant(awaited) {
+                        return Some(Work::Task(task));
+                    }
+                    // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
+                    // panicking thread, and a guard that rolls back on panic would do so.
+                    if std::thread::panicking() {
+                        return None;
+                    }
+                    self.registry()?.find_descendant(self, self.stack.depth_of(slot), awaited)
+                });
+            })
         }
     }
 
-    /// Waits until `is_over`, which whoever ends the wait makes true before it unparks this worker. Meanwhile runs what
-    /// `find` finds.
-    pub(crate) fn wait(&self, mut is_over: impl FnMut() -> bool, mut find: impl FnMut() -> Option<Work>) {
-        let mut looks = 0;
-        while !is_over() {
-            if let Some(work) = find() {
-                self.run(work);
-                looks = 0;
-            } else if looks < LOOKS {
-                looks += 1;
-                hint::spin_loop();
-            } else {
-                self.park_lending_slot();
-                looks = 0;
-            }
-        }
-    }
-
-    fn park_lending_slot(&self) {
-        let registry = self.registry().expect("only a thread in a pool waits in one");
-        registry.wake(registry.sleep.block());
-        self.parker.park();
-        registry.sleep.unblock();
-    }
-
-    /// Waits for the tasks of a scope, whose lineage is `awaited`.
-    pub(crate) fn wait_for_tasks(&self, awaited: *const Lineage, is_over: impl FnMut() -> bool) {
+    /// Waits for the tasks of a scope, whose lineage is `awaited`. Whoever makes `is_over` true unparks this worker.
+    pub(crate) fn wait_for_tasks(&self, awaited: *const Lineage, is_over: impl Fn() -> bool) {
         self.wait(is_over, || {
             let registry = self.registry()?;
             self.inbox.take_descendant(awaited).map(Work::Task).or_else(|| registry.find_task(self, awaited))
@@ -105,7 +61,31 @@ impl Worker {
 
     /// Waits for the answers to a broadcast. Whatever is in this worker's inbox is run meanwhile: two workers that
     /// broadcast to each other would wait for ever otherwise.
-    pub(crate) fn wait_for_broadcast(&self, is_over: impl FnMut() -> bool) {
+    pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
         self.wait(is_over, || self.inbox.take_oldest().map(Work::Task));
+    }
+
+    fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
+        let mut patience = Patience::default();
+        while !is_over() {
+            self.pause(&mut patience, &find);
+        }
+    }
+
+    /// One step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
+    fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
+        if let Some(work) = find() {
+            self.run(work);
+            patience.looks = 0;
+        } else if patience.looks < LOOKS {
+            patience.looks += 1;
+            hint::spin_loop();
+        } else {
+            patience.looks = 0;
+            let registry = self.registry().expect("only a thread in a pool waits in one");
+            registry.wake(registry.sleep.block());
+            self.parker.park();
+            registry.sleep.unblock();
+        }
     }
 }

@@ -1,0 +1,24 @@
+//! Loom models: every interleaving of a few threads over the lines that ship.
+//!
+//! Run by `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1`. Each
+//! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
+
+mod fork_stack;
+mod parker;
+mod sleep;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs `body` in every interleaving and prints how many there were.
+fn explore(name: &str, preemptions: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
+    static EXECUTIONS: AtomicUsize = AtomicUsize::new(0);
+    EXECUTIONS.store(0, Ordering::Relaxed);
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = preemptions;
+    model.check(move || {
+        EXECUTIONS.fetch_add(1, Ordering::Relaxed);
+        body();
+    });
+    let bound = preemptions.map_or("all".to_owned(), |n| format!("at most {n} preemptions"));
+    println!("model {name}: {} executions ({bound})", EXECUTIONS.load(Ordering::Relaxed));
+}

@@ -1,0 +1,72 @@
+//! The parker: no wake-up is lost, and what was written before it is seen after it.
+
+use super::explore;
+use crate::sys::parker::Parker;
+use loom::{cell::UnsafeCell, sync::Arc, thread};
+use std::time::Duration;
+
+struct Shared {
+    parker: Parker,
+    value: UnsafeCell<u32>,
+}
+
+// SAFETY: the model is about who may touch `value` when; loom checks it.
+unsafe impl Sync for Shared {}
+
+#[test]
+fn models_parker_wakes_and_publishes() {
+    explore("parker, park", None, || {
+        let shared = Arc::new(Shared { parker: Parker::new(), value: UnsafeCell::new(0) });
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                // SAFETY: before the token nobody else touches it.
+                shared.value.with_mut(|value| unsafe { *value = 7 });
+                shared.parker.unpark();
+            }
+        });
+        shared.parker.park();
+        // SAFETY: after the token the other thread does not touch it.
+        shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn models_parker_two_wakers_leave_at_least_one_token() {
+    explore("parker, two wakers", None, || {
+        let parker = Arc::new(Parker::new());
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let parker = Arc::clone(&parker);
+                thread::spawn(move || parker.unpark())
+            })
+            .collect();
+        parker.park();
+        for other in others {
+            other.join().unwrap();
+        }
+        parker.park_timeout(Duration::ZERO);
+    });
+}
+
+#[test]
+fn models_parker_timed_wait_keeps_the_token_for_the_next() {
+    explore("parker, timed", None, || {
+        let shared = Arc::new(Shared { parker: Parker::new(), value: UnsafeCell::new(0) });
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                // SAFETY: before the token nobody else touches it.
+                shared.value.with_mut(|value| unsafe { *value = 7 });
+                shared.parker.unpark();
+            }
+        });
+        if !shared.parker.park_timeout(Duration::ZERO) {
+            shared.parker.park();
+        }
+        // SAFETY: after the token the other thread does not touch it.
+        shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
+        other.join().unwrap();
+    });
+}
