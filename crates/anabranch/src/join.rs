@@ -92,19 +92,31 @@ where
     B: FnOnce() -> RB + Send,
     RB: Send,
 {
-    #[cold]
+    // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not come.
+    #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: this thread pushed the slot and has not popped it; then as `join` itself.
-        unsafe {
-            if self.worker.stack.pop(self.slot)
-                || self.worker.finish(self.slot, &raw const self.fork.frame) == Outcome::Reclaimed
-            {
-                drop(self.fork.take_closure());
-            } else {
-                match self.fork.take_result() {
-                    Ok(result) => drop(result),
-                    Err(panic) => drop_quietly(Some(panic)),
-                }
+        // SAFETY: made by `join` for a slot that it pushed and has not popped.
+        unsafe { abandon(self.worker, self.slot, self.fork) }
+    }
+}
+
+/// # Safety
+/// As for [`ForkStack::pop`](crate::pool::fork_stack::ForkStack::pop), with the slot of `fork`.
+#[cold]
+#[inline(never)]
+unsafe fn abandon<B, RB>(worker: &Worker, slot: *const Slot, fork: &Fork<B, RB>)
+where
+    B: FnOnce() -> RB + Send,
+    RB: Send,
+{
+    // SAFETY: the caller's word; then as in `join` itself.
+    unsafe {
+        if worker.stack.pop(slot) || worker.finish(slot, &raw const fork.frame) == Outcome::Reclaimed {
+            drop(fork.take_closure());
+        } else {
+            match fork.take_result() {
+                Ok(result) => drop(result),
+                Err(panic) => drop_quietly(Some(panic)),
             }
         }
     }
