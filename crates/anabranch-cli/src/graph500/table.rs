@@ -1,0 +1,122 @@
+//! The table that a person reads.
+
+use std::io::{self, IsTerminal};
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::Outcome;
+use crate::units::{bytes, count, seconds, teps};
+
+/// Narrower than this a table is no longer one.
+const NARROWEST: u16 = 40;
+
+/// The table, without a line end.
+pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
+    let mut table = Table::new();
+    table.load_style(if is_utf8() {
+        presets::UTF8_HORIZONTAL_ONLY
+    } else {
+        presets::ASCII_HORIZONTAL_ONLY
+    });
+    if let Some(columns) = columns(on_stderr) {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(columns.max(NARROWEST));
+    }
+    for (name, value) in rows(outcome, threads) {
+        table.add_row([name.to_owned(), value]);
+    }
+    table.trim_fmt()
+}
+
+fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
+    let Outcome { report, config, .. } = outcome;
+    let spec = &config.spec;
+    let (rate, time) = (report.teps(), report.time());
+    let mut rows = vec![
+        (
+            "graph",
+            format!(
+                "scale {}: {} vertices, {} edge tuples",
+                spec.scale(),
+                count(spec.num_vertices()),
+                count(spec.num_edges())
+            ),
+        ),
+        ("threads", threads.to_string()),
+        ("kernel", format!("breadth-first search, {}", config.bfs)),
+        ("generation", seconds(report.generation_seconds)),
+        ("construction", seconds(report.construction_seconds)),
+        (
+            "searches",
+            format!(
+                "{}, harmonic mean {}",
+                report.searches.len(),
+                teps(rate.harmonic_mean)
+            ),
+        ),
+        (
+            "a search",
+            format!(
+                "median {}, min {}, max {}",
+                seconds(time.median),
+                seconds(time.min),
+                seconds(time.max)
+            ),
+        ),
+        (
+            "rates",
+            format!(
+                "median {}, min {}, max {}",
+                teps(rate.median),
+                teps(rate.min),
+                teps(rate.max)
+            ),
+        ),
+        (
+            "validation",
+            match report.validation() {
+                Some(time) => format!(
+                    "all {} valid, mean {} each",
+                    report.searches.len(),
+                    seconds(time.mean)
+                ),
+                None => "NOT VALIDATED (--skip-validation)".to_owned(),
+            },
+        ),
+    ];
+    if let Some(peak) = outcome.peak_bytes {
+        rows.push((
+            "peak memory",
+            format!("{}, {} planned", bytes(peak), bytes(outcome.plan_bytes)),
+        ));
+    }
+    if cfg!(debug_assertions) {
+        rows.push(("build", "not optimised: its times mean nothing".to_owned()));
+    }
+    rows
+}
+
+/// The width to keep to, if it is a terminal.
+fn columns(on_stderr: bool) -> Option<u16> {
+    let size = if on_stderr {
+        io::stderr()
+            .is_terminal()
+            .then(|| terminal_size::terminal_size_of(io::stderr()))
+    } else {
+        io::stdout()
+            .is_terminal()
+            .then(|| terminal_size::terminal_size_of(io::stdout()))
+    };
+    size.flatten().map(|(width, _)| width.0)
+}
+
+/// Whether lines can be drawn with more than ASCII, by the locale's own order of variables.
+fn is_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
