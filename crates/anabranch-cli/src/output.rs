@@ -84,18 +84,17 @@ impl Target {
                 create(directory, before.as_ref()).map(|file| (file.path().to_owned(), file))
             })
             .map_err(|error| {
-                refuse(match error.kind() {
-                    ErrorKind::NotFound => {
-                        format!(
-                            "there is no directory {}; create it or name another file",
-                            directory.display()
-                        )
-                    }
-                    _ => format!(
+                refuse(if directory.is_dir() {
+                    format!(
                         "no file can be created in {}: {}",
                         directory.display(),
                         bare(&error)
-                    ),
+                    )
+                } else {
+                    format!(
+                        "there is no directory {}; create it or name another file",
+                        directory.display()
+                    )
                 })
             })?;
         Ok(Target::Replace {
@@ -149,11 +148,11 @@ fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTe
     Ok(file)
 }
 
-/// The system's own words for an error, without the temporary file's name that the caller did not choose.
+/// The system's own words for an error, without the temporary file's name, which the caller did not choose.
 fn bare(error: &io::Error) -> String {
-    let source = error
-        .get_ref()
-        .and_then(|inner| inner.source())
-        .map(ToString::to_string);
-    source.unwrap_or_else(|| error.to_string())
+    let text = error.to_string();
+    text.split(" at path ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }

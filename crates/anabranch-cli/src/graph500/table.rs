@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::Outcome;
 use crate::units::{bytes, count, seconds, teps};
@@ -13,15 +13,18 @@ const NARROWEST: u16 = 40;
 /// The table, without a line end.
 pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
     let mut table = Table::new();
-    table.load_style(if is_utf8() {
-        presets::UTF8_HORIZONTAL_ONLY
-    } else {
-        presets::ASCII_HORIZONTAL_ONLY
-    });
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
     if let Some(columns) = columns(on_stderr) {
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(columns.max(NARROWEST));
     }
+    let spec = &outcome.config.spec;
+    let (vertices, tuples) = (count(spec.num_vertices()), count(spec.num_edges()));
+    let size = format!(
+        "scale {}: {vertices} vertices, {tuples} edge tuples",
+        spec.scale()
+    );
+    table.set_header(["Graph500".to_owned(), size]);
     for (name, value) in rows(outcome, threads) {
         table.add_row([name.to_owned(), value]);
     }
@@ -30,18 +33,8 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
 
 fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     let Outcome { report, config, .. } = outcome;
-    let spec = &config.spec;
     let (rate, time) = (report.teps(), report.time());
     let mut rows = vec![
-        (
-            "graph",
-            format!(
-                "scale {}: {} vertices, {} edge tuples",
-                spec.scale(),
-                count(spec.num_vertices()),
-                count(spec.num_edges())
-            ),
-        ),
         ("threads", threads.to_string()),
         ("kernel", format!("breadth-first search, {}", config.bfs)),
         ("generation", seconds(report.generation_seconds)),
@@ -108,15 +101,4 @@ fn columns(on_stderr: bool) -> Option<u16> {
             .then(|| terminal_size::terminal_size_of(io::stdout()))
     };
     size.flatten().map(|(width, _)| width.0)
-}
-
-/// Whether lines can be drawn with more than ASCII, by the locale's own order of variables.
-fn is_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    locale.is_some_and(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    })
 }
