@@ -171,7 +171,8 @@ fn the_file_agrees_with_the_lines() {
         assert!((1..=1024).contains(&search["reached"].as_u64().unwrap()));
     }
 
-    assert!(row(table, "Graph500").contains("scale 10: 1,024 vertices, 8,192 edge tuples"));
+    assert!(row(table, "Graph500").contains("scale 10, edge factor 8"));
+    assert_eq!(row(table, "graph"), "1,024 vertices, 8,192 edge tuples");
     assert_eq!(row(table, "threads"), "2");
     assert!(
         row(table, "searches").starts_with("16, harmonic mean ")

@@ -10,42 +10,35 @@ use crate::units;
 pub fn check(config: &Config) -> Result<u64, Failure> {
     let plan = MemoryPlan::of(config);
     let peak = plan.peak();
-    let Some(there) = machine::available(&machine::files) else {
-        say(&format!(
-            "memory: {}; what there is cannot be checked on this system",
-            wanted(&plan)
-        ));
-        return Ok(peak);
-    };
-    if peak > there {
+    let there = machine::available(&machine::files);
+    if let Some(there) = there.filter(|there| peak > *there) {
         return Err(Failure::Run(refusal(config, peak, there)));
     }
+    let there = there.map_or(
+        "what there is cannot be checked on this system".to_owned(),
+        |there| format!("{} available", units::bytes(there)),
+    );
     say(&format!(
-        "memory: {}; {} available",
-        wanted(&plan),
-        units::bytes(there)
+        "memory: {} at the peak, {there}",
+        units::bytes(peak)
     ));
+    say(&format!("memory: {}", parts(&plan)));
     Ok(peak)
 }
 
-/// The peak and its biggest parts.
-fn wanted(plan: &MemoryPlan) -> String {
+/// The biggest parts of the peak.
+fn parts(plan: &MemoryPlan) -> String {
     let mut parts: Vec<_> = plan
         .stages()
         .iter()
         .filter(|(_, bytes)| *bytes > 0)
         .collect();
     parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    let parts: Vec<String> = parts
+    let parts = parts
         .iter()
         .take(3)
-        .map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)))
-        .collect();
-    format!(
-        "{} at the peak ({})",
-        units::bytes(plan.peak()),
-        parts.join(", ")
-    )
+        .map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn refusal(config: &Config, peak: u64, there: u64) -> String {
@@ -102,10 +95,20 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_in_one_line() {
-        let line = wanted(&MemoryPlan::of(&config(20)));
+    fn the_biggest_part_comes_first() {
+        let plan = MemoryPlan::of(&config(20));
+        let (name, bytes) = plan
+            .stages()
+            .iter()
+            .max_by_key(|(_, bytes)| *bytes)
+            .expect("a plan has parts");
+        let line = parts(&plan);
         assert!(
-            line.contains("MiB at the peak (") && !line.contains('\n'),
+            line.starts_with(&format!("{name} {}", units::bytes(*bytes))),
+            "{line}"
+        );
+        assert!(
+            !line.contains('\n') && line.split(", ").count() <= 3,
             "{line}"
         );
     }

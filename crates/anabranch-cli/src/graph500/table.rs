@@ -19,12 +19,10 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
         table.set_width(columns.max(NARROWEST));
     }
     let spec = &outcome.config.spec;
-    let (vertices, tuples) = (count(spec.num_vertices()), count(spec.num_edges()));
-    let size = format!(
-        "scale {}: {vertices} vertices, {tuples} edge tuples",
-        spec.scale()
-    );
-    table.set_header(["Graph500".to_owned(), size]);
+    table.set_header([
+        "Graph500".to_owned(),
+        format!("scale {}, edge factor {}", spec.scale(), spec.edge_factor()),
+    ]);
     for (name, value) in rows(outcome, threads) {
         table.add_row([name.to_owned(), value]);
     }
@@ -34,7 +32,15 @@ pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
 fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
     let Outcome { report, config, .. } = outcome;
     let (rate, time) = (report.teps(), report.time());
+    let (vertices, tuples) = (
+        count(config.spec.num_vertices()),
+        count(config.spec.num_edges()),
+    );
     let mut rows = vec![
+        (
+            "graph",
+            format!("{vertices} vertices, {tuples} edge tuples"),
+        ),
         ("threads", threads.to_string()),
         ("kernel", format!("breadth-first search, {}", config.bfs)),
         ("generation", seconds(report.generation_seconds)),
@@ -47,24 +53,8 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
                 teps(rate.harmonic_mean)
             ),
         ),
-        (
-            "a search",
-            format!(
-                "median {}, min {}, max {}",
-                seconds(time.median),
-                seconds(time.min),
-                seconds(time.max)
-            ),
-        ),
-        (
-            "rates",
-            format!(
-                "median {}, min {}, max {}",
-                teps(rate.median),
-                teps(rate.min),
-                teps(rate.max)
-            ),
-        ),
+        ("a search", spread(time.median, time.min, time.max, seconds)),
+        ("rates", spread(rate.median, rate.min, rate.max, teps)),
         (
             "validation",
             match report.validation() {
@@ -87,6 +77,15 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
         rows.push(("build", "not optimised: its times mean nothing".to_owned()));
     }
     rows
+}
+
+fn spread(median: f64, min: f64, max: f64, unit: fn(f64) -> String) -> String {
+    format!(
+        "median {}, min {}, max {}",
+        unit(median),
+        unit(min),
+        unit(max)
+    )
 }
 
 /// The width to keep to, if it is a terminal.
