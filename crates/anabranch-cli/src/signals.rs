@@ -5,6 +5,7 @@
 //! outside a run, removes the temporary file and ends the program at once. A signal that the parent had set to be
 //! ignored (`nohup`, a background job of a script) stays ignored.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -105,6 +106,9 @@ impl Signals {
         }
         if let Some(path) = self.temporary().take() {
             let _ = std::fs::remove_file(path);
+        }
+        if std::io::stderr().is_terminal() {
+            crate::exit::tell(""); // A line of its own, after `^C` and whatever was being drawn.
         }
         crate::exit::say("interrupted");
         signal_hook::low_level::exit(128 + i32::from(signal));

@@ -51,9 +51,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
 
+    let threads = pool.num_threads();
     let (report, plan_bytes) = pool.install(|| {
         let plan_bytes = fit::check(&config)?;
-        let progress = Progress::start(observer::NAMES);
+        let progress = Progress::start(observer::NAMES, &signals);
         let report =
             signals.watch(|| graph500::run(&config, &observer::Watcher::new(&progress, &signals)));
         drop(progress);

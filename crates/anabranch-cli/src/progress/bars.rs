@@ -1,5 +1,6 @@
-//! Bars on a terminal, one a phase, gone when the run has ended.
+//! Bars on a terminal, one a phase, gone when the run has ended well.
 
+use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -75,8 +76,17 @@ impl Painter for Bars {
         }
     }
 
-    fn finish(&mut self) {
-        let _ = self.all.clear();
+    /// After Ctrl-C the bars stay as they stand: the terminal has written `^C` behind the last one, nobody knows whether
+    /// on a line of its own, so nothing above can be taken back.
+    fn finish(&mut self, interrupted: bool) {
+        if !interrupted {
+            let _ = self.all.clear();
+            return;
+        }
+        self.all.set_draw_target(ProgressDrawTarget::hidden());
+        if self.shown.iter().any(Option::is_some) {
+            let _ = writeln!(std::io::stderr());
+        }
     }
 }
 

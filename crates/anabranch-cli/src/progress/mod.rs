@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::signals::Signals;
+
 const TICK: Duration = Duration::from_millis(200);
 const QUIET: Duration = Duration::from_millis(100);
 
@@ -48,12 +50,16 @@ struct Snapshot {
 /// Something that shows phases. `None` stands for a phase that is not to be shown (yet).
 trait Painter: Send {
     fn paint(&mut self, phases: &[Option<Snapshot>]);
-    fn finish(&mut self) {}
+    /// The run is over, or was interrupted: then nothing was painted since.
+    fn finish(&mut self, interrupted: bool) {
+        let _ = interrupted;
+    }
 }
 
 impl Progress {
     /// Starts to show the phases of that many names; they are told by their index from here on.
-    pub fn start(names: &[&'static str]) -> Self {
+    /// After a signal nothing is drawn any more.
+    pub fn start(names: &[&'static str], signals: &Signals) -> Self {
         let phases: Arc<[Phase]> = names.iter().map(|name| Phase::new(name)).collect();
         let stop = Arc::new(AtomicBool::new(false));
         let mut painter: Box<dyn Painter> = if is_terminal() {
@@ -62,14 +68,17 @@ impl Progress {
             Box::new(lines::Lines::new(names.len()))
         };
         let thread = thread::Builder::new().name("progress".to_owned()).spawn({
-            let (phases, stop) = (phases.clone(), stop.clone());
+            let (phases, stop, signals) = (phases.clone(), stop.clone(), signals.clone());
             move || {
-                while !stop.load(Ordering::Acquire) {
+                while !stop.load(Ordering::Acquire) && !signals.is_interrupted() {
                     painter.paint(&look(&phases));
                     thread::park_timeout(TICK);
                 }
-                painter.paint(&look(&phases));
-                painter.finish();
+                let interrupted = signals.is_interrupted();
+                if !interrupted {
+                    painter.paint(&look(&phases));
+                }
+                painter.finish(interrupted);
             }
         });
         // Without the thread nothing is shown; the run does not depend on it.
