@@ -167,8 +167,10 @@ fn a_closed_pipe_ends_it_quietly() {
         &["graph500", "--help"],
         &["--version"],
     ] {
-        let mut child = anabranch(args).spawn().unwrap();
-        drop(child.stdout.take()); // The reader goes away before the first line.
+        // The reader has gone away before the first line.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let child = anabranch(args).stdout(writer).spawn().unwrap();
         let ended = end(child);
         assert_eq!(ended.code, Some(141), "{args:?}: {ended:?}");
         assert!(

@@ -192,7 +192,7 @@ pub fn text(
                 key: search.key,
                 seconds: search.seconds,
                 edges: search.edges,
-                teps: search.edges as f64 / search.seconds,
+                teps: search.teps(),
                 reached: search.reached,
                 depth: search.depth,
                 validation_seconds: search.validation_seconds,

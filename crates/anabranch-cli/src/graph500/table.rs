@@ -36,6 +36,13 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
         count(config.spec.num_vertices()),
         count(config.spec.num_edges()),
     );
+    let searches = match report.searches.len() {
+        all if all == config.roots => all.to_string(),
+        fewer => format!(
+            "{fewer} of {} (no more vertices have neighbours)",
+            config.roots
+        ),
+    };
     let mut rows = vec![
         (
             "graph",
@@ -47,11 +54,7 @@ fn rows(outcome: &Outcome<'_>, threads: usize) -> Vec<(&'static str, String)> {
         ("construction", seconds(report.construction_seconds)),
         (
             "searches",
-            format!(
-                "{}, harmonic mean {}",
-                report.searches.len(),
-                teps(rate.harmonic_mean)
-            ),
+            format!("{searches}, harmonic mean {}", teps(rate.harmonic_mean)),
         ),
         ("a search", spread(time.median, time.min, time.max, seconds)),
         ("rates", spread(rate.median, rate.min, rate.max, teps)),
