@@ -4,8 +4,12 @@ mod common;
 
 use common::{anabranch, end, succeed};
 
-/// Long enough for each way of showing it.
-const LONG: &[&str] = &["graph500", "--scale", "15", "--roots", "24"];
+/// Long enough to be shown, several times over, by a program built as this test is.
+const LONG: &[&str] = if cfg!(debug_assertions) {
+    &["graph500", "--scale", "15", "--roots", "32"]
+} else {
+    &["graph500", "--scale", "18", "--roots", "16"]
+};
 
 #[test]
 fn the_memory_is_told_first() {

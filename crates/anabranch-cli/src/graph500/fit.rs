@@ -26,7 +26,7 @@ pub fn check(config: &Config) -> Result<u64, Failure> {
     Ok(peak)
 }
 
-/// The biggest parts of the peak.
+/// The biggest parts of the peak, as shares of it: short enough for a line of a terminal.
 fn parts(plan: &MemoryPlan) -> String {
     let mut parts: Vec<_> = plan
         .stages()
@@ -34,10 +34,11 @@ fn parts(plan: &MemoryPlan) -> String {
         .filter(|(_, bytes)| *bytes > 0)
         .collect();
     parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let share = |bytes: u64| 100.0 * bytes as f64 / plan.peak() as f64;
     let parts = parts
         .iter()
         .take(3)
-        .map(|(name, bytes)| format!("{name} {}", units::bytes(*bytes)));
+        .map(|(name, bytes)| format!("{name} {:.0}%", share(*bytes)));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -103,10 +104,8 @@ mod tests {
             .max_by_key(|(_, bytes)| *bytes)
             .expect("a plan has parts");
         let line = parts(&plan);
-        assert!(
-            line.starts_with(&format!("{name} {}", units::bytes(*bytes))),
-            "{line}"
-        );
+        let percent = (100.0 * *bytes as f64 / plan.peak() as f64).round();
+        assert!(line.starts_with(&format!("{name} {percent}%")), "{line}");
         assert!(
             !line.contains('\n') && line.split(", ").count() <= 3,
             "{line}"
