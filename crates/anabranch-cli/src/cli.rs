@@ -63,8 +63,8 @@ pub fn parse() -> Result<Command, Failure> {
             )),
             _ => {
                 // A subcommand's own help says more than the general one.
-                let first = std::env::args().nth(1).unwrap_or_default();
-                let help = match Cli::command().find_subcommand(&first) {
+                let first = std::env::args_os().nth(1).unwrap_or_default();
+                let help = match Cli::command().find_subcommand(first) {
                     Some(command) => format!("anabranch {} --help", command.get_name()),
                     None => "anabranch --help".to_owned(),
                 };

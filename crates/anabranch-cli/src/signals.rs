@@ -5,7 +5,6 @@
 //! outside a run, removes the temporary file and ends the program at once. A signal that the parent had set to be
 //! ignored (`nohup`, a background job of a script) stays ignored.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -107,7 +106,7 @@ impl Signals {
         if let Some(path) = self.temporary().take() {
             let _ = std::fs::remove_file(path);
         }
-        if std::io::stderr().is_terminal() {
+        if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
             crate::exit::tell(""); // A line of its own, after `^C` and whatever was being drawn.
         }
         crate::exit::say("interrupted");

@@ -160,6 +160,54 @@ fn files_that_cannot_be_written() {
 }
 
 #[test]
+fn a_refused_run_keeps_the_old_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("kept.json");
+    std::fs::write(&path, "before").unwrap();
+    let ended = run(&[
+        "graph500",
+        "--scale",
+        "40",
+        "--json",
+        path.to_str().unwrap(),
+    ]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        1,
+        "no temporary file is left"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let no_text = std::ffi::OsStr::from_bytes(b"\xff");
+    refused(
+        &end(anabranch(&[]).arg(no_text).spawn().unwrap()),
+        2,
+        &["--help"],
+    );
+    refused(
+        &end(anabranch(&["graph500", "--scale"])
+            .arg(no_text)
+            .spawn()
+            .unwrap()),
+        2,
+        &["graph500 --help"],
+    );
+    let mut command = anabranch(&["graph500", "--scale", "8"]);
+    command.env("ANABRANCH_NUM_THREADS", no_text);
+    refused(
+        &end(command.spawn().unwrap()),
+        2,
+        &["ANABRANCH_NUM_THREADS is not text"],
+    );
+}
+
+#[test]
 fn the_file_is_looked_at_before_the_long_part() {
     // Refused for its file and not for its memory: nothing has been planned yet, let alone run.
     refused(

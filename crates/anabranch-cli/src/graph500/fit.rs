@@ -44,14 +44,8 @@ fn parts(plan: &MemoryPlan) -> String {
 
 fn refusal(config: &Config, peak: u64, there: u64) -> String {
     let largest = (1..config.spec.scale()).rev().find(|&scale| {
-        Spec::new(scale, config.spec.edge_factor(), config.spec.seed()).is_ok_and(|spec| {
-            MemoryPlan::of(&Config {
-                spec,
-                ..config.clone()
-            })
-            .peak()
-                <= there
-        })
+        Spec::new(scale, config.spec.edge_factor(), config.spec.seed())
+            .is_ok_and(|spec| MemoryPlan::of(&Config { spec, ..*config }).peak() <= there)
     });
     let advice = match largest {
         Some(scale) => format!("the largest scale that fits is {scale}"),
