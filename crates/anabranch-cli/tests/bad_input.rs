@@ -30,11 +30,11 @@ fn scales() {
 
 #[test]
 fn threads() {
-    for bad in ["0", "4097", "1000000", "-2", "two"] {
+    for bad in ["0", "4096", "1000000", "-2", "two"] {
         refused(
             &small(&["--threads", bad]),
             2,
-            &["--threads", bad, "from 1 to 4096"],
+            &["--threads", bad, "from 1 to 4095"],
         );
     }
 }
@@ -47,7 +47,7 @@ fn threads_from_the_environment() {
         refused(
             &end(command.spawn().unwrap()),
             2,
-            &["ANABRANCH_NUM_THREADS", bad, "from 1 to 4096"],
+            &["ANABRANCH_NUM_THREADS", bad, "from 1 to 4095"],
         );
     }
 }
