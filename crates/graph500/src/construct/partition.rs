@@ -39,12 +39,6 @@ impl Layout {
             chunk,
         }
     }
-
-    /// The source's place in its band.
-    #[inline]
-    fn within(&self, source: u32) -> u16 {
-        (source & ((1 << self.shift) - 1)) as u16
-    }
 }
 
 /// The arcs of all bands, one band after the other.
@@ -101,11 +95,13 @@ pub(super) fn partition(
                 .zip(starts)
                 .map(|(band, &start)| band + u64::from(start))
                 .collect();
+            let (cursors, shift, mask) = (&mut cursors[..], layout.shift, (1 << layout.shift) - 1);
             let mut place = |source: u32, target: u32| {
-                let cursor = &mut cursors[(source >> layout.shift) as usize];
-                shared_targets[*cursor as usize].store(target, Relaxed);
-                shared_sources[*cursor as usize].store(layout.within(source), Relaxed);
+                let cursor = &mut cursors[(source >> shift) as usize];
+                let at = *cursor as usize;
                 *cursor += 1;
+                shared_targets[at].store(target, Relaxed);
+                shared_sources[at].store((source & mask) as u16, Relaxed);
             };
             for edge in edges {
                 let (a, b) = edge.low_ends();
