@@ -1,0 +1,98 @@
+//! The command line itself: its subcommands, and usage errors told in one line.
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::exit::Failure;
+use crate::{graph500, output};
+
+const EXIT_CODES: &str = "Exit status:
+  0    the run ended and its results are valid (or validation was skipped)
+  1    the run was refused or failed
+  2    the command line is wrong
+  130  interrupted by Ctrl-C (129 by a hang-up, 143 by SIGTERM)
+  141  standard output was closed early
+
+Environment:
+  ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
+  NO_COLOR               no colours";
+
+/// Benchmarks of the anabranch worker pool
+#[derive(Parser)]
+#[command(name = "anabranch", version, after_help = EXIT_CODES, subcommand_required = true)]
+#[command(arg_required_else_help = true, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to run: one variant, one module.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run the Graph500 benchmark: breadth-first searches in a Kronecker graph
+    #[command(after_help = EXIT_CODES)]
+    Graph500(graph500::Args),
+}
+
+impl Command {
+    /// Runs it.
+    pub fn run(self) -> Result<(), Failure> {
+        match self {
+            Command::Graph500(args) => graph500::run(&args),
+        }
+    }
+}
+
+/// Reads the command line. `--help` and `--version` are printed here and end the program.
+pub fn parse() -> Result<Command, Failure> {
+    match Cli::try_parse() {
+        Ok(cli) => Ok(cli.command),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                output::to_stdout(&error.render().to_string())?;
+                Err(Failure::Nothing)
+            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                Err(Failure::Usage(format!("say what to run\n\n{}", error.render()).trim_end().to_owned()))
+            }
+            _ => {
+                // A subcommand's own help says more than the general one.
+                let first = std::env::args_os().nth(1).unwrap_or_default();
+                let help = match Cli::command().find_subcommand(first) {
+                    Some(command) => format!("anabranch {} --help", command.get_name()),
+                    None => "anabranch --help".to_owned(),
+                };
+                Err(Failure::Usage(format!("{} (see '{help}')", one_line(&error.render().to_string()))))
+            }
+        },
+    }
+}
+
+/// clap's message without its usage paragraph, on one line.
+fn one_line(message: &str) -> String {
+    let told = message
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|paragraph| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information"))
+        .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect::<Vec<_>>()
+        .join("; ");
+    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_errors_take_one_line() {
+        let message = "error: invalid value 'x' for '--bfs <KIND>'\n  [possible values: a, b]\n\n  tip: say a\n\n\
+                       Usage: anabranch\n\nFor more information, try '--help'.\n";
+        assert_eq!(one_line(message), "invalid value 'x' for '--bfs <KIND>' [possible values: a, b]; tip: say a");
+    }
+}

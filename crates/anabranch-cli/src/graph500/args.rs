@@ -1,0 +1,123 @@
+//! The options of `anabranch graph500`.
+
+use std::path::PathBuf;
+
+use graph500::BfsKind;
+
+use crate::exit::Failure;
+use crate::machine;
+
+/// The most that a pool takes; more is a slip of the finger, told with the option that it was made in.
+const MOST_THREADS: u64 = 4095;
+const MOST_ROOTS: u64 = 1_000_000;
+/// Where the number of threads is found when it is not given.
+const THREADS_VARIABLE: &str = "ANABRANCH_NUM_THREADS";
+
+/// What to run and how.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Size of the graph: 2^N vertices, N from 1 to 40
+    #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
+    pub scale: u32,
+
+    /// Edge tuples a vertex
+    #[arg(long, value_name = "E", default_value = "16", value_parser = edge_factor, allow_negative_numbers = true)]
+    pub edge_factor: u64,
+
+    /// Threads of the pool [default: $ANABRANCH_NUM_THREADS, or one a processor]
+    #[arg(long, value_name = "T", value_parser = threads, allow_negative_numbers = true)]
+    threads: Option<usize>,
+
+    /// Searches, each from a key of its own; an official run has 64
+    #[arg(long, value_name = "K", default_value = "64", value_parser = roots, allow_negative_numbers = true)]
+    pub roots: usize,
+
+    /// How to search: sequential, color or direction
+    #[arg(long, value_name = "KIND", default_value_t = BfsKind::default(), value_parser = kind)]
+    pub bfs: BfsKind,
+
+    /// Seed of the graph and of the keys
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
+    pub seed: u64,
+
+    /// Also write everything to FILE, each search included; '-' is standard output, and the table goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Do not check the searches' results (an official run does)
+    #[arg(long)]
+    pub skip_validation: bool,
+}
+
+impl Args {
+    /// How many threads to run on.
+    pub fn threads(&self) -> Result<usize, Failure> {
+        if let Some(given) = self.threads {
+            return Ok(given);
+        }
+        match std::env::var(THREADS_VARIABLE) {
+            // Set and empty is how a script unsets a variable.
+            Ok(text) if !text.trim().is_empty() => threads(text.trim())
+                .map_err(|error| Failure::Usage(format!("invalid value '{text}' in {THREADS_VARIABLE}: {error}"))),
+            Err(std::env::VarError::NotUnicode(_)) => {
+                Err(Failure::Usage(format!("{THREADS_VARIABLE} is not text; unset it or use --threads")))
+            }
+            _ => Ok(machine::cpus()),
+        }
+    }
+}
+
+fn scale(text: &str) -> Result<u32, String> {
+    number(text, 1, 40, "").map(|scale| scale as u32)
+}
+
+fn edge_factor(text: &str) -> Result<u64, String> {
+    number(text, 1, 1 << 20, "")
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    number(text, 1, MOST_THREADS, ", or leave it out for one a processor").map(|threads| threads as usize)
+}
+
+fn roots(text: &str) -> Result<usize, String> {
+    number(text, 1, MOST_ROOTS, "").map(|roots| roots as usize)
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    number(text, 0, u64::MAX, "")
+}
+
+fn number(text: &str, least: u64, most: u64, or: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("give a whole number from {least} to {most}{or}"))
+}
+
+fn kind(text: &str) -> Result<BfsKind, String> {
+    text.parse().map_err(|_| {
+        let all: Vec<String> = BfsKind::ALL.iter().map(ToString::to_string).collect();
+        format!("give one of {}", all.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_their_ranges() {
+        assert_eq!(scale("40"), Ok(40));
+        for bad in ["0", "41", "-1", "abc", "", "1.5", "99999999999999999999"] {
+            assert_eq!(scale(bad), Err("give a whole number from 1 to 40".to_owned()), "{bad}");
+        }
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert!(threads("4095").is_ok() && threads("4096").is_err() && threads("0").is_err());
+    }
+
+    #[test]
+    fn every_kind_goes_by_its_name() {
+        for known in BfsKind::ALL {
+            assert!(kind(&known.to_string()).is_ok_and(|parsed| parsed.to_string() == known.to_string()));
+        }
+        assert_eq!(kind("fast").unwrap_err(), "give one of sequential, color, direction");
+    }
+}

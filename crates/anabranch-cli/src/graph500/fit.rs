@@ -1,0 +1,81 @@
+//! Whether the run fits into the memory there is, told before anything is allocated.
+
+use graph500::{Config, MemoryPlan, Spec};
+
+use crate::exit::{Failure, say};
+use crate::machine;
+use crate::units;
+
+/// Says what memory the run takes at its peak and gives it in bytes, or refuses what the machine does not have.
+pub fn check(config: &Config) -> Result<u64, Failure> {
+    let plan = MemoryPlan::of(config);
+    let peak = plan.peak();
+    let there = machine::available(&machine::files);
+    if let Some(there) = there.filter(|there| peak > *there) {
+        return Err(Failure::Run(refusal(config, peak, there)));
+    }
+    let there = there.map_or("what there is cannot be checked on this system".to_owned(), |there| {
+        format!("{} available", units::bytes(there))
+    });
+    say(&format!("memory: {} at the peak, {there}", units::bytes(peak)));
+    say(&format!("memory: {}", parts(&plan)));
+    Ok(peak)
+}
+
+/// The biggest parts of the peak, as shares of it: short enough for a line of a terminal.
+fn parts(plan: &MemoryPlan) -> String {
+    let mut parts: Vec<_> = plan.stages().iter().filter(|(_, bytes)| *bytes > 0).collect();
+    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let share = |bytes: u64| 100.0 * bytes as f64 / plan.peak() as f64;
+    let parts = parts.iter().take(3).map(|(name, bytes)| format!("{name} {:.0}%", share(*bytes)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn refusal(config: &Config, peak: u64, there: u64) -> String {
+    let largest = (1..config.spec.scale()).rev().find(|&scale| {
+        Spec::new(scale, config.spec.edge_factor(), config.spec.seed())
+            .is_ok_and(|spec| MemoryPlan::of(&Config { spec, ..*config }).peak() <= there)
+    });
+    let advice = match largest {
+        Some(scale) => format!("the largest scale that fits is {scale}"),
+        None => "no scale fits; use a smaller --edge-factor".to_owned(),
+    };
+    format!(
+        "scale {} needs {} of memory and {} are available; {advice}",
+        config.spec.scale(),
+        units::bytes(peak),
+        units::bytes(there)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(scale: u32) -> Config {
+        let spec = Spec::new(scale, 16, 1).expect("a sound size");
+        Config { spec, bfs: Default::default(), roots: 64, validate: true }
+    }
+
+    #[test]
+    fn the_largest_scale_that_fits_is_named() {
+        let there = MemoryPlan::of(&config(20)).peak();
+        let peak = MemoryPlan::of(&config(25)).peak();
+        let text = refusal(&config(25), peak, there);
+        assert!(text.starts_with("scale 25 needs ") && text.ends_with("the largest scale that fits is 20"), "{text}");
+        let text = refusal(&config(25), peak, there - 1);
+        assert!(text.ends_with("fits is 19"), "{text}");
+        let text = refusal(&config(25), peak, 0);
+        assert!(text.contains("no scale fits"), "{text}");
+    }
+
+    #[test]
+    fn the_biggest_part_comes_first() {
+        let plan = MemoryPlan::of(&config(20));
+        let (name, bytes) = plan.stages().iter().max_by_key(|(_, bytes)| *bytes).expect("a plan has parts");
+        let line = parts(&plan);
+        let percent = (100.0 * *bytes as f64 / plan.peak() as f64).round();
+        assert!(line.starts_with(&format!("{name} {percent}%")), "{line}");
+        assert!(!line.contains('\n') && line.split(", ").count() <= 3, "{line}");
+    }
+}

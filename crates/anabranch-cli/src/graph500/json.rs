@@ -1,0 +1,160 @@
+//! The JSON file: everything about a run, for scripts. `docs/graph500-json.md` explains each field; a test compares.
+
+use std::time::SystemTime;
+
+use graph500::{Summary, TepsSummary};
+use serde::Serialize;
+
+use super::Outcome;
+use crate::machine::Machine;
+
+/// Goes up by one when a field goes away or changes its meaning; a new field leaves it.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    benchmark: &'static str,
+    date: String,
+    version: Version,
+    machine: &'a Machine,
+    settings: Settings,
+    graph: Graph,
+    memory: Memory,
+    generation_seconds: f64,
+    construction_seconds: f64,
+    validated: bool,
+    time: Seven,
+    nedge: Seven,
+    teps: Teps,
+    validation: Option<Seven>,
+    searches: Vec<Search>,
+}
+
+#[derive(Serialize)]
+struct Version {
+    anabranch: &'static str,
+    rustc: &'static str,
+    optimised: bool,
+}
+
+#[derive(Serialize)]
+struct Settings {
+    scale: u32,
+    edge_factor: u64,
+    threads: usize,
+    roots: usize,
+    bfs: String,
+    seed: u64,
+    skip_validation: bool,
+}
+
+#[derive(Serialize)]
+struct Graph {
+    vertices: u64,
+    edge_tuples: u64,
+}
+
+#[derive(Serialize)]
+struct Memory {
+    planned_bytes: u64,
+    peak_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Seven {
+    min: f64,
+    first_quartile: f64,
+    median: f64,
+    third_quartile: f64,
+    max: f64,
+    mean: f64,
+    stddev: f64,
+}
+
+#[derive(Serialize)]
+struct Teps {
+    min: f64,
+    first_quartile: f64,
+    median: f64,
+    third_quartile: f64,
+    max: f64,
+    harmonic_mean: f64,
+    harmonic_stddev: f64,
+}
+
+#[derive(Serialize)]
+struct Search {
+    key: u64,
+    seconds: f64,
+    edges: u64,
+    teps: f64,
+    reached: u64,
+    depth: u32,
+    validation_seconds: Option<f64>,
+}
+
+impl From<Summary> for Seven {
+    fn from(from: Summary) -> Self {
+        let Summary { min, first_quartile, median, third_quartile, max, mean, stddev, .. } = from;
+        Self { min, first_quartile, median, third_quartile, max, mean, stddev }
+    }
+}
+
+impl From<TepsSummary> for Teps {
+    fn from(from: TepsSummary) -> Self {
+        let TepsSummary { min, first_quartile, median, third_quartile, max, harmonic_mean, harmonic_stddev, .. } = from;
+        Self { min, first_quartile, median, third_quartile, max, harmonic_mean, harmonic_stddev }
+    }
+}
+
+/// The whole document, with a line end.
+pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine: &Machine) -> String {
+    let Outcome { report, config, .. } = outcome;
+    let spec = &config.spec;
+    let document = Document {
+        schema: SCHEMA,
+        benchmark: "graph500",
+        date: humantime::format_rfc3339_seconds(started).to_string(),
+        version: Version {
+            anabranch: env!("CARGO_PKG_VERSION"),
+            rustc: env!("ANABRANCH_RUSTC"),
+            optimised: !cfg!(debug_assertions),
+        },
+        machine,
+        settings: Settings {
+            scale: spec.scale(),
+            edge_factor: spec.edge_factor(),
+            threads,
+            roots: config.roots,
+            bfs: config.bfs.to_string(),
+            seed: spec.seed(),
+            skip_validation: !config.validate,
+        },
+        graph: Graph { vertices: spec.num_vertices(), edge_tuples: spec.num_edges() },
+        memory: Memory { planned_bytes: outcome.plan_bytes, peak_bytes: outcome.peak_bytes },
+        generation_seconds: report.generation_seconds,
+        construction_seconds: report.construction_seconds,
+        validated: report.validation().is_some(),
+        time: report.time().into(),
+        nedge: report.nedge().into(),
+        teps: report.teps().into(),
+        validation: report.validation().map(Into::into),
+        searches: report
+            .searches
+            .iter()
+            .map(|search| Search {
+                key: search.key,
+                seconds: search.seconds,
+                edges: search.edges,
+                teps: search.teps(),
+                reached: search.reached,
+                depth: search.depth,
+                validation_seconds: search.validation_seconds,
+            })
+            .collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("a document of plain fields can always be written");
+    text.push('\n');
+    text
+}

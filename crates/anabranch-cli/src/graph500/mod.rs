@@ -1,0 +1,73 @@
+//! `anabranch graph500`: the benchmark's run, with what a person and a script want around it.
+
+mod args;
+mod fit;
+mod json;
+mod observer;
+mod table;
+
+use graph500::{Config, Spec};
+
+use crate::exit::Failure;
+use crate::machine::{self, Machine};
+use crate::output::{Target, to_stdout};
+use crate::progress::Progress;
+use crate::signals::Signals;
+
+pub use args::Args;
+
+/// Everything that is told about one run.
+struct Outcome<'a> {
+    report: &'a graph500::Report,
+    config: &'a Config,
+    plan_bytes: u64,
+    peak_bytes: Option<u64>,
+}
+
+/// Runs the benchmark and tells its results.
+///
+/// Everything that can be refused is refused before the first long step: the options, the threads, the file for the
+/// results, the memory.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let spec = Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))?;
+    let config = Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation };
+    let threads = args.threads()?;
+
+    let started = std::time::SystemTime::now();
+    let signals = Signals::install()?;
+    let file = args.json.as_deref().map(|path| Target::open(path, &signals)).transpose()?;
+    let pool = anabranch::Pool::builder()
+        .threads(threads)
+        .build()
+        .map_err(|error| Failure::Run(format!("cannot start {threads} threads: {error}")))?;
+
+    let threads = pool.num_threads();
+    let (report, plan_bytes) = pool.install(|| {
+        let plan_bytes = fit::check(&config)?;
+        let progress = Progress::start(observer::NAMES, &signals);
+        let report = signals.watch(|| graph500::run(&config, &observer::Watcher::new(&progress, &signals)));
+        drop(progress);
+        signals.check()?;
+        Ok((report.map_err(|error| Failure::Run(error.to_string()))?, plan_bytes))
+    })?;
+
+    let outcome = Outcome { report: &report, config: &config, plan_bytes, peak_bytes: machine::peak(&machine::files) };
+    let on_stdout = file.as_ref().is_some_and(Target::is_stdout);
+    // The file first: a reader of standard output that has gone away must not cost it. A file that cannot be written
+    // must not cost the table.
+    let written = file.map_or(Ok(()), |file| {
+        let machine = Machine::read(&machine::files);
+        file.write(&json::text(&outcome, threads, started, &machine))
+    });
+    let text = format!("{}\n\n{}", table::text(&outcome, threads, on_stdout), report.official());
+    let told = if on_stdout {
+        text.lines().for_each(crate::exit::tell);
+        Ok(())
+    } else {
+        to_stdout(&text)
+    };
+    match (written, told) {
+        (Err(file), Err(_)) => Err(file),
+        (written, told) => written.and(told),
+    }
+}

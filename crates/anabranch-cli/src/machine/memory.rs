@@ -1,0 +1,68 @@
+//! How much memory a process may still take, and the most it ever had.
+//!
+//! The least of two: what the kernel thinks can be had without swapping (`MemAvailable`), and what the limits of the
+//! process's control group and of all groups above it leave.
+
+use super::{Files, cgroup};
+
+/// Bytes that this process may take, or `None` where the machine does not tell.
+pub fn available(files: Files<'_>) -> Option<u64> {
+    let machine = files("/proc/meminfo").and_then(|text| kib_field(&text, "MemAvailable:"));
+    [machine, cgroup::available(files)].into_iter().flatten().min()
+}
+
+/// The most bytes of memory that this process ever had at once, or `None` where the machine does not tell.
+pub fn peak(files: Files<'_>) -> Option<u64> {
+    kib_field(&files("/proc/self/status")?, "VmHWM:")
+}
+
+/// The bytes of a field that is given in `kB` (which are KiB).
+pub fn kib_field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kib: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMINFO: &str = "MemTotal:       24731708 kB\nMemFree:         1000000 kB\nMemAvailable:   20000000 kB\n\
+                           HugePages_Total:       0\n";
+
+    #[test]
+    fn fields_of_meminfo_and_status() {
+        assert_eq!(kib_field(MEMINFO, "MemAvailable:"), Some(20_000_000 * 1024));
+        assert_eq!(kib_field(MEMINFO, "HugePages_Total:"), None, "a count, not kB");
+        assert_eq!(kib_field(MEMINFO, "Absent:"), None);
+        assert_eq!(kib_field("VmHWM:\t    5120 kB\n", "VmHWM:"), Some(5120 * 1024));
+    }
+
+    #[test]
+    fn the_least_of_machine_and_group() {
+        let with_limit = |limit: &'static str| {
+            move |path: &str| {
+                let text = match path {
+                    "/proc/meminfo" => MEMINFO,
+                    "/proc/self/cgroup" => "0::/job\n",
+                    "/proc/self/mountinfo" => "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+                    "/sys/fs/cgroup/job/memory.max" => limit,
+                    "/sys/fs/cgroup/job/memory.current" => "1000\n",
+                    _ => return None,
+                };
+                Some(text.to_owned())
+            }
+        };
+        assert_eq!(available(&with_limit("max\n")), Some(20_000_000 * 1024));
+        assert_eq!(available(&with_limit("5000\n")), Some(4000));
+        assert_eq!(available(&with_limit("99999999999999\n")), Some(20_000_000 * 1024));
+        assert_eq!(available(&|_| None), None, "no such files: nothing is known");
+    }
+
+    #[test]
+    fn this_machine_tells_if_it_is_linux() {
+        let told = available(&super::super::files);
+        assert_eq!(told.is_some(), cfg!(target_os = "linux"));
+        assert!(told.is_none_or(|bytes| bytes > 0));
+    }
+}

@@ -1,0 +1,212 @@
+//! How far a run is, on standard error: bars on a terminal, a few plain lines anywhere else.
+//!
+//! The run only counts: [`Progress::begin`], [`advance`](Progress::advance) and [`end`](Progress::end) touch a few
+//! atomics, so they disturb nothing that is being timed. One thread looks at the counts every [`TICK`] and draws. A
+//! phase that ends within [`QUIET`] is not shown.
+
+mod bars;
+mod lines;
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::signals::Signals;
+
+const TICK: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(100);
+
+/// The phases of one run and the thread that shows them. Dropping it takes the bars away.
+pub struct Progress {
+    phases: Arc<[Phase]>,
+    stop: Arc<AtomicBool>,
+    painter: Option<JoinHandle<()>>,
+}
+
+/// What the run writes and the painter reads. Orderings are relaxed: a count that is late by one tick harms nobody.
+struct Phase {
+    name: &'static str,
+    total: AtomicU64,
+    done: AtomicU64,
+    begun: OnceLock<Instant>,
+    ended: OnceLock<Duration>,
+    /// Only the painter writes it: what has been shown once stays.
+    shown: AtomicBool,
+}
+
+/// One phase at one moment.
+struct Snapshot {
+    name: &'static str,
+    total: u64,
+    done: u64,
+    /// Since it began.
+    running: Duration,
+    /// How long it took, once it has ended.
+    took: Option<Duration>,
+}
+
+/// Something that shows phases. `None` stands for a phase that is not to be shown (yet).
+trait Painter: Send {
+    fn paint(&mut self, phases: &[Option<Snapshot>]);
+    /// The run is over, or was interrupted: then nothing was painted since.
+    fn finish(&mut self, interrupted: bool) {
+        let _ = interrupted;
+    }
+}
+
+impl Progress {
+    /// Starts to show the phases of that many names; they are told by their index from here on.
+    /// After a signal nothing is drawn any more.
+    pub fn start(names: &[&'static str], signals: &Signals) -> Self {
+        let phases: Arc<[Phase]> = names.iter().map(|name| Phase::new(name)).collect();
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut painter: Box<dyn Painter> =
+            if is_terminal() { Box::new(bars::Bars::new(names)) } else { Box::new(lines::Lines::new(names.len())) };
+        let thread = thread::Builder::new().name("progress".to_owned()).spawn({
+            let (phases, stop, signals) = (phases.clone(), stop.clone(), signals.clone());
+            move || {
+                while !stop.load(Ordering::Acquire) && !signals.is_interrupted() {
+                    painter.paint(&look(&phases));
+                    thread::park_timeout(TICK);
+                }
+                let interrupted = signals.is_interrupted();
+                if !interrupted {
+                    painter.paint(&look(&phases));
+                }
+                painter.finish(interrupted);
+            }
+        });
+        // Without the thread nothing is shown; the run does not depend on it.
+        Self { phases, stop, painter: thread.ok() }
+    }
+
+    /// The phase begins and has that many units of work.
+    pub fn begin(&self, phase: usize, total: u64) {
+        let phase = &self.phases[phase];
+        phase.total.store(total, Ordering::Relaxed);
+        phase.begun.get_or_init(Instant::now);
+    }
+
+    /// That many more units are done.
+    pub fn advance(&self, phase: usize, done: u64) {
+        self.phases[phase].done.fetch_add(done, Ordering::Relaxed);
+    }
+
+    /// The phase has ended and took that long, which need not be the time since it began.
+    pub fn end(&self, phase: usize, took: Duration) {
+        self.phases[phase].ended.get_or_init(|| took);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        // Release: the painter's last look sees all that was counted before.
+        self.stop.store(true, Ordering::Release);
+        if let Some(painter) = self.painter.take() {
+            painter.thread().unpark();
+            let _ = painter.join();
+        }
+    }
+}
+
+impl Phase {
+    fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            total: 0.into(),
+            done: 0.into(),
+            begun: OnceLock::new(),
+            ended: OnceLock::new(),
+            shown: false.into(),
+        }
+    }
+}
+
+impl Snapshot {
+    fn percent(&self) -> u64 {
+        if self.took.is_some() {
+            return 100;
+        }
+        (self.done.min(self.total) as u128 * 100).checked_div(u128::from(self.total)).unwrap_or(0) as u64
+    }
+
+    /// The time left if the rest goes as the part that is done.
+    fn left(&self) -> Option<Duration> {
+        if self.done == 0 || self.total == 0 {
+            return None;
+        }
+        let rest = self.total.saturating_sub(self.done);
+        Some(self.running.mul_f64(rest as f64 / self.done as f64))
+    }
+}
+
+fn look(phases: &[Phase]) -> Vec<Option<Snapshot>> {
+    phases
+        .iter()
+        .map(|phase| {
+            let running = phase.begun.get()?.elapsed();
+            let took = phase.ended.get().copied();
+            if took.unwrap_or(running) >= QUIET {
+                phase.shown.store(true, Ordering::Relaxed);
+            }
+            phase.shown.load(Ordering::Relaxed).then(|| Snapshot {
+                name: phase.name,
+                total: phase.total.load(Ordering::Relaxed),
+                done: phase.done.load(Ordering::Relaxed),
+                running,
+                took,
+            })
+        })
+        .collect()
+}
+
+/// Whether bars can be drawn.
+fn is_terminal() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whole seconds are enough for a guess.
+fn about(left: Duration) -> String {
+    let seconds = left.as_secs_f64().ceil().max(1.0);
+    if seconds < 120.0 { format!("{seconds} s") } else { crate::units::seconds(seconds) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(done: u64, total: u64) -> Snapshot {
+        Snapshot { name: "work", total, done, running: Duration::from_secs(10), took: None }
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_part_that_is_done() {
+        assert_eq!(snapshot(25, 100).percent(), 25);
+        assert_eq!(snapshot(25, 100).left(), Some(Duration::from_secs(30)));
+        assert_eq!(snapshot(0, 100).left(), None);
+        assert_eq!(snapshot(7, 0).percent(), 0, "an unknown total");
+        assert_eq!(snapshot(120, 100).percent(), 100, "more than promised");
+        assert_eq!(snapshot(120, 100).left(), Some(Duration::ZERO));
+        assert_eq!(about(Duration::from_millis(1200)), "2 s");
+        assert_eq!(about(Duration::from_secs(185)), "3 min 5 s");
+    }
+
+    #[test]
+    fn short_phases_are_not_shown() {
+        let seen = |phase: &Phase| look(std::slice::from_ref(phase))[0].is_some();
+        let long_ago = Instant::now() - Duration::from_secs(5);
+        let phase = Phase::new("short");
+        assert!(!seen(&phase), "not begun");
+        phase.begun.set(long_ago).unwrap();
+        phase.ended.set(Duration::from_millis(99)).unwrap();
+        assert!(!seen(&phase), "it took 99 ms");
+
+        let phase = Phase::new("shown");
+        phase.begun.set(long_ago).unwrap();
+        assert!(seen(&phase), "running for long");
+        phase.ended.set(Duration::from_millis(99)).unwrap();
+        assert!(seen(&phase), "its end is told, as its beginning was");
+    }
+}

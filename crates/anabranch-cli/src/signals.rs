@@ -1,0 +1,124 @@
+//! Ctrl-C, SIGTERM and a hang-up.
+//!
+//! A thread of its own waits for them. While a run is under way the first signal only leaves its number here: the run
+//! asks between its steps, stops, and everything is put away in the ordinary manner. A second signal, or one that comes
+//! outside a run, removes the temporary file and ends the program at once. A signal that the parent had set to be
+//! ignored (`nohup`, a background job of a script) stays ignored.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::exit::Failure;
+
+/// The handler and what it has heard. Clones are the same one.
+#[derive(Clone, Default)]
+pub struct Signals {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The first signal's number, 0 before it.
+    heard: AtomicU8,
+    /// Whether somebody asks `heard` often.
+    watched: AtomicBool,
+    /// What an end at once has to remove.
+    temporary: Mutex<Option<PathBuf>>,
+}
+
+impl Signals {
+    /// Takes the signals over.
+    pub fn install() -> Result<Self, Failure> {
+        let signals = Self::default();
+        #[cfg(unix)]
+        signals.listen().map_err(|error| Failure::Run(format!("cannot listen for signals: {error}")))?;
+        Ok(signals)
+    }
+
+    /// Whether a signal asks the run to stop. Relaxed: nothing is handed over but the number itself.
+    pub fn is_interrupted(&self) -> bool {
+        self.shared.heard.load(Ordering::Relaxed) != 0
+    }
+
+    /// The failure to report if a signal came.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.shared.heard.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            signal => Err(Failure::Interrupted(signal)),
+        }
+    }
+
+    /// Runs `work`, which asks [`is_interrupted`](Self::is_interrupted) often.
+    pub fn watch<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.shared.watched.store(true, Ordering::SeqCst);
+        let result = work();
+        self.shared.watched.store(false, Ordering::SeqCst);
+        result
+    }
+
+    /// Creates a temporary file that goes when the program ends at once. No signal can fall between the two steps: the
+    /// handler needs the same lock.
+    pub fn remove_on_exit<T, E>(&self, create: impl FnOnce() -> Result<(PathBuf, T), E>) -> Result<T, E> {
+        let mut temporary = self.temporary();
+        let (path, file) = create()?;
+        *temporary = Some(path);
+        Ok(file)
+    }
+
+    fn temporary(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.shared.temporary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(unix)]
+    fn listen(&self) -> std::io::Result<()> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !ignored(&status, signal));
+        let mut incoming = signal_hook::iterator::Signals::new(wanted)?;
+        let this = self.clone();
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for signal in incoming.forever() {
+                this.hear(signal as u8);
+            }
+        })?;
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    fn hear(&self, signal: u8) {
+        let first = self.shared.heard.swap(signal, Ordering::SeqCst) == 0;
+        if first && self.shared.watched.load(Ordering::SeqCst) {
+            return;
+        }
+        if let Some(path) = self.temporary().take() {
+            let _ = std::fs::remove_file(path);
+        }
+        if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+            crate::exit::tell(""); // A line of its own, after `^C` and whatever was being drawn.
+        }
+        crate::exit::say("interrupted");
+        signal_hook::low_level::exit(128 + i32::from(signal));
+    }
+}
+
+/// Whether `signal` is ignored, by the `SigIgn` mask of `/proc/self/status`.
+#[cfg(unix)]
+fn ignored(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals() {
+        let status = "Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\t0000000000000000\n";
+        assert!(ignored(status, 1) && ignored(status, 2) && ignored(status, 13));
+        assert!(!ignored(status, 15));
+        assert!(!ignored("", 1), "where there is no such file nothing is known to be ignored");
+    }
+}

@@ -1,0 +1,107 @@
+//! Breadth-first search by coloring: no queue, every vertex looks around in every round.
+//!
+//! Source: the parallel Graph500 search that was written in Rust in 2012, months after the language's first release, to learn
+//! what its tasks could do:
+//!
+//! ```text
+//! color the root gray, all others white
+//! while there are gray vertices
+//!     for each vertex v, in parallel
+//!         white: gray if a neighbour is gray, that neighbour being the parent; else white
+//!         gray:  black
+//!         black: black
+//! ```
+//!
+//! No vertex depends on another's new color, so the loop is parallel as it stands. Work is O(N) a round plus the rows of the
+//! vertices that are still white, where others look at the frontier alone; that is the price of its simplicity.
+//!
+//! Encoding: two color vectors of a byte a vertex, the round reads one and writes the other, then they change places.
+//! Parents are written by their vertex alone.
+
+use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
+
+use super::{Kernel, Reach, UNREACHED};
+use crate::RunError;
+use crate::graph::Graph;
+use crate::watch::Halt;
+
+/// Vertices that are colored in one go.
+const BLOCK: usize = 1 << 10;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shade {
+    White,
+    Gray,
+    Black,
+}
+
+pub(super) struct Color<'g> {
+    graph: &'g Graph,
+    colors: Vec<Shade>,
+    next: Vec<Shade>,
+}
+
+impl<'g> Color<'g> {
+    pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
+        let colors = vec![Shade::White; graph.num_vertices];
+        Ok(Color { graph, next: colors.clone(), colors })
+    }
+}
+
+impl Kernel for Color<'_> {
+    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
+        par_for_each((chunks_mut(&mut self.colors, BLOCK), chunks_mut(parents, BLOCK)), |(colors, parents)| {
+            colors.fill(Shade::White);
+            parents.fill(UNREACHED);
+        });
+        self.colors[root as usize] = Shade::Gray;
+        parents[root as usize] = i64::from(root);
+
+        let mut reach = Reach { reached: 1, depth: 0 };
+        loop {
+            let turned_gray = self.round(parents, halt);
+            std::mem::swap(&mut self.colors, &mut self.next);
+            if turned_gray == 0 || halt.is_cancelled() {
+                return reach;
+            }
+            reach.reached += turned_gray;
+            reach.depth += 1;
+        }
+    }
+}
+
+impl Color<'_> {
+    /// Gives every vertex its next color; counts those that turned gray.
+    fn round(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
+        let (graph, colors) = (self.graph, &self.colors[..]);
+        let blocks = colors.len().div_ceil(BLOCK);
+        let own = (chunks(colors, BLOCK), (chunks_mut(&mut self.next, BLOCK), chunks_mut(parents, BLOCK)));
+        par_reduce(
+            (0..blocks, own),
+            || 0,
+            |mut turned_gray, (block, (old, (new, parents)))| {
+                if halt.is_cancelled() {
+                    return turned_gray;
+                }
+                for (i, ((old, new), parent)) in old.iter().zip(new).zip(parents).enumerate() {
+                    *new = match old {
+                        Shade::White => {
+                            let row = graph.row((block * BLOCK + i) as u32);
+                            match row.iter().find(|&&neighbour| colors[neighbour as usize] == Shade::Gray) {
+                                Some(&neighbour) => {
+                                    *parent = i64::from(neighbour);
+                                    turned_gray += 1;
+                                    Shade::Gray
+                                }
+                                None => Shade::White,
+                            }
+                        }
+                        Shade::Gray | Shade::Black => Shade::Black,
+                    };
+                }
+                turned_gray
+            },
+            |a, b| a + b,
+        )
+    }
+}

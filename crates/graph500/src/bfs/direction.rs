@@ -1,0 +1,327 @@
+//! Direction-optimising breadth-first search: top-down while the frontier is small, bottom-up while it is large.
+//!
+//! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; the choice of first neighbours and
+//! isolated vertices from Yasui, Fujisawa, Goto, *NUMA-optimized Parallel Breadth-first Search*, BigData 2013.
+//!
+//! **Top-down** goes through the frontier, a queue, and claims each neighbour that has not been visited. **Bottom-up** goes
+//! through the vertices that have not been visited and looks for one neighbour in the frontier, a bitmap; it stops at the first,
+//! so in the levels that hold most of a small-world graph it looks at a few per cent of the edges. It goes down while
+//! `edges of the frontier <= edges not yet explored / ALPHA`, and back down once the frontier shrinks below `N / BETA`.
+//!
+//! **Encoding.** `visited` is a bitmap that starts as the isolated vertices, whom nobody needs to look at. The frontier is
+//! `queue[..n]` or the bitmap `front`; a level writes the other queue or the bitmap `next`.
+//! - Top-down, a neighbour is claimed by setting its bit in `visited`, after a plain look that settles most. Whoever set it
+//!   writes the parent and puts the neighbour into a buffer of its own, which is emptied into the shared queue when full. A
+//!   row that is long is itself cut into pieces, since the first levels are often one hub.
+//! - Bottom-up, a block of 64-vertex words belongs to whoever runs it: `visited`, `next` and parents are written plainly.
+//!   First all vertices of a word try their first neighbour, with no branch on the outcome; the parent is written in any
+//!   case, to be overwritten, or cleared at the end, should it be wrong. The few that remain go through their rows.
+//!
+//! **Parents** are not cleared before a search. A vertex that is reached has its parent written, an isolated one keeps the -1 that
+//! it always had, and what is in neither set when the search ends, which the bitmap shows 64 at a time, is set to -1 then.
+//!
+//! **Orderings.** All atomics are relaxed: a claim hands over nothing but the vertex, and levels are separated by the end of a
+//! parallel loop.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
+
+use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
+
+use super::{Kernel, Reach, UNREACHED};
+use crate::RunError;
+use crate::bitmap::{self, contains, ones};
+use crate::graph::Graph;
+use crate::memory::{Shared, zeroed};
+use crate::watch::Halt;
+
+/// Bottom-up once the frontier has more than this fraction of the unexplored edges. Values from 14 to 60 do equally well.
+const ALPHA: u64 = 30;
+/// Top-down again once a shrinking frontier has fewer than this fraction of the vertices.
+const BETA: u64 = 24;
+/// Words of 64 vertices that go bottom-up in one go.
+const BLOCK: usize = 32;
+/// Frontier vertices that go top-down in one go.
+const PIECE: usize = 32;
+/// Neighbours of one vertex that go top-down in one go.
+const ROW_PIECE: usize = 2048;
+/// Claimed vertices that are collected before they enter the shared queue.
+const BUFFER: usize = 512;
+
+pub(super) struct Direction<'g> {
+    graph: &'g Graph,
+    visited: Vec<u64>,
+    front: Vec<u64>,
+    next: Vec<u64>,
+    queue: Vec<u32>,
+    next_queue: Vec<u32>,
+    /// Of the last search.
+    root: u32,
+}
+
+/// The frontier of one level.
+#[derive(Clone, Copy, Default)]
+struct Frontier {
+    vertices: u64,
+    /// The sum of their degrees; counted top-down only.
+    edges: u64,
+}
+
+impl<'g> Direction<'g> {
+    pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
+        let words = bitmap::words(graph.num_vertices);
+        let what = "the search's bitmaps and queues";
+        Ok(Direction {
+            graph,
+            visited: zeroed(what, words)?,
+            front: zeroed(what, words)?,
+            next: zeroed(what, words)?,
+            queue: zeroed(what, graph.num_vertices)?,
+            next_queue: zeroed(what, graph.num_vertices)?,
+            root: 0,
+        })
+    }
+}
+
+impl Kernel for Direction<'_> {
+    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
+        let graph = self.graph;
+        par_for_each(
+            (chunks_mut(&mut self.visited, 1 << 14), chunks(&graph.isolated, 1 << 14)),
+            |(visited, isolated)| {
+                visited.copy_from_slice(isolated);
+            },
+        );
+        // An isolated root is the one vertex that has a parent and that nothing would clear.
+        parents[std::mem::replace(&mut self.root, root) as usize] = UNREACHED;
+        self.visited[(root / 64) as usize] |= 1 << (root % 64);
+        parents[root as usize] = i64::from(root);
+        self.queue[0] = root;
+
+        let mut reach = Reach { reached: 1, depth: 0 };
+        let mut unexplored = graph.num_arcs;
+        let mut frontier = Frontier { vertices: 1, edges: u64::from(graph.degree(root)) };
+        while frontier.vertices > 0 && !halt.is_cancelled() {
+            if frontier.edges > unexplored / ALPHA {
+                frontier = self.bottom_up_levels(frontier.vertices, &mut reach, parents, halt);
+            } else {
+                unexplored = unexplored.saturating_sub(frontier.edges);
+                frontier = self.top_down(frontier.vertices, parents, halt);
+                std::mem::swap(&mut self.queue, &mut self.next_queue);
+                reach.level(frontier.vertices);
+            }
+        }
+        self.clear_unreached(parents);
+        reach
+    }
+}
+
+impl Reach {
+    fn level(&mut self, vertices: u64) {
+        self.reached += vertices;
+        self.depth += u32::from(vertices > 0);
+    }
+}
+
+/// What a top-down piece found, and where it puts it.
+struct Claims {
+    buffer: Vec<u32>,
+    edges: u64,
+}
+
+/// Everything that top-down pieces share.
+struct TopDown<'a> {
+    graph: &'a Graph,
+    visited: &'a [AtomicU64],
+    parents: &'a [AtomicI64],
+    queue: &'a [AtomicU32],
+    tail: AtomicUsize,
+}
+
+impl TopDown<'_> {
+    fn none(&self) -> Claims {
+        Claims { buffer: Vec::new(), edges: 0 }
+    }
+
+    fn explore(&self, mut claims: Claims, vertex: u32) -> Claims {
+        let row = self.graph.row(vertex);
+        if row.len() <= 2 * ROW_PIECE {
+            self.claim(&mut claims, vertex, row);
+            return claims;
+        }
+        let fold = |mut claims, row: &[u32]| {
+            self.claim(&mut claims, vertex, row);
+            claims
+        };
+        let rest = par_reduce(chunks(row, ROW_PIECE), || self.none(), fold, |a, b| self.combine(a, b));
+        self.combine(claims, rest)
+    }
+
+    #[inline]
+    fn claim(&self, claims: &mut Claims, vertex: u32, row: &[u32]) {
+        for &neighbour in row {
+            let word = &self.visited[(neighbour / 64) as usize];
+            let bit = 1 << (neighbour % 64);
+            if word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0 {
+                self.parents[neighbour as usize].store(i64::from(vertex), Relaxed);
+                claims.edges += u64::from(self.graph.degree(neighbour));
+                self.push(&mut claims.buffer, neighbour);
+            }
+        }
+    }
+
+    #[inline]
+    fn push(&self, buffer: &mut Vec<u32>, vertex: u32) {
+        if buffer.len() == BUFFER {
+            self.flush(buffer);
+        } else if buffer.capacity() == 0 {
+            buffer.reserve_exact(BUFFER);
+        }
+        buffer.push(vertex);
+    }
+
+    fn flush(&self, buffer: &mut Vec<u32>) {
+        let start = self.tail.fetch_add(buffer.len(), Relaxed);
+        for (place, &vertex) in self.queue[start..start + buffer.len()].iter().zip(&*buffer) {
+            place.store(vertex, Relaxed);
+        }
+        buffer.clear();
+    }
+
+    fn combine(&self, mut a: Claims, mut b: Claims) -> Claims {
+        a.edges += b.edges;
+        self.flush(&mut b.buffer);
+        a
+    }
+}
+
+impl Direction<'_> {
+    /// One level from `queue` to `next_queue`.
+    fn top_down(&mut self, vertices: u64, parents: &mut [i64], halt: &Halt<'_>) -> Frontier {
+        let queue = &self.queue[..vertices as usize];
+        let step = TopDown {
+            graph: self.graph,
+            visited: self.visited.shared(),
+            parents: parents.shared(),
+            queue: self.next_queue.shared(),
+            tail: AtomicUsize::new(0),
+        };
+        let fold = |claims, vertices: &[u32]| {
+            if halt.is_cancelled() {
+                return claims;
+            }
+            vertices.iter().fold(claims, |claims, &vertex| step.explore(claims, vertex))
+        };
+        let mut claims = par_reduce(chunks(queue, PIECE), || step.none(), fold, |a, b| step.combine(a, b));
+        step.flush(&mut claims.buffer);
+        Frontier { vertices: step.tail.into_inner() as u64, edges: claims.edges }
+    }
+
+    /// Bottom-up levels as long as they pay; from `queue` and back to `queue`.
+    fn bottom_up_levels(&mut self, vertices: u64, reach: &mut Reach, parents: &mut [i64], halt: &Halt<'_>) -> Frontier {
+        self.queue_to_bitmap(vertices);
+        let few = self.graph.num_vertices as u64 / BETA;
+        let mut before = vertices;
+        loop {
+            let found = self.bottom_up(parents, halt);
+            std::mem::swap(&mut self.front, &mut self.next);
+            reach.level(found);
+            if found == 0 || (found < before && found <= few) || halt.is_cancelled() {
+                return self.bitmap_to_queue(found);
+            }
+            before = found;
+        }
+    }
+
+    /// One level from `front` to `next`; gives the number of vertices found.
+    fn bottom_up(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
+        let (graph, front) = (self.graph, &self.front[..]);
+        let blocks = front.len().div_ceil(BLOCK);
+        let words = (chunks_mut(&mut self.visited, BLOCK), chunks_mut(&mut self.next, BLOCK));
+        let vertices = (chunks(&graph.first, 64 * BLOCK), chunks_mut(parents, 64 * BLOCK));
+        par_reduce(
+            (0..blocks, (words, vertices)),
+            || 0,
+            |mut found, (block, ((visited, next), (first, parents)))| {
+                if halt.is_cancelled() {
+                    return found;
+                }
+                let words = visited.iter_mut().zip(next).zip(first.chunks(64).zip(parents.chunks_mut(64)));
+                for (i, ((visited, next), (first, parents))) in words.enumerate() {
+                    *next = bottom_up_word(graph, front, (block * BLOCK + i) as u32 * 64, *visited, first, parents);
+                    *visited |= *next;
+                    found += u64::from(next.count_ones());
+                }
+                found
+            },
+            |a, b| a + b,
+        )
+    }
+
+    fn queue_to_bitmap(&mut self, vertices: u64) {
+        par_for_each(chunks_mut(&mut self.front, 1 << 14), |words| words.fill(0));
+        let front = self.front.shared();
+        par_for_each(chunks(&self.queue[..vertices as usize], 1 << 10), |vertices| {
+            for vertex in vertices {
+                front[(vertex / 64) as usize].fetch_or(1 << (vertex % 64), Relaxed);
+            }
+        });
+    }
+
+    /// From `front` to `queue`.
+    fn bitmap_to_queue(&mut self, vertices: u64) -> Frontier {
+        if vertices == 0 {
+            return Frontier::default();
+        }
+        let step = TopDown {
+            graph: self.graph,
+            visited: &[],
+            parents: &[],
+            queue: self.queue.shared(),
+            tail: AtomicUsize::new(0),
+        };
+        let blocks = self.front.len().div_ceil(BLOCK);
+        let fold = |mut claims: Claims, (block, words): (usize, &[u64])| {
+            for (i, &word) in words.iter().enumerate() {
+                for bit in ones(word) {
+                    step.push(&mut claims.buffer, (block * BLOCK + i) as u32 * 64 + bit);
+                }
+            }
+            claims
+        };
+        let blocks = (0..blocks, chunks(&self.front, BLOCK));
+        let mut claims = par_reduce(blocks, || step.none(), fold, |a, b| step.combine(a, b));
+        step.flush(&mut claims.buffer);
+        // Few enough to have gone top-down, so the next level does; its edges need no count.
+        Frontier { vertices: step.tail.into_inner() as u64, edges: 0 }
+    }
+
+    fn clear_unreached(&mut self, parents: &mut [i64]) {
+        par_for_each((chunks(&self.visited, 1 << 12), chunks_mut(parents, 64 << 12)), |(visited, parents)| {
+            for (i, &word) in visited.iter().enumerate().filter(|&(_, &word)| word != !0) {
+                for bit in ones(!word) {
+                    parents[i * 64 + bit as usize] = UNREACHED;
+                }
+            }
+        });
+    }
+}
+
+/// The vertices of one word that have not been visited and have a neighbour in `front`.
+#[inline]
+fn bottom_up_word(graph: &Graph, front: &[u64], start: u32, visited: u64, first: &[u32], parents: &mut [i64]) -> u64 {
+    let mut found = 0;
+    for bit in ones(!visited) {
+        let neighbour = first[bit as usize];
+        parents[bit as usize] = i64::from(neighbour);
+        found |= u64::from(contains(front, neighbour)) << bit;
+    }
+    for bit in ones(!visited & !found) {
+        let row = &graph.row(start + bit)[1..];
+        if let Some(&neighbour) = row.iter().find(|&&neighbour| contains(front, neighbour)) {
+            parents[bit as usize] = i64::from(neighbour);
+            found |= 1 << bit;
+        }
+    }
+    found
+}

@@ -1,0 +1,56 @@
+//! The textbook's breadth-first search: a queue, one thread. What the others are measured against.
+//!
+//! Source: any textbook, e.g. Cormen, Leiserson, Rivest, Stein, *Introduction to Algorithms*, "Breadth-first search".
+//!
+//! Encoding: no colors; a vertex has been seen if it has a parent. The queue is an array that every reached vertex enters once,
+//! so nothing is ever taken out, and `head` walks behind the end. A level ends where the queue ended when it began.
+
+use super::{Kernel, Reach, UNREACHED};
+use crate::RunError;
+use crate::graph::Graph;
+use crate::memory::zeroed;
+use crate::watch::Halt;
+
+/// Vertices between two looks at the observer.
+const BLOCK: usize = 1 << 12;
+
+pub(super) struct Sequential<'g> {
+    graph: &'g Graph,
+    queue: Vec<u32>,
+}
+
+impl<'g> Sequential<'g> {
+    pub(super) fn new(graph: &'g Graph) -> Result<Self, RunError> {
+        Ok(Sequential { graph, queue: zeroed("the queue", graph.num_vertices)? })
+    }
+}
+
+impl Kernel for Sequential<'_> {
+    fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach {
+        parents.fill(UNREACHED);
+        parents[root as usize] = i64::from(root);
+        self.queue[0] = root;
+        let (mut head, mut tail) = (0, 1);
+        let (mut depth, mut level_end) = (0, 1);
+        while head < tail {
+            if head == level_end {
+                depth += 1;
+                level_end = tail;
+            }
+            if head % BLOCK == 0 && halt.is_cancelled() {
+                break;
+            }
+            let vertex = self.queue[head];
+            head += 1;
+            for &neighbour in self.graph.row(vertex) {
+                let parent = &mut parents[neighbour as usize];
+                if *parent == UNREACHED {
+                    *parent = i64::from(vertex);
+                    self.queue[tail] = neighbour;
+                    tail += 1;
+                }
+            }
+        }
+        Reach { reached: tail as u64, depth }
+    }
+}

@@ -1,0 +1,86 @@
+//! Kernel 1: from edge tuples to a [`Graph`], by partitioning, ranking and sorting in cache.
+//!
+//! 1. **Size.** The number of vertices is the largest label plus one; kernel 1 is not told it.
+//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the arcs are brought together by
+//!    *band*, the high bits of their source: one counting pass over the tuples, one writing pass.
+//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting sort over degree classes
+//!    gives every vertex its place in the order of descending degree.
+//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the target) with a radix sort in two
+//!    scratch buffers; duplicates are now neighbours and drop out, and the rows are written back over the band itself.
+//!
+//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the number of threads, and the
+//! arcs exist only once: besides the tuples, the peak is 6 bytes an arc (a 4-byte target and a 2-byte source within the band).
+
+mod partition;
+mod rank;
+mod sort;
+
+use anabranch::par_reduce;
+
+use crate::graph::Graph;
+use crate::memory::zeroed;
+use crate::watch::Watch;
+use crate::{Edge, Observer, Phase, RunError, bitmap};
+
+pub(crate) use partition::Layout;
+
+/// Tuples between two looks at the observer, where a pass is not cut otherwise.
+const BLOCK: usize = 1 << 16;
+
+impl Graph {
+    /// Kernel 1: the graph of `edges`, built in parallel.
+    ///
+    /// ```
+    /// use graph500::{Edge, Graph};
+    /// let graph = Graph::build(&[Edge::new(0, 1), Edge::new(1, 2), Edge::new(2, 1), Edge::new(3, 3)], &())?;
+    /// assert_eq!(graph.num_vertices(), 4);
+    /// assert_eq!(graph.row(0), [1]);
+    /// assert_eq!(graph.degree(1), 2);
+    /// assert_eq!(graph.num_isolated(), 1);
+    /// # Ok::<(), graph500::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and [`RunError::Cancelled`] if the
+    /// observer says so.
+    pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
+        let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
+        let num_vertices = num_vertices(edges)?;
+        let layout = Layout::new(num_vertices, edges.len());
+        let mut arcs = partition::partition(edges, &layout, &watch)?;
+        let mut rows = zeroed::<u32>("the row index", num_vertices + layout.bands)?;
+        let ranks = rank::rank(&arcs, &mut rows, &layout, &watch)?;
+        let mut first = zeroed::<u32>("the first neighbours", num_vertices)?;
+        let mut isolated = zeroed::<u64>("the isolated vertices", bitmap::words(num_vertices))?;
+        let num_arcs = sort::sort(&mut arcs, &ranks, &mut rows, &mut first, &mut isolated, &layout, &watch)?;
+        if num_vertices % 64 != 0 {
+            isolated[num_vertices / 64] |= !0 << (num_vertices % 64);
+        }
+        let graph = Graph {
+            num_vertices,
+            num_arcs,
+            shift: layout.shift,
+            bands: arcs.bands,
+            rows,
+            neighbours: arcs.targets,
+            first,
+            isolated,
+        };
+        watch.finish()?;
+        Ok(graph)
+    }
+}
+
+/// One more than the largest label.
+fn num_vertices(edges: &[Edge]) -> Result<usize, RunError> {
+    let largest = |acc: Option<u64>, edges: &[Edge]| {
+        let block = edges.iter().map(|edge| edge.ends().0.max(edge.ends().1)).max();
+        acc.max(block)
+    };
+    let largest = par_reduce(anabranch::chunks(edges, BLOCK), || None, largest, Option::max);
+    match largest {
+        None => Ok(0),
+        Some(label) if label < 1 << 32 => Ok(label as usize + 1),
+        Some(label) => Err(RunError::TooManyVertices { label }),
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a run ended early.
+
+use std::fmt;
+
+use crate::memory::OutOfMemory;
+use crate::validate::ValidationError;
+
+/// Why a run, or a part of one, has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The observer said to stop.
+    Cancelled,
+    /// A search returned a wrong tree.
+    Invalid {
+        /// Where the search started.
+        key: u64,
+        /// What is wrong.
+        error: ValidationError,
+    },
+    /// No vertex has an edge to another one, so there is nothing to search from.
+    NoKeys,
+    /// The allocator had no room.
+    OutOfMemory {
+        /// What for.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
+    },
+    /// A vertex number is larger than a graph of this crate holds, or than the vertices that there are.
+    TooManyVertices {
+        /// The vertex number.
+        label: u64,
+    },
+    /// A few vertices have more than 2^32 edges together.
+    TooDense,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            RunError::Cancelled => f.write_str("cancelled"),
+            RunError::Invalid { key, error } => {
+                write!(f, "the search from vertex {key} is wrong: {error}")
+            }
+            RunError::NoKeys => {
+                f.write_str("no vertex has an edge to another one: choose a larger scale or edge factor")
+            }
+            RunError::OutOfMemory { what, bytes } => OutOfMemory { what, bytes }.fmt(f),
+            RunError::TooManyVertices { label } => {
+                write!(
+                    f,
+                    "vertex {label} is out of range: a graph has at most 2^32 vertices, so choose a scale of at most 32"
+                )
+            }
+            RunError::TooDense => {
+                f.write_str("a few vertices have more than 2^32 edges together: choose a smaller edge factor")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<OutOfMemory> for RunError {
+    fn from(OutOfMemory { what, bytes }: OutOfMemory) -> RunError {
+        RunError::OutOfMemory { what, bytes }
+    }
+}

@@ -1,0 +1,230 @@
+//! The Kronecker generator, one pure function from the index of an edge to its tuple.
+//!
+//! **Edges.** An edge is drawn as in R-MAT: for each bit of the vertex numbers one of four quadrants, with probabilities
+//! A = .57, B = C = .19, D = .05 (Chakrabarti, Zhan, Faloutsos 2004; Graph500 specification, section 3). A draw compares 32
+//! random bits with three integer thresholds, so the probabilities are right to within 2^-32 and no floating-point unit has a
+//! say in the result.
+//!
+//! **Random bits.** The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): its n-th output is a finaliser applied to
+//! `start + n * GAMMA`, so it can be entered anywhere for the price of a multiplication. Edge `i` owns the outputs
+//! `i * d .. (i + 1) * d`, where `d` outputs are as many as its bits need. So an edge depends on the seed and its index alone,
+//! no two edges share a draw (2^48 edges of 20 draws stay below the period of 2^64), and the whole list reads one
+//! contiguous stretch of a generator that passes BigCrush, which is what that test battery examines. The seed is itself
+//! finalised, so that neighbouring seeds start at unrelated places.
+//!
+//! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of `0..2^scale` hides that: three
+//! rounds of adding a constant, multiplying by an odd one, and folding the high half onto the low by exclusive or, all
+//! modulo 2^scale; each step can be undone, the constants come from the seed.
+//!
+//! **No shuffle.** The specification asks that the tuples be shuffled, so that their order says nothing. Here the tuples are
+//! independent draws from one distribution: every order of them is as likely as every other, and a shuffle would leave that
+//! distribution as it is.
+
+use anabranch::{chunks_mut, par_for_each};
+
+use crate::memory::zeroed;
+use crate::watch::Watch;
+use crate::{Edge, Observer, Phase, RunError, Spec};
+
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The upper ends of quadrants A, B and C in 2^-32.
+const A: u32 = (0.57 * 4_294_967_296.0) as u32;
+const AB: u32 = (0.76 * 4_294_967_296.0) as u32;
+const ABC: u32 = (0.95 * 4_294_967_296.0) as u32;
+
+/// Edges made between two looks at the observer.
+const BLOCK: usize = 1 << 18;
+
+/// The finaliser of SplitMix64 (David Stafford's variant 13).
+#[inline]
+fn finalise(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Outputs of SplitMix64, from anywhere in its period.
+#[derive(Clone)]
+pub(crate) struct SplitMix(u64);
+
+impl SplitMix {
+    /// The stream of `seed`; streams of different `purpose` start at unrelated places.
+    pub(crate) fn new(seed: u64, purpose: u64) -> SplitMix {
+        SplitMix(finalise(finalise(seed.wrapping_add(GAMMA)) ^ finalise(purpose.wrapping_mul(GAMMA))))
+    }
+
+    #[inline]
+    fn at(&self, index: u64) -> SplitMix {
+        SplitMix(self.0.wrapping_add(index.wrapping_mul(GAMMA)))
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GAMMA);
+        finalise(self.0)
+    }
+
+    /// Uniform in `0..bound` to within 2^-64 of the bound (Lemire's multiplication).
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// A bijection of `0..2^scale` that leaves no trace of the order.
+#[derive(Clone)]
+struct Scramble {
+    rounds: [(u64, u64); 3],
+    mask: u64,
+    fold: u32,
+}
+
+impl Scramble {
+    fn new(scale: u32, mut random: SplitMix) -> Scramble {
+        let rounds = std::array::from_fn(|_| (random.next(), random.next() | 1));
+        Scramble { rounds, mask: (1 << scale) - 1, fold: scale.div_ceil(2) }
+    }
+
+    #[inline]
+    fn apply(&self, mut label: u64) -> u64 {
+        for (add, multiply) in self.rounds {
+            label = label.wrapping_add(add).wrapping_mul(multiply) & self.mask;
+            label ^= label >> self.fold;
+        }
+        label
+    }
+}
+
+/// The edge list of a [`Spec`] as a function.
+///
+/// ```
+/// use graph500::{Generator, Spec};
+/// let spec = Spec::new(10, 16, 1)?;
+/// let generator = Generator::new(&spec);
+/// assert_eq!(generator.edge(77), Generator::new(&spec).edge(77));
+/// let (a, b) = generator.edge(77).ends();
+/// assert!(a < spec.num_vertices() && b < spec.num_vertices());
+/// # Ok::<(), graph500::SpecError>(())
+/// ```
+#[derive(Clone)]
+pub struct Generator {
+    scale: u32,
+    draws: SplitMix,
+    labels: Scramble,
+}
+
+impl Generator {
+    /// The generator for `spec`.
+    pub fn new(spec: &Spec) -> Generator {
+        Generator {
+            scale: spec.scale(),
+            draws: SplitMix::new(spec.seed(), 1),
+            labels: Scramble::new(spec.scale(), SplitMix::new(spec.seed(), 2)),
+        }
+    }
+
+    /// The tuple with the given index.
+    #[inline]
+    pub fn edge(&self, index: u64) -> Edge {
+        let (a, b) = self.unscrambled(index);
+        Edge::new(self.labels.apply(a), self.labels.apply(b))
+    }
+
+    /// The tuple before its ends are renamed.
+    #[inline]
+    fn unscrambled(&self, index: u64) -> (u64, u64) {
+        let mut random = self.draws.at(index.wrapping_mul(u64::from(self.scale.div_ceil(2))));
+        let (mut a, mut b) = (0, 0);
+        let mut quadrant = |draw: u32| {
+            let (past_a, past_b, past_c) = (draw >= A, draw >= AB, draw >= ABC);
+            a = a << 1 | u64::from(past_b);
+            b = b << 1 | u64::from(past_a ^ past_b ^ past_c);
+        };
+        for _ in 0..self.scale / 2 {
+            let draw = random.next();
+            quadrant(draw as u32);
+            quadrant((draw >> 32) as u32);
+        }
+        if self.scale % 2 == 1 {
+            quadrant(random.next() as u32);
+        }
+        (a, b)
+    }
+}
+
+/// All tuples of `spec`, made in parallel; the same list whatever the number of threads.
+///
+/// ```
+/// let spec = graph500::Spec::new(8, 16, 1)?;
+/// let edges = graph500::generate(&spec, &())?;
+/// assert_eq!(edges.len() as u64, spec.num_edges());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`RunError::OutOfMemory`], and [`RunError::Cancelled`] if the observer says so.
+pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunError> {
+    let watch = Watch::new(observer, Phase::Generation, spec.num_edges());
+    let mut edges = zeroed::<Edge>("the edge tuples", spec.num_edges() as usize)?;
+    let generator = Generator::new(spec);
+    let blocks = edges.len().div_ceil(BLOCK);
+    par_for_each((0..blocks, chunks_mut(&mut edges, BLOCK)), |(block, edges)| {
+        if watch.is_cancelled() {
+            return;
+        }
+        for (index, edge) in (block as u64 * BLOCK as u64..).zip(edges.iter_mut()) {
+            *edge = generator.edge(index);
+        }
+        watch.advance(edges.len() as u64);
+    });
+    watch.finish()?;
+    Ok(edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scramble_is_a_bijection() {
+        for scale in 1..=14 {
+            for seed in 0..4 {
+                let scramble = Scramble::new(scale, SplitMix::new(seed, 2));
+                let mut seen = vec![false; 1 << scale];
+                for label in 0..1 << scale {
+                    let image = scramble.apply(label) as usize;
+                    assert!(!std::mem::replace(&mut seen[image], true), "scale {scale}: {image} twice");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quadrants_come_as_often_as_they_should() {
+        const SCALE: u32 = 5;
+        const EDGES: u64 = 100_000;
+        let generator = Generator::new(&Spec::new(SCALE, 16, 3).unwrap());
+        let mut counts = [[0u32; 4]; SCALE as usize];
+        for index in 0..EDGES {
+            let (a, b) = generator.unscrambled(index);
+            for (bit, counts) in counts.iter_mut().enumerate() {
+                counts[(a >> bit & 1) as usize * 2 + (b >> bit & 1) as usize] += 1;
+            }
+        }
+        for counts in counts {
+            for (count, expected) in counts.into_iter().zip([0.57, 0.19, 0.19, 0.05]) {
+                // Five standard deviations of a frequency near .57 are .0078.
+                let frequency = f64::from(count) / EDGES as f64;
+                assert!((frequency - expected).abs() < 0.008, "{frequency} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn bits_of_an_edge_are_independent() {
+        const EDGES: u64 = 100_000;
+        let generator = Generator::new(&Spec::new(2, 16, 5).unwrap());
+        let both = (0..EDGES).filter(|&i| generator.unscrambled(i) == (0, 0)).count() as f64 / EDGES as f64;
+        assert!((both - 0.57 * 0.57).abs() < 0.008, "{both}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The search keys: which vertices the searches start from.
+
+use std::collections::HashSet;
+
+use crate::bitmap::ones;
+use crate::generator::SplitMix;
+use crate::graph::Graph;
+
+/// `count` different random vertices that have a neighbour other than themselves; all there are if they are fewer.
+///
+/// The same graph and seed give the same keys in the same order.
+///
+/// ```
+/// use graph500::{Edge, Graph, search_keys};
+/// let graph = Graph::build(&[Edge::new(0, 4), Edge::new(2, 2)], &())?;
+/// let mut keys = search_keys(&graph, 64, 1);
+/// keys.sort();
+/// assert_eq!(keys, [0, 4]);
+/// # Ok::<(), graph500::RunError>(())
+/// ```
+pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
+    let candidates = graph.num_vertices() - graph.num_isolated();
+    let mut random = SplitMix::new(seed, 3);
+    let places = distinct_below(candidates, count, &mut random);
+
+    // One pass over the bitmap finds all of them: in ascending order, so sort, and put each where it was drawn.
+    let mut ascending: Vec<(u64, usize)> = places.iter().copied().zip(0..).collect();
+    ascending.sort_unstable();
+    let mut keys = vec![0; places.len()];
+    let mut wanted = ascending.into_iter().peekable();
+    let mut passed = 0;
+    for (index, &isolated) in graph.isolated.iter().enumerate() {
+        let word = !isolated;
+        let here = u64::from(word.count_ones());
+        while let Some((place, slot)) = wanted.next_if(|&(place, _)| place < passed + here) {
+            let bit = ones(word).nth((place - passed) as usize);
+            keys[slot] = index as u64 * 64 + u64::from(bit.unwrap_or_default());
+        }
+        passed += here;
+    }
+    keys
+}
+
+/// `count` different numbers below `bound` in random order; all of them if there are no more.
+fn distinct_below(bound: u64, count: usize, random: &mut SplitMix) -> Vec<u64> {
+    if bound <= count as u64 {
+        let mut all: Vec<u64> = (0..bound).collect();
+        for i in (1..all.len()).rev() {
+            all.swap(i, random.below(i as u64 + 1) as usize);
+        }
+        return all;
+    }
+    let mut seen = HashSet::with_capacity(count);
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let number = random.below(bound);
+        if seen.insert(number) {
+            drawn.push(number);
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_numbers_differ_and_stay_below() {
+        for (bound, count) in [(0, 5), (1, 1), (5, 5), (6, 5), (1000, 64)] {
+            let drawn = distinct_below(bound, count, &mut SplitMix::new(1, 3));
+            assert_eq!(drawn.len() as u64, bound.min(count as u64));
+            assert!(drawn.iter().all(|&number| number < bound));
+            assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), drawn.len());
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The room for the crate's `unsafe`: large zeroed arrays on huge pages, and shared writing to disjoint places.
+//!
+//! **Huge pages.** Every array that is accessed at random comes from [`zeroed`]: it is taken zeroed from the allocator, which
+//! for such sizes means untouched pages, and before the first touch the kernel is asked to back it with huge pages. That is
+//! advice; where it is not taken, or not on Linux, nothing but the speed changes.
+//!
+//! **Shared writing.** A scatter writes to places that are disjoint but not contiguous. [`Shared`] lends an exclusively
+//! borrowed slice as a slice of atomics. A relaxed atomic load or store is a plain `mov` on the machines of today, and
+//! whatever the caller gets wrong is a wrong number, never a data race.
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::fmt;
+use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
+
+use crate::Edge;
+
+/// Types for which all bytes zero is a value, and that need no drop.
+///
+/// # Safety
+/// Only for types that are valid as zero bytes.
+pub(crate) unsafe trait Zeroable: Copy {}
+// SAFETY: integers are valid for every bit pattern.
+unsafe impl Zeroable for u16 {}
+// SAFETY: as above.
+unsafe impl Zeroable for u32 {}
+// SAFETY: as above.
+unsafe impl Zeroable for u64 {}
+// SAFETY: as above.
+unsafe impl Zeroable for i64 {}
+// SAFETY: `Edge` is `repr(C)` and made of integers alone.
+unsafe impl Zeroable for Edge {}
+
+/// The allocator had no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfMemory {
+    /// What the array was for.
+    pub what: &'static str,
+    /// How large it would have been.
+    pub bytes: u64,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no memory for {} ({} MB): choose a smaller scale", self.what, self.bytes.div_ceil(1_000_000))
+    }
+}
+
+/// An array of `len` zeros for `what`, on huge pages where it is large and the system gives them.
+pub(crate) fn zeroed<T: Zeroable>(what: &'static str, len: usize) -> Result<Vec<T>, OutOfMemory> {
+    let failed = OutOfMemory { what, bytes: (len as u64).saturating_mul(size_of::<T>() as u64) };
+    let layout = Layout::array::<T>(len).map_err(|_| failed)?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout's size is not zero.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        return Err(failed);
+    }
+    // SAFETY: `start` comes from the global allocator with the layout of an array of `len` elements, so length and capacity
+    // are `len`; its bytes are zero, which `Zeroable` makes valid elements.
+    let mut array = unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) };
+    advise_huge_pages(&mut array);
+    Ok(array)
+}
+
+/// Asks for huge pages behind the whole pages of `array`.
+fn advise_huge_pages<T>(array: &mut [T]) {
+    #[cfg(target_os = "linux")]
+    {
+        const WORTHWHILE: usize = 1 << 20;
+        let page = rustix::param::page_size();
+        let range = array.as_mut_ptr_range();
+        let start = range.start.addr().next_multiple_of(page);
+        let end = range.end.addr() / page * page;
+        if end.saturating_sub(start) >= WORTHWHILE {
+            let first = range.start.with_addr(start).cast();
+            // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this advice changes no
+            // contents. That it may be refused is no error.
+            let _ = unsafe { rustix::mm::madvise(first, end - start, rustix::mm::Advice::LinuxHugepage) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = array;
+}
+
+/// A slice that can be lent as a slice of atomics.
+pub(crate) trait Shared {
+    /// The element's atomic twin.
+    type Atomic;
+    /// The same memory, for concurrent access as long as the exclusive borrow lasts.
+    fn shared(&mut self) -> &[Self::Atomic];
+}
+
+macro_rules! shared {
+    ($($plain:ty => $atomic:ty),*) => {$(
+        impl Shared for [$plain] {
+            type Atomic = $atomic;
+            #[inline]
+            fn shared(&mut self) -> &[$atomic] {
+                const { assert!(align_of::<$plain>() == align_of::<$atomic>()) };
+                // SAFETY: an atomic has the size and the validity of its integer, and here also its alignment. The
+                // exclusive borrow, which the result keeps, rules out every access that is not atomic.
+                unsafe { &*(std::ptr::from_mut(self) as *const [$atomic]) }
+            }
+        }
+    )*};
+}
+shared!(u16 => AtomicU16, u32 => AtomicU32, u64 => AtomicU64, i64 => AtomicI64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn zeroed_is_zero_whatever_the_size() {
+        for len in [0, 1, 1000, 3 << 20] {
+            let array = zeroed::<u32>("a test", len).unwrap();
+            assert_eq!(array.len(), len);
+            assert!(array.iter().all(|&x| x == 0));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let error = zeroed::<u64>("a test", usize::MAX / 4).unwrap_err();
+        assert_eq!(error.what, "a test");
+        assert!(error.to_string().contains("a test"));
+    }
+
+    #[test]
+    fn shared_writes_are_seen_afterwards() {
+        let mut array = vec![0u64; 4];
+        array.shared()[2].store(9, Relaxed);
+        assert_eq!(array, [0, 0, 9, 0]);
+    }
+}

@@ -1,0 +1,103 @@
+//! The whole benchmark: generation, kernel 1, and for each key kernel 2 and its validation.
+
+use std::time::{Duration, Instant};
+
+use crate::watch::Halt;
+use crate::{
+    BfsKind, Graph, Observer, Phase, Report, RunError, Search, SearchRecord, Spec, Validator, generate, search_keys,
+    validate,
+};
+
+/// What to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The problem.
+    pub spec: Spec,
+    /// The search kernel.
+    pub bfs: BfsKind,
+    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as many searches.
+    pub roots: usize,
+    /// Whether to validate every search. The benchmark wants it.
+    pub validate: bool,
+}
+
+/// Runs the benchmark on the pool that is current.
+///
+/// ```
+/// use graph500::{BfsKind, Config, Spec};
+/// let config = Config { spec: Spec::new(10, 16, 1)?, bfs: BfsKind::Direction, roots: 4, validate: true };
+/// let report = graph500::run(&config, &())?;
+/// assert_eq!(report.searches.len(), 4);
+/// assert!(report.official().starts_with("SCALE:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first thing that went wrong; the observer can make that [`RunError::Cancelled`].
+pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError> {
+    if config.spec.scale() > 32 {
+        return Err(RunError::TooManyVertices { label: config.spec.num_vertices() - 1 });
+    }
+    let (edges, generation) = timed(|| generate(&config.spec, observer));
+    let edges = edges?;
+    let (graph, construction) = timed(|| Graph::build(&edges, observer));
+    let graph = graph?;
+    let keys = search_keys(&graph, config.roots, config.spec.seed());
+    if keys.is_empty() {
+        return Err(RunError::NoKeys);
+    }
+
+    let halt = Halt::new(observer);
+    let mut search = Search::new(&graph, config.bfs)?;
+    let mut validator = if config.validate { Some(Validator::new(&edges, graph.num_vertices())?) } else { None };
+    let mut searches = Vec::with_capacity(keys.len());
+    let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);
+    observer.begin(Phase::Search, keys.len() as u64);
+    if config.validate {
+        observer.begin(Phase::Validation, keys.len() as u64);
+    }
+    for key in keys {
+        let (reach, time) = timed(|| search.run(key, observer));
+        let reach = reach?;
+        searching += time;
+        observer.advance(Phase::Search, 1);
+        let mut record = SearchRecord {
+            key,
+            seconds: time.as_secs_f64(),
+            edges: 0,
+            reached: reach.reached,
+            depth: reach.depth,
+            validation_seconds: None,
+        };
+        if let Some(validator) = &mut validator {
+            let (component, time) = timed(|| validator.check(key, search.parents(), observer));
+            let component = component.map_err(|verdict| verdict.of_key(key))?;
+            validating += time;
+            observer.advance(Phase::Validation, 1);
+            (record.edges, record.reached, record.depth) = (component.edges, component.reached, component.depth);
+            record.validation_seconds = Some(time.as_secs_f64());
+        } else {
+            let count = validate::count_edges(&edges, search.parents(), &halt);
+            record.edges = count.map_err(|verdict| verdict.of_key(key))?;
+        }
+        searches.push(record);
+    }
+    observer.end(Phase::Search, searching);
+    if config.validate {
+        observer.end(Phase::Validation, validating);
+    }
+    Ok(Report {
+        spec: config.spec,
+        bfs: config.bfs,
+        threads: anabranch::current_num_threads(),
+        generation_seconds: generation.as_secs_f64(),
+        construction_seconds: construction.as_secs_f64(),
+        searches,
+    })
+}
+
+fn timed<R>(work: impl FnOnce() -> R) -> (R, Duration) {
+    let start = Instant::now();
+    let result = work();
+    (result, start.elapsed())
+}

@@ -1,0 +1,348 @@
+//! The five checks of a search's result, against the input tuples.
+//!
+//! Source: Graph500 specification, section 8 ("Validation"). In its order: (1) the parents form a tree that hangs from the key and
+//! has no cycle; (2) each tree edge joins vertices whose levels differ by one; (3) each input edge joins vertices whose levels
+//! differ by at most one; (4) the tree spans the key's component, so no input edge leaves it; (5) each tree edge is an input edge.
+//!
+//! Nothing here looks at the graph that was built: a mistake in kernel 1 must not hide one in kernel 2.
+//!
+//! **Levels** are found by walking up from each vertex until a vertex of known level, then writing the levels down that path, so
+//! that no step of a path is walked for a second vertex. Threads that meet on a path write the same numbers. A walk longer than
+//! the number of vertices is in a cycle.
+//!
+//! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component. What it needs of a vertex lies
+//! in one word, *level above parent*, so that an end of a tuple costs one access to memory. Only where the levels differ by
+//! one can a tuple be a tree edge; then the parent of the lower end is compared, and where it fits, the word's parent
+//! is replaced by the vertex itself, which stands for "seen". In the end whoever is not its own parent has a tree edge that
+//! is nowhere in the input. Two threads that see the same tree edge store the same word.
+//!
+//! In total O(N + M). What is reported is the first violation in the order above, then in the order of vertices or tuples,
+//! whatever the number of threads.
+
+mod error;
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use anabranch::{chunks, par_reduce};
+
+use crate::memory::{Shared, zeroed};
+use crate::watch::Halt;
+use crate::{Edge, Observer, RunError};
+
+pub use error::ValidationError;
+
+/// Vertices or tuples that are checked in one go.
+const BLOCK: usize = 1 << 12;
+
+/// The word of a vertex that is not in the tree.
+const OUTSIDE: u64 = u64::MAX;
+/// The level of a vertex that is in the tree, but where is not known yet.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+/// What a valid tree spans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Component {
+    /// Input tuples in the component, self-loops and duplicates included: the edges that traversed edges per second count.
+    pub edges: u64,
+    /// Vertices in the tree.
+    pub reached: u64,
+    /// The largest level.
+    pub depth: u32,
+}
+
+/// Why a tree was not found valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is not.
+    Invalid(ValidationError),
+    /// The observer said to stop.
+    Cancelled,
+}
+
+impl Verdict {
+    /// The error of a run in which this happened to the search from `key`.
+    pub(crate) fn of_key(self, key: u64) -> RunError {
+        match self {
+            Verdict::Invalid(error) => RunError::Invalid { key, error },
+            Verdict::Cancelled => RunError::Cancelled,
+        }
+    }
+}
+
+impl From<ValidationError> for Verdict {
+    fn from(error: ValidationError) -> Verdict {
+        Verdict::Invalid(error)
+    }
+}
+
+/// Checks search results against the edge tuples; has memory that is used again for every result.
+///
+/// ```
+/// use graph500::{Edge, ValidationError, Validator, Verdict};
+/// let edges = [Edge::new(0, 1), Edge::new(1, 2), Edge::new(2, 2), Edge::new(3, 4)];
+/// let mut validator = Validator::new(&edges, 5)?;
+/// let component = validator.check(0, &[0, 0, 1, -1, -1], &()).unwrap();
+/// assert_eq!((component.edges, component.reached, component.depth), (3, 3, 2));
+/// let shortcut = validator.check(0, &[0, 0, 0, -1, -1], &());
+/// assert_eq!(shortcut, Err(Verdict::Invalid(ValidationError::NotAnEdge { vertex: 2, parent: 0 })));
+/// # Ok::<(), graph500::RunError>(())
+/// ```
+pub struct Validator<'a> {
+    edges: &'a [Edge],
+    words: Vec<u64>,
+}
+
+#[inline]
+fn word(level: u32, parent: u32) -> u64 {
+    u64::from(level) << 32 | u64::from(parent)
+}
+
+#[inline]
+fn level(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+#[inline]
+fn parent(word: u64) -> u32 {
+    word as u32
+}
+
+impl<'a> Validator<'a> {
+    /// For searches of a graph with `num_vertices` vertices and these edges.
+    ///
+    /// # Errors
+    /// [`RunError::OutOfMemory`], and [`RunError::TooManyVertices`] if an edge has an end that is no vertex or the vertices
+    /// are more than 2^32.
+    pub fn new(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
+        if num_vertices > 1 << 32 {
+            return Err(RunError::TooManyVertices { label: num_vertices - 1 });
+        }
+        let outside = |found: Option<u64>, edges: &[Edge]| {
+            found.or_else(|| edges.iter().map(|edge| edge.ends().0.max(edge.ends().1)).find(|&end| end >= num_vertices))
+        };
+        if let Some(label) = par_reduce(chunks(edges, BLOCK), || None, outside, Option::or) {
+            return Err(RunError::TooManyVertices { label });
+        }
+        Ok(Validator { edges, words: zeroed("the validation", num_vertices as usize)? })
+    }
+
+    /// Checks that `parents` is a breadth-first tree of the component of `key`.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check(&mut self, key: u64, parents: &[i64], observer: &dyn Observer) -> Result<Component, Verdict> {
+        let halt = Halt::new(observer);
+        self.load(key, parents, &halt)?;
+        self.find_levels(key, &halt)?;
+        self.finish(parents, &halt)
+    }
+
+    /// As [`check`](Validator::check), for a search that also returns levels: these are what the checks then use. Levels of
+    /// vertices outside the tree are not looked at.
+    ///
+    /// # Errors
+    /// The first violation.
+    ///
+    /// # Panics
+    /// If there are fewer levels than parents.
+    pub fn check_levels(
+        &mut self,
+        key: u64,
+        parents: &[i64],
+        levels: &[u32],
+        observer: &dyn Observer,
+    ) -> Result<Component, Verdict> {
+        let halt = Halt::new(observer);
+        self.load(key, parents, &halt)?;
+        self.find_levels(key, &halt)?;
+        for (word, &claimed) in self.words.iter_mut().zip(&levels[..parents.len()]) {
+            if *word != OUTSIDE {
+                *word = self::word(claimed.min(UNKNOWN), parent(*word));
+            }
+        }
+        self.finish(parents, &halt)
+    }
+
+    /// Parents in range, the key its own; fills the words.
+    fn load(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<(), Verdict> {
+        let vertices = self.words.len();
+        if parents.len() != vertices {
+            return Err(ValidationError::Length { parents: parents.len(), vertices }.into());
+        }
+        let of_key = usize::try_from(key).ok().and_then(|key| parents.get(key));
+        if of_key != Some(&(key as i64)) {
+            return Err(ValidationError::Root { parent: of_key.copied().unwrap_or(-1) }.into());
+        }
+        let words = self.words.shared();
+        each_vertex(vertices, halt, |vertex| {
+            let found = match parents[vertex] {
+                -1 => OUTSIDE,
+                parent if (0..vertices as i64).contains(&parent) => word(UNKNOWN, parent as u32),
+                parent => {
+                    return Err(ValidationError::ParentRange { vertex: vertex as u64, parent });
+                }
+            };
+            words[vertex].store(found, Relaxed);
+            Ok(())
+        })?;
+        words[key as usize].store(word(0, key as u32), Relaxed);
+        Ok(())
+    }
+
+    /// Check 1: finds the level of every vertex in the tree.
+    fn find_levels(&mut self, key: u64, halt: &Halt<'_>) -> Result<(), Verdict> {
+        let limit = self.words.len();
+        let words = self.words.shared();
+        debug_assert_eq!(level(words[key as usize].load(Relaxed)), 0);
+        each_vertex(limit, halt, |vertex| walk(words, vertex as u32, limit))
+    }
+
+    /// Check 2, then what goes over the tuples.
+    fn finish(&mut self, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
+        let words = self.words.shared();
+        let mut component = check_tree_edges(words, halt)?;
+        component.edges = check_edges(self.edges, words, halt)?;
+        each_vertex(words.len(), halt, |vertex| {
+            let found = words[vertex].load(Relaxed);
+            if found == OUTSIDE || parent(found) == vertex as u32 {
+                Ok(())
+            } else {
+                Err(ValidationError::NotAnEdge { vertex: vertex as u64, parent: parents[vertex] as u64 })
+            }
+        })?;
+        Ok(component)
+    }
+}
+
+/// Walks from `vertex` to a known level, and writes the levels on the way.
+#[inline]
+fn walk(words: &[AtomicU64], vertex: u32, limit: usize) -> Result<(), ValidationError> {
+    let start = words[vertex as usize].load(Relaxed);
+    if start == OUTSIDE || level(start) != UNKNOWN {
+        return Ok(());
+    }
+    let (mut at, mut steps, mut here) = (vertex, 0, start);
+    while level(here) == UNKNOWN {
+        if steps == limit {
+            return Err(ValidationError::Cycle { vertex: vertex.into() });
+        }
+        let above = parent(here);
+        here = words[above as usize].load(Relaxed);
+        if here == OUTSIDE {
+            return Err(ValidationError::Orphan { vertex: at.into(), parent: above.into() });
+        }
+        at = above;
+        steps += 1;
+    }
+    let mut known = level(here) + steps as u32;
+    let mut at = vertex;
+    while steps > 0 {
+        let above = parent(words[at as usize].load(Relaxed));
+        words[at as usize].store(word(known, above), Relaxed);
+        (at, known, steps) = (above, known - 1, steps - 1);
+    }
+    Ok(())
+}
+
+/// Check 2; counts the vertices in the tree.
+fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<Component, Verdict> {
+    let check = |found: &mut Component, vertex: usize| {
+        let here = words[vertex].load(Relaxed);
+        if here == OUTSIDE {
+            return Ok(());
+        }
+        found.reached += 1;
+        found.depth = found.depth.max(level(here));
+        let is_root = parent(here) == vertex as u32;
+        let parent_level = level(words[parent(here) as usize].load(Relaxed));
+        if if is_root { level(here) == 0 } else { level(here) == parent_level.wrapping_add(1) } {
+            Ok(())
+        } else {
+            Err(ValidationError::TreeEdgeLevels { vertex: vertex as u64, level: level(here), parent_level })
+        }
+    };
+    blocks(words.len(), halt, check, |a, b| Component {
+        reached: a.reached + b.reached,
+        depth: a.depth.max(b.depth),
+        edges: 0,
+    })
+}
+
+/// Checks 3 and 4, and marks the tree edges for check 5; counts the edges of the component.
+fn check_edges(edges: &[Edge], words: &[AtomicU64], halt: &Halt<'_>) -> Result<u64, Verdict> {
+    let check = |inside: &mut u64, index: usize| {
+        let (a, b) = edges[index].low_ends();
+        let (word_a, word_b) = (words[a as usize].load(Relaxed), words[b as usize].load(Relaxed));
+        // The level of OUTSIDE is larger than any, so that one comparison settles almost every tuple.
+        let (level_a, level_b) = (level(word_a), level(word_b));
+        *inside += u64::from(word_a != OUTSIDE);
+        if level_a == level_b {
+            return Ok(());
+        }
+        let (upper, (lower, word_lower)) = if level_a < level_b { (a, (b, word_b)) } else { (b, (a, word_a)) };
+        if level_a.abs_diff(level_b) == 1 && word_lower != OUTSIDE {
+            if parent(word_lower) == upper {
+                words[lower as usize].store(word(level(word_lower), lower), Relaxed);
+            }
+            return Ok(());
+        }
+        Err(broken_edge(index, (upper, lower), edges[index].ends(), (word_a, word_b)))
+    };
+    blocks(edges.len(), halt, check, |a, b| a + b)
+}
+
+#[cold]
+fn broken_edge(index: usize, (upper, lower): (u32, u32), ends: (u64, u64), words: (u64, u64)) -> ValidationError {
+    let edge = index as u64;
+    if words.0 == OUTSIDE || words.1 == OUTSIDE {
+        ValidationError::Component { edge, inside: upper.into(), outside: lower.into() }
+    } else {
+        ValidationError::EdgeSpansLevels { edge, ends, levels: (level(words.0), level(words.1)) }
+    }
+}
+
+/// Runs a check that only says yes or no.
+fn each_vertex(
+    vertices: usize,
+    halt: &Halt<'_>,
+    check: impl Fn(usize) -> Result<(), ValidationError> + Sync,
+) -> Result<(), Verdict> {
+    blocks(vertices, halt, |(), vertex| check(vertex), |(), ()| ())
+}
+
+/// Runs a check for all of `0..len` in parallel, with a count; the error is that of the smallest index.
+fn blocks<A: Default + Send>(
+    len: usize,
+    halt: &Halt<'_>,
+    check: impl Fn(&mut A, usize) -> Result<(), ValidationError> + Sync,
+    add: impl Fn(A, A) -> A + Sync,
+) -> Result<A, Verdict> {
+    let fold = |count: Result<A, Verdict>, block: usize| {
+        let mut count = count?;
+        if halt.is_cancelled() {
+            return Err(Verdict::Cancelled);
+        }
+        for index in block * BLOCK..((block + 1) * BLOCK).min(len) {
+            check(&mut count, index)?;
+        }
+        Ok(count)
+    };
+    let combine = |a: Result<A, Verdict>, b: Result<A, Verdict>| Ok(add(a?, b?));
+    par_reduce(0..len.div_ceil(BLOCK), || Ok(A::default()), fold, combine)
+}
+
+/// Input tuples in the component that `parents` spans, where the tree is not validated.
+pub(crate) fn count_edges(edges: &[Edge], parents: &[i64], halt: &Halt<'_>) -> Result<u64, Verdict> {
+    let inside = |inside: &mut u64, index: usize| {
+        let (a, _) = edges[index].low_ends();
+        *inside += u64::from(parents[a as usize] >= 0);
+        Ok(())
+    };
+    blocks(edges.len(), halt, inside, |a, b| a + b)
+}
+
+/// Bytes that validation takes for a graph of this size.
+pub(crate) fn bytes(num_vertices: u64) -> u64 {
+    num_vertices * size_of::<u64>() as u64
+}
