@@ -43,7 +43,7 @@ unsafe impl Sync for Ledger {}
 impl Ledger {
     pub(crate) fn new(parent: &Worker) -> Self {
         Self {
-            lineage: Lineage::new(parent.lineage()),
+            lineage: Lineage::new(parent.stack.lineage()),
             pending: AtomicU64::new(0),
             is_waiting: AtomicBool::new(false),
             panic: Mutex::new(None),

@@ -4,12 +4,11 @@ use super::explore;
 use crate::{
     pool::{
         fork_stack::{ForkStack, Outcome, Slot},
-        frame::{Frame, Published},
+        frame::Frame,
     },
     sys::parker::Parker,
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
-use std::ptr;
 
 /// A fork as `join` makes it, reduced to a number that running it increments. Loom sees every access to the number, so a
 /// missing ordering shows as a race.
@@ -58,7 +57,7 @@ impl Seat {
 
     fn publish(&self) -> bool {
         // SAFETY: the model's owner calls this.
-        unsafe { self.stack.publish_oldest(|_| Published::new(ptr::null(), &self.parker)) }
+        unsafe { self.stack.publish_oldest(&self.parker) }
     }
 
     /// As the end of `join`.
@@ -188,5 +187,55 @@ fn models_shelf_demand_is_served() {
         };
         seat.join(slot, &fork);
         other.join().unwrap();
+    });
+}
+
+fn raid_and_steal(seat: &Seat) {
+    seat.stack.raid(&seat.parker, 2);
+    steal(seat);
+}
+
+#[test]
+fn models_raid_against_the_owner() {
+    explore("raid", None, || {
+        let seat = Seat::new();
+        let other = thief(&seat, raid_and_steal);
+        let fork = Fork::new();
+        let slot = seat.fork(&fork);
+        seat.join(slot, &fork);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn models_raid_while_the_owner_forks_on() {
+    explore("raid, nested forks", Some(3), || {
+        let seat = Seat::new();
+        let other = thief(&seat, raid_and_steal);
+        let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
+        let outer_slot = seat.fork(&outer);
+        let inner_slot = seat.fork(&inner);
+        seat.join(inner_slot, &inner);
+        let next_slot = seat.fork(&next);
+        seat.join(next_slot, &next);
+        seat.join(outer_slot, &outer);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn models_raid_while_the_owner_publishes() {
+    explore("raid, publication and a thief", Some(2), || {
+        let seat = Seat::new();
+        let others = [thief(&seat, raid_and_steal), thief(&seat, steal)];
+        let (outer, inner) = (Fork::new(), Fork::new());
+        let outer_slot = seat.fork(&outer);
+        seat.publish();
+        let inner_slot = seat.fork(&inner);
+        seat.join(inner_slot, &inner);
+        seat.join(outer_slot, &outer);
+        for other in others {
+            other.join().unwrap();
+        }
     });
 }

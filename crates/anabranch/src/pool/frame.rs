@@ -20,7 +20,11 @@ use crate::sys::{
     parker::Parker,
     sync::{AtomicBool, Ordering},
 };
-use std::{cell::UnsafeCell, mem::MaybeUninit, ptr};
+use std::{
+    cell::{Cell, UnsafeCell},
+    mem::MaybeUninit,
+    ptr,
+};
 
 /// Where a piece of work comes from: the work inside which it was forked or spawned. Null stands for the root.
 ///
@@ -52,6 +56,37 @@ impl Lineage {
             link = unsafe { (*link).parent };
         }
         false
+    }
+}
+
+/// A piece of work in execution on a thread, kept on the stack of that thread while it runs.
+pub(crate) struct Running {
+    lineage: *const Lineage,
+    /// How many forks were open when it began: those above are its own.
+    pub(crate) base: Cell<usize>,
+    /// What it interrupts: work that waits.
+    pub(crate) outer: Cell<*const Running>,
+}
+
+impl Running {
+    pub(crate) fn new(lineage: *const Lineage) -> Self {
+        Self { lineage, base: Cell::new(0), outer: Cell::new(ptr::null()) }
+    }
+
+    /// The work to which the fork at `depth` belongs: the innermost that began at or below it. Null stands for the root.
+    ///
+    /// # Safety
+    /// `innermost` is null or points to a record that is linked, as are those it leads to.
+    pub(crate) unsafe fn lineage_at(innermost: *const Running, depth: usize) -> *const Lineage {
+        let mut running = innermost;
+        // SAFETY: the caller's word.
+        while let Some(record) = unsafe { running.as_ref() } {
+            if record.base.get() <= depth {
+                return record.lineage;
+            }
+            running = record.outer.get();
+        }
+        ptr::null()
     }
 }
 

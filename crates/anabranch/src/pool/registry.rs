@@ -32,10 +32,12 @@ pub(crate) struct Registry {
     /// Seats of guests that have left.
     vacant: Mutex<Vec<usize>>,
     closing: AtomicBool,
+    /// Whether a thread that does not answer can be raided. Where not, more is published of one's own accord.
+    can_raid: bool,
 }
 
 impl Registry {
-    pub(crate) fn new(threads: usize) -> Arc<Self> {
+    pub(crate) fn new(threads: usize, can_raid: bool) -> Arc<Self> {
         Arc::new_cyclic(|registry| {
             let seats = Seats::new();
             for _ in 0..threads {
@@ -47,6 +49,7 @@ impl Registry {
                 sleep: Sleep::new(threads),
                 vacant: Mutex::new(Vec::new()),
                 closing: AtomicBool::new(false),
+                can_raid,
             }
         })
     }
@@ -54,6 +57,10 @@ impl Registry {
     /// How many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    pub(crate) fn can_raid(&self) -> bool {
+        self.can_raid
     }
 
     /// The pool's own threads and the seats of guests, taken or vacant.
@@ -177,10 +184,10 @@ impl Guest {
             vacant.pop().unwrap_or_else(|| registry.seats.add(|index| Worker::new(&raw const *registry, index)))
         };
         let worker = registry.seats.get(seat);
-        if registry.threads > 1 {
-            worker.stack.ask();
-        } else {
+        if registry.can_raid || registry.threads == 1 {
             worker.stack.serve();
+        } else {
+            worker.stack.ask();
         }
         // SAFETY: the seat was vacant, so no other thread holds it; `registry` keeps it alive until `drop` has put the
         // thread back on its outer seat.

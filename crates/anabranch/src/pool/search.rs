@@ -39,16 +39,24 @@ impl Registry {
         }
     }
 
-    /// The lookout's look: whether there is work to be had, also after asking for it.
+    /// The lookout's look: whether there is work to be had, also after asking for it, and after raiding those who do not
+    /// answer because they are in a long piece that does not fork.
     pub(crate) fn sees_work(&self) -> bool {
         if self.workers().any(Worker::has_work) {
             return true;
         }
         self.ask_all();
-        (0..LOOKS_AFTER_ASKING).any(|_| {
+        let is_answered = (0..LOOKS_AFTER_ASKING).any(|_| {
             hint::spin_loop();
             self.workers().any(Worker::has_work)
-        })
+        });
+        is_answered || self.can_raid() && self.raid_all()
+    }
+
+    /// Publishes for everybody: as many forks as there are threads that might take one.
+    fn raid_all(&self) -> bool {
+        let published: usize = self.workers().map(|worker| worker.stack.raid(&worker.parker, self.threads())).sum();
+        published > 0
     }
 
     /// Leapfrogging (Wagner and Calder 1993): a thread whose fork at `index` was stolen takes work from the thief, or from

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         fork_stack::{Claim, ForkStack, Slot},
-        frame::{Frame, Lineage, Published},
+        frame::{Frame, Lineage, Running},
         registry::Registry,
         tasks::{Task, Tasks},
     },
@@ -17,14 +17,6 @@ use std::{cell::Cell, ptr};
 /// The most forks that a worker can have open; deeper ones run as plain calls. A slot is 8 bytes, a frame on the thread's
 /// stack at least ten times that, so a thread of the usual stack size does not get there.
 const CAPACITY: usize = 1 << 14;
-
-/// A piece of work in execution on a worker, kept on the stack of the thread that runs it.
-struct Running {
-    lineage: *const Lineage,
-    /// How many forks were open when it began: those above are its own.
-    base: usize,
-    outer: *const Running,
-}
 
 /// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
 /// A hint, possibly an old one: whoever follows it checks what it finds.
@@ -49,13 +41,12 @@ pub(crate) struct Worker {
     pub(crate) inbox: Tasks,
     pub(crate) index: usize,
     registry: *const Registry,
-    running: Cell<*const Running>,
     thefts: Vec<Theft>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `running` and `last_victim` are touched by the thread that holds the seat alone; a seat changes hands under the
+// SAFETY: `last_victim` is touched by the thread that holds the seat alone; a seat changes hands under the
 // lock of the registry. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
@@ -69,7 +60,6 @@ static NOBODY: Worker = Worker {
     inbox: Tasks::new(),
     index: usize::MAX,
     registry: ptr::null(),
-    running: Cell::new(ptr::null()),
     thefts: Vec::new(),
     last_victim: Cell::new(0),
 };
@@ -87,7 +77,6 @@ impl Worker {
             inbox: Tasks::new(),
             index,
             registry,
-            running: Cell::new(ptr::null()),
             // SAFETY: all bits zero are a null pointer and a zero, in atomics.
             thefts: unsafe { Box::<[Theft]>::new_zeroed_slice(CAPACITY).assume_init() }.into_vec(),
             last_victim: Cell::new(0),
@@ -135,25 +124,7 @@ impl Worker {
     /// Publishes the oldest private fork of this thread. Only the thread that holds the seat calls this.
     pub(crate) fn publish_oldest(&self) -> bool {
         // SAFETY: called by the owner.
-        unsafe { self.stack.publish_oldest(|depth| Published::new(self.lineage_at(depth), &self.parker)) }
-    }
-
-    /// What this thread runs now.
-    pub(crate) fn lineage(&self) -> *const Lineage {
-        self.lineage_at(usize::MAX)
-    }
-
-    /// The work to which the fork at `depth` belongs: the innermost that began at or below it.
-    fn lineage_at(&self, depth: usize) -> *const Lineage {
-        let mut running = self.running.get();
-        // SAFETY: the records are on this thread's stack, and each is unlinked before its call ends.
-        while let Some(record) = unsafe { running.as_ref() } {
-            if record.base <= depth {
-                return record.lineage;
-            }
-            running = record.outer;
-        }
-        ptr::null()
+        unsafe { self.stack.publish_oldest(&self.parker) }
     }
 
     /// Runs work that this thread has taken.
@@ -163,8 +134,8 @@ impl Worker {
             Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
             Work::Task(task) => task.lineage(),
         };
-        let record = Running { lineage, base: self.stack.depth(), outer: self.running.get() };
-        self.running.set(&record);
+        let record = Running::new(lineage);
+        self.stack.begin(&record);
         let abort = AbortOnUnwind;
         // A piece that was worth taking is worth spreading: its first fork is published.
         self.stack.ask();
@@ -173,7 +144,7 @@ impl Worker {
             Work::Task(task) => task.run(),
         }
         std::mem::forget(abort);
-        self.running.set(record.outer);
+        self.stack.end(&record);
     }
 
     // ---- thieves ----

@@ -1,0 +1,70 @@
+//! An asymmetric barrier: nothing on the frequent side, a system call on the rare one.
+//!
+//! Dekker's pattern: one side writes A and reads B, the other writes B and reads A, and at least one of them must see what
+//! the other wrote. Each side needs a full fence between its two steps, and on the owner's side of a fork stack that fence
+//! would cost more than all the rest of a fork. Linux can make the *other* threads of the process go through a full fence
+//! on request (`membarrier`, private expedited, since 4.14), so the owner only has to keep the compiler from reordering
+//! ([`light`]) and the thread that comes rarely pays for both ([`heavy`]).
+//!
+//! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom both sides are
+//! sequentially consistent fences, which is what the pair amounts to.
+
+#[cfg(not(loom))]
+pub(crate) use self::real::{heavy, is_available, light};
+
+#[cfg(loom)]
+pub(crate) fn light() {
+    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+}
+
+#[cfg(loom)]
+pub(crate) fn heavy() {
+    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+}
+
+#[cfg(not(loom))]
+mod real {
+    use std::sync::atomic::{Ordering, compiler_fence};
+
+    /// The frequent side: free. Pairs with [`heavy`] where [`is_available`], and with nothing elsewhere.
+    #[inline(always)]
+    pub(crate) fn light() {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    #[cfg(target_os = "linux")]
+    mod membarrier {
+        use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
+        use std::sync::LazyLock;
+
+        /// Registers the process with the kernel on first use. `false` where the kernel is too old or a filter forbids it.
+        pub(super) static REGISTERED: LazyLock<bool> = LazyLock::new(|| {
+            let offered = membarrier_query();
+            offered.contains_command(MembarrierCommand::RegisterPrivateExpedited)
+                && offered.contains_command(MembarrierCommand::PrivateExpedited)
+                && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        });
+
+        pub(super) fn run() {
+            membarrier(MembarrierCommand::PrivateExpedited).expect("the process is registered for membarrier");
+        }
+    }
+
+    /// Whether [`heavy`] can be used in this process.
+    pub(crate) fn is_available() -> bool {
+        #[cfg(target_os = "linux")]
+        return *membarrier::REGISTERED;
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// The rare side: a full fence on every running thread of the process, at some microseconds.
+    ///
+    /// # Panics
+    /// Where [`is_available`] is false.
+    pub(crate) fn heavy() {
+        assert!(is_available());
+        #[cfg(target_os = "linux")]
+        membarrier::run();
+    }
+}
