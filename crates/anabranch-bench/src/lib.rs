@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run it. A *workload* (one file each in
 //! [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a file of its own.
-//! [`bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
+//! [`mod@bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
 //! own ([`isolate`]), and [`report`] prints medians, minima, spreads and ratios to plain recursion in the same round.
 //!
 //! It runs on Linux, whose `/proc` tells how often threads were switched.

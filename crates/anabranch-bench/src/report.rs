@@ -105,8 +105,8 @@ pub fn table(outcome: &Outcome) -> String {
             figure(line.value.min),
             figure(line.value.p10),
             figure(line.value.p90),
-            line.to_plain.map_or_else(|| "-".into(), figure),
-            line.cpu_to_plain.map_or_else(|| "-".into(), figure),
+            line.to_plain.map_or_else(|| "-".into(), ratio),
+            line.cpu_to_plain.map_or_else(|| "-".into(), ratio),
         );
         for (_, value) in &line.extra {
             let _ = write!(text, " {:>13}", figure(*value));
@@ -129,6 +129,15 @@ fn threads(variant: Variant) -> String {
         (Kind::Plain, _) => "-".into(),
         (_, Some(threads)) => threads.to_string(),
         (_, None) => "dflt".into(),
+    }
+}
+
+/// A ratio. Against next to nothing, such as the CPU time of a process that sleeps, it may have many digits.
+fn ratio(value: f64) -> String {
+    if value < 999_999.5 {
+        figure(value)
+    } else {
+        format!("{value:.1e}")
     }
 }
 
@@ -227,6 +236,10 @@ mod tests {
     fn figures_keep_three_digits() {
         let shown = [0.0123, 1.0, 9.996, 99.94, 99.96, 1234.5].map(figure);
         assert_eq!(shown, ["0.01", "1.00", "10.0", "99.9", "100", "1234"]);
+        assert_eq!(
+            [2.0, 123_456.0, 3_769_219.0].map(ratio),
+            ["2.00", "123456", "3.8e6"]
+        );
     }
 
     #[test]

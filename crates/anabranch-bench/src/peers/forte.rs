@@ -48,7 +48,7 @@ impl Peer for Forte {
         RA: Send,
         RB: Send,
     {
-        let (second, first) = cx.join(|worker| b(worker), |worker| a(worker));
+        let (second, first) = cx.join(b, a);
         (first, second)
     }
 }

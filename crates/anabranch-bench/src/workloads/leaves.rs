@@ -3,6 +3,8 @@
 //! A balanced recursion over a power of two of leaves. Whatever the size of a leaf, all of them together take about
 //! 30 ms on one thread, so that every pool has the time to wake up.
 
+use std::time::Duration;
+
 use super::work::{Spinner, spin};
 use super::{Settings, Workload};
 use crate::peers::Peer;
@@ -37,6 +39,10 @@ impl Leaves {
         Leaves::with_count(settings.spinner, nanoseconds, (30e6 / nanoseconds) as u64)
     }
 
+    fn in_microseconds(&self) -> bool {
+        self.nanoseconds >= 10e3
+    }
+
     fn with_count(spinner: Spinner, nanoseconds: f64, about: u64) -> Leaves {
         let count = about.next_power_of_two();
         let steps = spinner.steps(nanoseconds);
@@ -51,14 +57,19 @@ impl Leaves {
 
 impl Workload for Leaves {
     fn title(&self) -> String {
+        let each = Duration::from_nanos(self.nanoseconds as u64);
         format!(
-            "{} leaves of {} ns of CPU work under nested joins",
-            self.count, self.nanoseconds
+            "{} leaves of {each:?} of CPU work under nested joins",
+            self.count
         )
     }
 
     fn unit(&self) -> &'static str {
-        "ns/leaf"
+        if self.in_microseconds() {
+            "us/leaf"
+        } else {
+            "ns/leaf"
+        }
     }
 
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
@@ -67,7 +78,11 @@ impl Workload for Leaves {
         let (sum, meter) =
             metered(|| P::enter(pool, |cx| spin_leaves::<P>(0, count, self.steps, cx)));
         assert_eq!(sum, self.expected, "the sum of the leaves");
-        Sample::per_unit(meter, self.count as f64, 1e-9)
+        Sample::per_unit(
+            meter,
+            self.count as f64,
+            if self.in_microseconds() { 1e-6 } else { 1e-9 },
+        )
     }
 }
 
