@@ -8,6 +8,7 @@ use crate::peers::Peer;
 use crate::sample::{Sample, metered};
 
 /// The `n`th Fibonacci number.
+#[inline(never)]
 pub fn fib<P: Peer>(n: u32, cx: &P::Cx<'_>) -> u64 {
     if n < 2 {
         return u64::from(n);

@@ -21,10 +21,10 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// For five seconds, or one in a hurry; `inside` stays inside the pool.
+    /// For five seconds, or half a second in a hurry; `inside` stays inside the pool.
     pub fn new(settings: &Settings, inside: bool) -> Idle {
         Idle {
-            quiet: Duration::from_secs(if settings.quick { 1 } else { 5 }),
+            quiet: Duration::from_millis(if settings.quick { 500 } else { 5000 }),
             inside,
         }
     }

@@ -1,4 +1,8 @@
 //! The workloads, one a file.
+//!
+//! Their recursive functions are never inlined: left to itself the compiler unrolls some of them into themselves and
+//! others not, for one peer and not for the next, which moves a fork's cost by a factor of two. As it is, plain
+//! recursion is one call a level, and a peer pays for its fork alone. Each workload checks its answer in every sample.
 
 pub mod coarse;
 pub mod fib;

@@ -11,6 +11,7 @@ use crate::sample::{Sample, metered};
 const INSERTION: usize = 20;
 
 /// Sorts `numbers`.
+#[inline(never)]
 pub fn quicksort<P: Peer>(numbers: &mut [u32], cx: &P::Cx<'_>) {
     if numbers.len() <= INSERTION {
         insertion_sort(numbers);

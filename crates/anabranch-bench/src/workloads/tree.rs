@@ -39,6 +39,7 @@ impl Node {
 }
 
 /// The sum of the values of `node` and everything below it.
+#[inline(never)]
 pub fn sum<P: Peer>(node: &Node, cx: &P::Cx<'_>) -> u64 {
     let (left, right) = P::join(
         cx,

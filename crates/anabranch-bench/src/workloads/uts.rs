@@ -75,6 +75,7 @@ impl Shape {
         }
     }
 
+    #[inline(never)]
     fn count_children<P: Peer>(self, node: u64, range: Range<u32>, cx: &P::Cx<'_>) -> u64 {
         if range.len() == 1 {
             return self.count_below::<P>(self.child(node, range.start), cx);
