@@ -256,7 +256,7 @@ impl Progress {
 mod tests {
     use super::*;
     use crate::sample::Meter;
-    use crate::workloads::fib::Fib;
+    use crate::workloads::quicksort::Quicksort;
     use crate::workloads::sleepers::Sleepers;
 
     fn sample(wall: f64, cpu: f64) -> Sample {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn variants_are_peers_times_threads() {
-        let found = variants(&Fib::new(5), &Kind::ALL, &[1, 4]);
+        let found = variants(&Quicksort::new(10), &Kind::ALL, &[1, 4]);
         let expected = [
             variant(Kind::Plain, 1),
             variant(Kind::Anabranch, 1),
@@ -307,7 +307,7 @@ mod tests {
             .map(|threads| variant(Kind::Rayon, threads))
             .collect();
         let mut seen = Vec::new();
-        let outcome = run_with("fib", &Fib::new(5), &all, 3, |variant| {
+        let outcome = run_with("fib", &Quicksort::new(10), &all, 3, |variant| {
             seen.push(variant.threads.unwrap());
             Ok(sample(1.0, 1.0))
         });
@@ -325,7 +325,7 @@ mod tests {
     fn lines_relate_to_plain_recursion_in_the_same_round() {
         let pair = [variant(Kind::Plain, 1), variant(Kind::Rayon, 2)];
         let mut round = 0.0;
-        let outcome = run_with("fib", &Fib::new(5), &pair, 3, |variant| {
+        let outcome = run_with("fib", &Quicksort::new(10), &pair, 3, |variant| {
             // Each pair of samples is slower than the one before.
             round += 0.5;
             let slow = f64::ceil(round);
@@ -346,15 +346,19 @@ mod tests {
     fn a_variant_that_fails_is_reported_and_not_tried_again() {
         let pair = [variant(Kind::Plain, 1), variant(Kind::Chili, 2)];
         let mut tried = 0;
-        let outcome = run_with("fib", &Fib::new(5), &pair, 4, |variant| {
-            match variant.peer {
+        let outcome = run_with(
+            "fib",
+            &Quicksort::new(10),
+            &pair,
+            4,
+            |variant| match variant.peer {
                 Kind::Plain => Ok(sample(1.0, 1.0)),
                 _ => {
                     tried += 1;
                     Err(Failure::TimedOut(Duration::from_secs(60)))
                 }
-            }
-        });
+            },
+        );
         assert_eq!(tried, 1);
         assert_eq!(outcome.lines().len(), 1);
         let failures: Vec<_> = outcome.failures().collect();

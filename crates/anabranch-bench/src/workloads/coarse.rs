@@ -76,6 +76,10 @@ impl Workload for Coarse {
         Threads::Fixed(2)
     }
 
+    fn rounds(&self, asked: usize) -> usize {
+        asked.div_ceil(2)
+    }
+
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         asleep::<P>(pool);
         let steps = self.steps;

@@ -169,8 +169,9 @@ pub const ALL: [(&str, Build); 18] = [
     ("leaves-1ms", |settings| {
         Box::new(leaves::Leaves::new(settings, 1e6))
     }),
-    ("quicksort", |_| {
-        Box::new(quicksort::Quicksort::new(2_000_000))
+    ("quicksort", |settings| {
+        let count = if settings.quick { 500_000 } else { 2_000_000 };
+        Box::new(quicksort::Quicksort::new(count))
     }),
     ("outermost", |settings| {
         Box::new(outermost::Outermost::new(settings))

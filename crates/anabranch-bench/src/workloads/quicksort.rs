@@ -1,4 +1,4 @@
-//! Sorts 2,000,000 numbers in place: partition, then join on the two parts.
+//! Sorts numbers in place: partition, then join on the two parts.
 //!
 //! Forks of every size, the first ones after a long sequential partition, over memory that is written. Parts of at most
 //! 20 numbers are sorted by insertion, as any quicksort does; above that nobody decides whether a fork pays. The code
