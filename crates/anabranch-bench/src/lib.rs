@@ -5,6 +5,13 @@
 //! [`mod@bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
 //! own ([`isolate`]), and [`report`] prints medians, minima, spreads and ratios to plain recursion in the same round.
 //!
+//! # Reading the figures
+//!
+//! Absolute times move with the machine and its other users, so compare ratios within a run, and look at the minimum
+//! beside the median. A few workloads are some twenty instructions a node (the tree of 1,000 nodes, `fib`): where the
+//! linker happens to put them moves them by up to a quarter, always the same way within one build. Differences of that
+//! size are settled by counting instructions, which the example `count_forks` is for.
+//!
 //! It runs on Linux, whose `/proc` tells how often threads were switched.
 #![cfg(target_os = "linux")]
 
