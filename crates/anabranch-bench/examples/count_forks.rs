@@ -1,0 +1,101 @@
+//! A fixed amount of forking, for counting instructions.
+//!
+//! Times on a shared machine differ by more than the fraction of a nanosecond that a change to a fork costs or saves;
+//! instruction counts do not. This program does one thing a given number of times, so that what is the same can be
+//! subtracted:
+//!
+//! ```text
+//! cargo build --release -p anabranch-bench --example count_forks
+//! for peer in plain anabranch; do for times in 10 20; do
+//!     valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+//!         target/release/examples/count_forks $peer tree 1000 $times 2>&1 | grep Collected
+//! done; done
+//! ```
+//!
+//! Let `peer(n)` be the count with `n` repetitions. `peer(20) - peer(10)` is free of start-up, of the tree's allocation
+//! and of the pool; `((anabranch(20) - anabranch(10)) - (plain(20) - plain(10))) / (10 * forks)` is what a fork adds.
+//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory.
+//!
+//! The pool has one thread, as a count means little where threads search and sleep; the thread's own start is the same
+//! in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("this example runs on Linux only");
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    linux::main()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::hint::black_box;
+    use std::process::ExitCode;
+
+    use anabranch_bench::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
+    use anabranch_bench::workloads::fib::fib;
+    use anabranch_bench::workloads::tree::{Node, sum};
+
+    enum Work {
+        Tree(Box<Node>),
+        Fib(u32),
+    }
+
+    pub fn main() -> ExitCode {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        match run(&arguments) {
+            Ok(report) => {
+                println!("{report}");
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                eprintln!(
+                    "{message}\nusage: count_forks PEER tree|fib SIZE TIMES, such as: count_forks ours tree 1000 10"
+                );
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn run(arguments: &[String]) -> Result<String, String> {
+        let [peer, work, size, times] = arguments else {
+            return Err("four arguments are needed".into());
+        };
+        let kind = if peer == "ours" { Kind::Anabranch } else { peer.parse()? };
+        let size: u32 = size.parse().map_err(|error| format!("size: {error}"))?;
+        let times: u32 = times.parse().map_err(|error| format!("times: {error}"))?;
+        let (work, forks) = match work.as_str() {
+            "tree" => (Work::Tree(Node::tree(1, u64::from(size)).ok_or("a tree has nodes")?), u64::from(size)),
+            "fib" => (Work::Fib(size), fib_forks(size)),
+            other => return Err(format!("no work is called `{other}`")),
+        };
+        let answer = match kind {
+            Kind::Plain => repeat::<plain::Plain>(&work, times),
+            Kind::Anabranch => repeat::<anabranch::Installed>(&work, times),
+            Kind::AnabranchOutside => repeat::<anabranch::Outside>(&work, times),
+            Kind::Rayon => repeat::<rayon::Rayon>(&work, times),
+            Kind::Chili => repeat::<chili::Chili>(&work, times),
+            Kind::Forte => repeat::<forte::Forte>(&work, times),
+            Kind::Hand => return Err("work cut by hand does not fork".into()),
+        };
+        Ok(format!("{kind}: {times} times {forks} forks, answer {answer}"))
+    }
+
+    fn repeat<P: Peer>(work: &Work, times: u32) -> u64 {
+        P::enter(&P::pool(1), |cx| {
+            (0..times).fold(0u64, |total, _| {
+                total.wrapping_add(match work {
+                    Work::Tree(root) => sum::<P>(black_box(root), cx),
+                    Work::Fib(n) => fib::<P>(black_box(*n), cx),
+                })
+            })
+        })
+    }
+
+    fn fib_forks(n: u32) -> u64 {
+        // A call with n >= 2 forks once.
+        (2..=n).fold((0, 0), |(before, last), _| (last, 1 + last + before)).1
+    }
+}

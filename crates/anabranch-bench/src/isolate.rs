@@ -1,0 +1,120 @@
+//! Runs one sample in a process of its own.
+//!
+//! Pools disturb each other: some spin before they sleep, some keep a timer thread that beats as long as the pool lives,
+//! and one of the peers has no way to end its timer at all. So the measuring process never starts a thread. It builds
+//! the data of a workload, then forks once a sample. The child inherits the data through copy-on-write pages, makes the
+//! pool, takes the sample, sends it home through a pipe and exits, which ends whatever its pool left behind. It also
+//! makes CPU time and context switches of the process mean those of one sample, and turns a peer that hangs into a line
+//! of the report.
+
+use std::any::Any;
+use std::fmt;
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{ForkResult, fork};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::process;
+
+/// Why a child brought no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// It was still running when its time was over, and was killed.
+    TimedOut(Duration),
+    /// It panicked with this message; a wrong result does that too.
+    Panicked(String),
+    /// It could not be started, or ended without a word.
+    Died(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::TimedOut(limit) => {
+                write!(f, "hung: no result after {} s", limit.as_secs_f64())
+            }
+            Failure::Panicked(message) => write!(f, "failed: {message}"),
+            Failure::Died(message) => write!(f, "died: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Runs `f` in a child process and returns what it returned.
+///
+/// # Errors
+/// If the child panics, dies, or needs longer than `limit`; also if this process has more than one thread, since a
+/// child forked then could meet a lock that nobody will ever release.
+pub fn in_child<T, F>(limit: Duration, f: F) -> Result<T, Failure>
+where
+    T: Serialize + DeserializeOwned,
+    F: FnOnce() -> T,
+{
+    let threads = process::thread_count();
+    if threads != 1 {
+        return Err(Failure::Died(format!("the measuring process has {threads} threads and must have one")));
+    }
+    let died = |what: &str, error: &dyn fmt::Display| Failure::Died(format!("{what}: {error}"));
+    let (reader, mut writer) = io::pipe().map_err(|error| died("no pipe", &error))?;
+    // What stands in the buffer would be printed by both processes.
+    io::stdout().flush().map_err(|error| died("cannot flush stdout", &error))?;
+
+    // SAFETY: `process::thread_count` has just found this thread alone in its process, so no other thread can hold a
+    // lock, the allocator's included, that the child would inherit locked.
+    match unsafe { fork() }.map_err(|error| died("cannot fork", &error))? {
+        ForkResult::Child => {
+            drop(reader);
+            let result = catch_unwind(AssertUnwindSafe(f)).map_err(|payload| message(&*payload));
+            let sent = serde_json::to_vec(&result).map_err(io::Error::from).and_then(|text| writer.write_all(&text));
+            // SAFETY: `_exit` only ends the process. Nothing that an orderly exit would do is wanted: the pool's
+            // threads still run and must not see statics torn down.
+            unsafe { nix::libc::_exit(i32::from(sent.is_err())) }
+        }
+        ForkResult::Parent { child } => {
+            drop(writer);
+            let answer = read_until(reader, Instant::now() + limit);
+            if answer.is_err() {
+                // It may have ended by itself in the meantime, which is as good.
+                let _ = kill(child, Signal::SIGKILL);
+            }
+            let status = waitpid(child, None);
+            match answer {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(Failure::TimedOut(limit)),
+                Err(error) => Err(died("cannot read from the child", &error)),
+                Ok(text) => match serde_json::from_slice::<Result<T, String>>(&text) {
+                    Ok(result) => result.map_err(Failure::Panicked),
+                    Err(_) => Err(Failure::Died(format!("{status:?}"))),
+                },
+            }
+        }
+    }
+}
+
+fn read_until(mut reader: PipeReader, deadline: Instant) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        if poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], timeout)? == 0 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match reader.read(&mut buffer)? {
+            0 => return Ok(text),
+            count => text.extend_from_slice(&buffer[..count]),
+        }
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").to_owned()
+}

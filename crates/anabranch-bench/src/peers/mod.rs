@@ -1,0 +1,141 @@
+//! The libraries that are compared, one a file, behind one trait.
+//!
+//! A workload is written once, against [`Peer`], and compiled for each of them. What a library hands to its closures (a
+//! scope, a worker, nothing) travels as [`Peer::Cx`], by reference, so that the calls that come out are those that a
+//! program written for that library alone would make.
+
+pub mod anabranch;
+pub mod chili;
+pub mod forte;
+pub mod plain;
+pub mod rayon;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A library that can run two closures side by side.
+///
+/// `join(cx, a, b)` runs `a` before `b` when nobody takes either of them. A peer that works the other way round swaps
+/// its arguments: a tree is allocated in the order in which it is walked, and walking it against that order takes twice
+/// as long.
+pub trait Peer: 'static {
+    /// What the library hands to its closures; `()` if nothing.
+    type Cx<'a>;
+    /// A pool of threads; dropped when it is no longer needed.
+    type Pool;
+
+    /// A pool in which `threads` threads work, the calling thread included where the library lets it work.
+    fn pool(threads: usize) -> Self::Pool;
+
+    /// Enters the pool from a plain thread and runs `f` there.
+    fn enter<R, F>(pool: &Self::Pool, f: F) -> R
+    where
+        R: Send,
+        F: for<'c> FnOnce(&Self::Cx<'c>) -> R + Send;
+
+    /// Runs `a` and `b`, possibly at the same time.
+    fn join<A, B, RA, RB>(cx: &Self::Cx<'_>, a: A, b: B) -> (RA, RB)
+    where
+        A: for<'c> FnOnce(&Self::Cx<'c>) -> RA + Send,
+        B: for<'c> FnOnce(&Self::Cx<'c>) -> RB + Send,
+        RA: Send,
+        RB: Send;
+}
+
+/// A column of the comparison: a peer, or a way of using it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Recursion on one thread without any library: the baseline.
+    Plain,
+    /// The work cut into equal parts beforehand and handed to threads that wait for it: the upper bound.
+    Hand,
+    /// `anabranch::join` inside `Pool::install`.
+    Anabranch,
+    /// `anabranch::join` called from a plain thread, on the default pool.
+    AnabranchOutside,
+    /// `rayon::join` inside `ThreadPool::install`.
+    Rayon,
+    /// `chili::Scope::join`.
+    Chili,
+    /// `forte::Worker::join`.
+    Forte,
+}
+
+impl Kind {
+    /// All of them, in the order in which they are reported.
+    pub const ALL: [Kind; 7] =
+        [Kind::Plain, Kind::Hand, Kind::Anabranch, Kind::AnabranchOutside, Kind::Rayon, Kind::Chili, Kind::Forte];
+
+    /// The name that the command line and the report use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Plain => "plain",
+            Kind::Hand => "hand",
+            Kind::Anabranch => "anabranch",
+            Kind::AnabranchOutside => "anabranch-outside",
+            Kind::Rayon => "rayon",
+            Kind::Chili => "chili",
+            Kind::Forte => "forte",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Kind, String> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let known = Kind::ALL.map(Kind::name).join(", ");
+            format!("no peer is called `{text}`; there are {known}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+        }
+        assert!("rayn".parse::<Kind>().unwrap_err().contains("rayon"));
+    }
+
+    fn walks_in_order<P: Peer>() {
+        // One thread: nobody can take anything, so the order is the order of the walk.
+        let seen = std::sync::Mutex::new(Vec::new());
+        let answer = P::enter(&P::pool(1), |cx| {
+            P::join(
+                cx,
+                |cx| P::join(cx, |_| seen.lock().unwrap().push(1), |_| seen.lock().unwrap().push(2)),
+                |cx| {
+                    seen.lock().unwrap().push(3);
+                    P::join(cx, |_| "left", |_| "right")
+                },
+            )
+        });
+        assert_eq!(answer, (((), ()), ("left", "right")));
+        assert_eq!(seen.into_inner().unwrap(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn peers_walk_left_before_right_and_keep_results_apart() {
+        walks_in_order::<plain::Plain>();
+        walks_in_order::<anabranch::Installed>();
+        walks_in_order::<rayon::Rayon>();
+        walks_in_order::<chili::Chili>();
+        walks_in_order::<forte::Forte>();
+    }
+}

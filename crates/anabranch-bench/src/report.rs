@@ -1,0 +1,225 @@
+//! Tables for people, JSON for programs.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::bench::{Line, Outcome, Variant};
+use crate::machine::{Machine, Versions};
+use crate::peers::Kind;
+
+/// Everything that a bench found, with every sample.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    /// Where it ran.
+    pub machine: &'a Machine,
+    /// What was compiled in.
+    pub versions: Versions,
+    /// Whether it was a quick look.
+    pub quick: bool,
+    /// The calibration of CPU work: nanoseconds a step.
+    pub nanoseconds_a_step: f64,
+    /// The workloads, in the order in which they ran.
+    pub workloads: Vec<Entry<'a>>,
+}
+
+/// A workload within a [`Report`].
+#[derive(Debug, Serialize)]
+pub struct Entry<'a> {
+    /// The samples.
+    #[serde(flatten)]
+    pub outcome: &'a Outcome,
+    /// What the table shows.
+    pub lines: Vec<Line>,
+}
+
+impl<'a> From<&'a Outcome> for Entry<'a> {
+    fn from(outcome: &'a Outcome) -> Entry<'a> {
+        Entry { outcome, lines: outcome.lines() }
+    }
+}
+
+/// The lines that stand above all tables.
+pub fn head(machine: &Machine, versions: &Versions) -> String {
+    format!(
+        "{} CPUs: {}, {:.0} GiB, {}, load {}\n\
+         {}\n\
+         anabranch {}, rayon {} (rayon-core {}), chili {}, forte {}\n\
+         Each sample in a process of its own; rounds interleaved. /plain: median of the ratios to plain\n\
+         recursion in the same round; CPU/pl: the same for CPU time. dflt: the default pool's threads.\n",
+        machine.cpus,
+        machine.cpu,
+        machine.memory as f64 / (1u64 << 30) as f64,
+        machine.kernel,
+        machine.load,
+        versions.rustc,
+        versions.anabranch,
+        versions.rayon,
+        versions.rayon_core,
+        versions.chili,
+        versions.forte,
+    )
+}
+
+/// The table of one workload, at most 100 columns wide.
+pub fn table(outcome: &Outcome) -> String {
+    let lines = outcome.lines();
+    let mut text = format!("\n{}: {}\n", outcome.name, outcome.title);
+    let rounds = match outcome.rounds {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let extras = lines.first().map(|line| line.extra.as_slice()).unwrap_or_default();
+    let _ = write!(
+        text,
+        "{:<17} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+        format!("{}, {rounds}", outcome.unit),
+        "threads",
+        "median",
+        "min",
+        "p10",
+        "p90",
+        "/plain",
+        "CPU/pl",
+    );
+    for (name, _) in extras {
+        let _ = write!(text, " {name:>13}");
+    }
+    text.push('\n');
+    let mut above = None;
+    for line in &lines {
+        let peer = line.variant.peer;
+        let name = if above == Some(peer) { "" } else { peer.name() };
+        above = Some(peer);
+        let _ = write!(
+            text,
+            "{name:<17} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+            threads(line.variant),
+            figure(line.value.median),
+            figure(line.value.min),
+            figure(line.value.p10),
+            figure(line.value.p90),
+            line.to_plain.map_or_else(|| "-".into(), ratio),
+            line.cpu_to_plain.map_or_else(|| "-".into(), ratio),
+        );
+        for (_, value) in &line.extra {
+            let _ = write!(text, " {:>13}", figure(*value));
+        }
+        text.push('\n');
+    }
+    for (variant, failure) in outcome.failures() {
+        let _ = writeln!(text, "{:<17} {:>7} {failure}", variant.peer, threads(variant));
+    }
+    text
+}
+
+fn threads(variant: Variant) -> String {
+    match (variant.peer, variant.threads) {
+        (Kind::Plain, _) => "-".into(),
+        (_, Some(threads)) => threads.to_string(),
+        (_, None) => "dflt".into(),
+    }
+}
+
+/// A ratio. Against next to nothing, such as the CPU time of a process that sleeps, it may have many digits.
+fn ratio(value: f64) -> String {
+    if value < 999_999.5 { figure(value) } else { format!("{value:.1e}") }
+}
+
+/// Three digits that matter, all of them before the point where the figure is large.
+fn figure(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Series;
+    use crate::sample::{Meter, Sample};
+
+    fn outcome() -> Outcome {
+        let series = |peer, threads, walls: &[f64]| Series {
+            variant: Variant { peer, threads },
+            samples: walls
+                .iter()
+                .map(|wall| {
+                    let sample = Sample::per_unit(Meter { wall: *wall, cpu: 2.0 * wall }, 1.0, 1.0);
+                    Some(sample.with("switches/1000", 12345.6))
+                })
+                .collect(),
+            failure: None,
+        };
+        let mut hung = series(Kind::Forte, Some(32), &[]);
+        hung.failure = Some("hung: no result after 60 s".into());
+        Outcome {
+            name: "test",
+            title: "a test".into(),
+            unit: "switches",
+            rounds: 10,
+            series: vec![
+                series(Kind::Plain, Some(1), &[100_000.0, 200_000.0]),
+                series(Kind::AnabranchOutside, None, &[50_000.0, 100_000.0]),
+                series(Kind::Rayon, Some(1), &[1.0, 2.0]),
+                series(Kind::Rayon, Some(32), &[3.0, 4.0]),
+                hung,
+            ],
+        }
+    }
+
+    #[test]
+    fn tables_fit_a_hundred_columns() {
+        let text = table(&outcome());
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        let machine = Machine {
+            cpu: "A Processor With Quite A Long Name 9999X @ 2.00GHz".into(),
+            cpus: 256,
+            kernel: "Linux 6.18.0".into(),
+            memory: 1 << 40,
+            load: 12.34,
+        };
+        let head = head(&machine, &Versions::BUILT);
+        assert!(head.lines().all(|line| line.chars().count() <= 100), "{head}");
+    }
+
+    #[test]
+    fn tables_name_a_peer_once_and_tell_of_failures() {
+        let text = table(&outcome());
+        assert_eq!(text.matches("rayon").count(), 1, "{text}");
+        let outside = text.lines().find(|line| line.starts_with("anabranch-outside")).unwrap();
+        let cells: Vec<&str> = outside.split_whitespace().skip(1).collect();
+        assert_eq!(cells, ["dflt", "75000", "50000", "55000", "95000", "0.50", "0.50", "12346"]);
+        assert!(text.contains("hung: no result"), "{text}");
+    }
+
+    #[test]
+    fn figures_keep_three_digits() {
+        let shown = [0.0123, 1.0, 9.996, 99.94, 99.96, 1234.5].map(figure);
+        assert_eq!(shown, ["0.01", "1.00", "10.0", "99.9", "100", "1234"]);
+        assert_eq!([2.0, 123_456.0, 3_769_219.0].map(ratio), ["2.00", "123456", "3.8e6"]);
+    }
+
+    #[test]
+    fn json_keeps_every_sample() {
+        let outcome = outcome();
+        let machine = Machine::look();
+        let report = Report {
+            machine: &machine,
+            versions: Versions::BUILT,
+            quick: true,
+            nanoseconds_a_step: 2.0,
+            workloads: vec![Entry::from(&outcome)],
+        };
+        let json = serde_json::to_value(&report).unwrap();
+        let series = &json["workloads"][0]["series"];
+        assert_eq!(series[0]["samples"][1]["wall"], 200_000.0);
+        assert_eq!(series[1]["peer"], "anabranch-outside");
+        assert_eq!(series[4]["failure"], "hung: no result after 60 s");
+        assert_eq!(json["workloads"][0]["lines"][1]["to_plain"], 0.5);
+        assert_eq!(json["versions"]["rayon"], Versions::BUILT.rayon);
+    }
+}

@@ -1,0 +1,182 @@
+//! The workloads, one a file.
+//!
+//! Their recursive functions are never inlined: left to itself the compiler unrolls some of them into themselves and
+//! others not, for one peer and not for the next, which moves a fork's cost by a factor of two. As it is, plain
+//! recursion is one call a level, and a peer pays for its fork alone. Each workload checks its answer in every sample.
+
+pub mod coarse;
+pub mod fib;
+pub mod idle;
+pub mod leaves;
+pub mod outermost;
+pub mod quicksort;
+pub mod sleepers;
+pub mod tree;
+pub mod uts;
+mod work;
+
+pub use work::Spinner;
+
+use crate::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
+use crate::sample::Sample;
+
+/// How large the workloads are.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Smaller sizes and shorter samples, for a look rather than a figure.
+    pub quick: bool,
+    /// `fib` is called with this.
+    pub fib: u32,
+    /// Calibrated CPU work.
+    pub spinner: Spinner,
+}
+
+/// The thread counts with which a workload is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Those that the user chose.
+    Asked,
+    /// This one, as the workload is about it.
+    Fixed(usize),
+}
+
+/// A workload, with its data.
+pub trait Workload {
+    /// What it does, in a few words.
+    fn title(&self) -> String;
+
+    /// The unit of [`Sample::value`].
+    fn unit(&self) -> &'static str;
+
+    /// The thread counts with which it is run.
+    fn threads(&self) -> Threads {
+        Threads::Asked
+    }
+
+    /// How many rounds it is run when the user asks for `asked`; fewer if a sample takes seconds.
+    fn rounds(&self, asked: usize) -> usize {
+        asked
+    }
+
+    /// Whether `kind` can take part.
+    fn suits(&self, kind: Kind) -> bool {
+        kind != Kind::Hand
+    }
+
+    /// Takes one sample with the peer `P` in `pool`.
+    ///
+    /// # Panics
+    /// If the answer differs from that of plain recursion.
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample;
+
+    /// Takes one sample of the work cut by hand into shares for `threads` threads, if [`Workload::suits`] says that it
+    /// can be.
+    ///
+    /// # Panics
+    /// If the answer differs from that of plain recursion, or if it cannot be cut.
+    fn hand(&self, threads: usize) -> Sample {
+        panic!("{}: cannot be cut by hand into {threads} shares", self.title())
+    }
+}
+
+/// A [`Workload`] whose peer is chosen at run time.
+pub trait AnyWorkload {
+    /// See [`Workload::title`].
+    fn title(&self) -> String;
+    /// See [`Workload::unit`].
+    fn unit(&self) -> &'static str;
+    /// See [`Workload::threads`].
+    fn threads(&self) -> Threads;
+    /// See [`Workload::rounds`].
+    fn rounds(&self, asked: usize) -> usize;
+    /// See [`Workload::suits`].
+    fn suits(&self, kind: Kind) -> bool;
+    /// Makes a pool of `threads` threads of the peer, and takes one sample there.
+    fn sample_with(&self, kind: Kind, threads: usize) -> Sample;
+}
+
+impl<W: Workload> AnyWorkload for W {
+    fn title(&self) -> String {
+        Workload::title(self)
+    }
+
+    fn unit(&self) -> &'static str {
+        Workload::unit(self)
+    }
+
+    fn threads(&self) -> Threads {
+        Workload::threads(self)
+    }
+
+    fn rounds(&self, asked: usize) -> usize {
+        Workload::rounds(self, asked)
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        Workload::suits(self, kind)
+    }
+
+    fn sample_with(&self, kind: Kind, threads: usize) -> Sample {
+        fn with<P: Peer>(workload: &impl Workload, threads: usize) -> Sample {
+            workload.sample::<P>(&P::pool(threads))
+        }
+        match kind {
+            Kind::Plain => with::<plain::Plain>(self, threads),
+            Kind::Hand => self.hand(threads),
+            Kind::Anabranch => with::<anabranch::Installed>(self, threads),
+            Kind::AnabranchOutside => with::<anabranch::Outside>(self, threads),
+            Kind::Rayon => with::<rayon::Rayon>(self, threads),
+            Kind::Chili => with::<chili::Chili>(self, threads),
+            Kind::Forte => with::<forte::Forte>(self, threads),
+        }
+    }
+}
+
+/// Builds a workload's data.
+pub type Build = fn(&Settings) -> Box<dyn AnyWorkload>;
+
+/// All workloads: the name on the command line, and how to build it.
+pub const ALL: [(&str, Build); 18] = [
+    ("tree-1k", |settings| Box::new(tree::Small::new(settings, false))),
+    ("tree-1k-outside", |settings| Box::new(tree::Small::new(settings, true))),
+    ("tree-10m", |_| Box::new(tree::Large::new(10_000_000))),
+    ("fib", |settings| Box::new(fib::Fib::new(settings.fib))),
+    ("uts", |_| Box::new(uts::Unbalanced::new(uts::Shape::FOUR_MILLION))),
+    ("leaves-10ns", |settings| Box::new(leaves::Leaves::new(settings, 10.0))),
+    ("leaves-100ns", |settings| Box::new(leaves::Leaves::new(settings, 100.0))),
+    ("leaves-1us", |settings| Box::new(leaves::Leaves::new(settings, 1e3))),
+    ("leaves-10us", |settings| Box::new(leaves::Leaves::new(settings, 10e3))),
+    ("leaves-100us", |settings| Box::new(leaves::Leaves::new(settings, 100e3))),
+    ("leaves-1ms", |settings| Box::new(leaves::Leaves::new(settings, 1e6))),
+    ("quicksort", |settings| {
+        let count = if settings.quick { 500_000 } else { 2_000_000 };
+        Box::new(quicksort::Quicksort::new(count))
+    }),
+    ("outermost", |settings| Box::new(outermost::Outermost::new(settings))),
+    ("sleepers", |_| Box::new(sleepers::Sleepers::new(64, 20, 16))),
+    ("pair", |settings| Box::new(coarse::Coarse::new(settings, 2, 50))),
+    ("eight", |settings| Box::new(coarse::Coarse::new(settings, 8, 25))),
+    ("idle", |settings| Box::new(idle::Idle::new(settings, false))),
+    ("idle-handle", |settings| Box::new(idle::Idle::new(settings, true))),
+];
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// Takes a sample with everyone who suits `workload`. The workload itself checks the answers.
+    pub(crate) fn everyone_agrees(workload: &dyn AnyWorkload, threads: &[usize]) {
+        for kind in Kind::ALL.into_iter().filter(|kind| workload.suits(*kind)) {
+            for &threads in threads {
+                let sample = workload.sample_with(kind, threads);
+                assert!(sample.value.is_finite() && sample.value >= 0.0, "{kind} measured {}", sample.value);
+                assert!(sample.wall > 0.0, "{kind} took no time");
+            }
+        }
+    }
+
+    /// Settings that suit a test.
+    pub(crate) fn settings() -> Settings {
+        Settings { quick: true, fib: 15, spinner: Spinner::with_speed(2.0) }
+    }
+}

@@ -1,0 +1,57 @@
+//! Enters a pool for one join of two empty closures, over and over, from a plain thread.
+//!
+//! What a library call pays that uses fork-join inside and knows nothing of pools. There is nothing to share, so the
+//! best answer is to do nothing: wake nobody, wait for nobody. The context switches tell whether somebody was woken.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use super::{Settings, Workload};
+use crate::peers::Peer;
+use crate::process::Switches;
+use crate::sample::{Sample, repeated};
+
+/// Joins of two empty closures.
+pub struct Outermost {
+    budget: Duration,
+}
+
+impl Outermost {
+    /// For 20 ms a sample, or 5 ms in a hurry.
+    pub fn new(settings: &Settings) -> Outermost {
+        Outermost { budget: Duration::from_millis(if settings.quick { 5 } else { 20 }) }
+    }
+}
+
+impl Workload for Outermost {
+    fn title(&self) -> String {
+        "outermost join of two empty closures from a plain thread".into()
+    }
+
+    fn unit(&self) -> &'static str {
+        "ns/join"
+    }
+
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
+        let before = Switches::now();
+        let (total, calls, meter) = repeated(self.budget, || {
+            let (a, b) = P::enter(pool, |cx| P::join(cx, |_| black_box(1), |_| black_box(2)));
+            a + b
+        });
+        // Those of the warm-up are counted too, a tenth of the whole at most times, so the figure is a little high.
+        let switches = Switches::now().since(&before);
+        assert_eq!(total, 3 * calls, "the sum of what the closures returned");
+        Sample::per_unit(meter, calls as f64, 1e-9).with("switches/1000", switches as f64 * 1e3 / calls as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::testing::{everyone_agrees, settings};
+
+    #[test]
+    fn everyone_joins() {
+        everyone_agrees(&Outermost::new(&settings()), &[1, 3]);
+    }
+}
