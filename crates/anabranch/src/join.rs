@@ -13,7 +13,7 @@ use crate::{
         handle::Pool,
         worker::Worker,
     },
-    scope::drop_quietly,
+    scope::report,
 };
 use std::{
     cell::UnsafeCell,
@@ -116,7 +116,7 @@ where
         } else {
             match fork.take_result() {
                 Ok(result) => drop(result),
-                Err(panic) => drop_quietly(Some(panic)),
+                Err(panic) => report(panic),
             }
         }
     }

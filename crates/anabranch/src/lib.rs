@@ -50,6 +50,6 @@ mod sys;
 pub use crate::{
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
-    pool::{BuildError, Builder, Pool, current_num_threads},
+    pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
 };

@@ -80,7 +80,9 @@ impl Ledger {
                     let mut first = lock(&(*this).panic);
                     if first.is_none() { first.replace(panic) } else { Some(panic) }
                 };
-                drop_quietly(surplus);
+                if let Some(surplus) = surplus {
+                    report(surplus);
+                }
             }
             let parker: *const Parker = &raw const (*(*this).parent).parker;
             if (*this).pending.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -107,10 +109,10 @@ struct Shared(*const Ledger);
 // SAFETY: a ledger may be used from any thread.
 unsafe impl Send for Shared {}
 
-/// Drops the payload of a panic that nobody will see, also if its own drop panics.
-pub(crate) fn drop_quietly(payload: Option<Panic>) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(panic);
+/// Passes a panic that reaches no caller to the panic handler of the pool.
+pub(crate) fn report(panic: Panic) {
+    if let Some(registry) = Worker::current().registry() {
+        registry.crew.report(panic);
     }
 }
 
@@ -162,7 +164,10 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
             result
         }
         Err(panic) => {
-            drop_quietly(lock(&ledger.panic).take());
+            let surplus = lock(&ledger.panic).take();
+            if let Some(surplus) = surplus {
+                report(surplus);
+            }
             resume_unwind(panic)
         }
     }

@@ -1,33 +1,57 @@
-//! The sleep protocol: where a root is open, a worker asleep and a slot free, there is a lookout; and whoever is called
-//! hears it.
+//! The sleep protocol: where a root is open and a worker asleep, there is a lookout; and whoever is called hears it.
 
 use super::explore;
 use crate::{
-    pool::sleep::{Call, Idle, Sleep},
-    sys::parker::Parker,
+    pool::{
+        sleep::{Idle, Sleep},
+        status::Status,
+    },
+    sys::{
+        barrier::Fence,
+        parker::Parker,
+        sync::{AtomicBool, Ordering},
+    },
 };
 use loom::{sync::Arc, thread};
 
 struct Pool {
     sleep: Sleep,
-    parkers: Vec<Parker>,
+    guest: Status,
+    workers: Vec<(Parker, AtomicBool)>,
 }
 
 impl Pool {
-    fn new(workers: usize) -> Arc<Self> {
-        Arc::new(Self { sleep: Sleep::new(workers), parkers: (0..workers).map(|_| Parker::new()).collect() })
+    fn new(workers: usize, fence: Fence) -> Arc<Self> {
+        Arc::new(Self {
+            sleep: Sleep::new(fence),
+            guest: Status::vacant(),
+            workers: (0..workers).map(|_| (Parker::new(), AtomicBool::new(false))).collect(),
+        })
     }
 
-    fn wake(&self, call: Call) {
-        if let Some(worker) = call {
-            self.parkers[worker].unpark();
+    /// As `Worker::call`.
+    fn wake(&self, worker: Option<usize>) {
+        if let Some((parker, called)) = worker.map(|index| &self.workers[index]) {
+            called.swap(true, Ordering::Release);
+            parker.unpark();
         }
     }
 
-    fn root(&self) {
-        self.wake(self.sleep.enter_root().unwrap());
-        self.sleep.assert_invariant_for_an_open_root();
-        self.wake(self.sleep.leave_root());
+    /// As the beginning of a root.
+    fn enter(&self) {
+        assert!(self.guest.occupy());
+        self.wake(self.sleep.call_if_vacant());
+    }
+
+    fn lie_down(&self, me: usize) -> bool {
+        self.sleep.retire(me) == Idle::Asleep || self.sleep.stand_down(me, || self.guest.is_occupied())
+    }
+
+    fn sleep_until_called(&self, me: usize) {
+        let (parker, called) = &self.workers[me];
+        while !called.swap(false, Ordering::Acquire) {
+            parker.park();
+        }
     }
 }
 
@@ -36,61 +60,79 @@ fn spawn(pool: &Arc<Pool>, act: impl Fn(&Pool) + Send + 'static) -> thread::Join
     thread::spawn(move || act(&pool))
 }
 
-/// One worker lies down in every way it can while roots begin: the invariant holds whenever a root has been entered.
+/// A worker lies down in every way it can while a root begins: it is awake in the end, as the lookout.
+fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
+    let pool = Pool::new(1, fence);
+    let worker = spawn(&pool, |pool| {
+        if pool.lie_down(0) {
+            pool.sleep_until_called(0);
+        }
+    });
+    pool.enter();
+    worker.join().unwrap();
+    assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+}
+
 #[test]
-fn models_sleep_a_root_begins_while_workers_lie_down() {
-    explore("sleep, root against stand_down", Some(3), || {
-        let pool = Pool::new(2);
+fn models_sleep_a_root_begins_while_a_worker_lies_down() {
+    explore("sleep, root against a worker, asymmetric", None, || {
+        a_root_begins_while_a_worker_lies_down(Fence::Asymmetric);
+    });
+    explore("sleep, root against a worker, symmetric", None, || {
+        a_root_begins_while_a_worker_lies_down(Fence::Symmetric);
+    });
+}
+
+/// Two workers lie down while a root begins: one of them is the lookout in the end, the other may sleep.
+#[test]
+fn models_sleep_a_root_begins_while_two_workers_lie_down() {
+    explore("sleep, root against two workers", Some(3), || {
+        let pool = Pool::new(2, Fence::Asymmetric);
         let workers = [0, 1].map(|me| {
             spawn(&pool, move |pool| {
-                if pool.sleep.retire(me) == Idle::Lookout {
-                    pool.sleep.stand_down(me, pool.sleep.activity());
-                }
+                pool.lie_down(me);
             })
         });
-        pool.root();
+        pool.enter();
         for worker in workers {
             worker.join().unwrap();
         }
-        pool.root();
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
     });
 }
 
-/// A lookout that goes to work names the next, while a waiting guest frees its slot for a moment.
+/// The root ends and another begins at once, as in a loop of small roots, while the lookout lies down.
 #[test]
-fn models_sleep_a_lookout_is_promoted_while_a_guest_blocks() {
-    explore("sleep, promote against block", Some(3), || {
-        let pool = Pool::new(3);
-        assert_eq!([0, 1, 2].map(|me| pool.sleep.retire(me)), [Idle::Lookout, Idle::Asleep, Idle::Asleep]);
-        pool.wake(pool.sleep.enter_root().unwrap());
-        let lookout = spawn(&pool, |pool| {
-            let call = pool.sleep.promote().expect("a slot is free");
-            pool.wake(call);
-        });
-        pool.wake(pool.sleep.block());
-        pool.sleep.unblock();
-        lookout.join().unwrap();
-        pool.sleep.assert_invariant_for_an_open_root();
-    });
-}
-
-/// A worker that lies down just as a guest comes and waits is awake in the end, as the lookout, whatever the order.
-#[test]
-fn models_sleep_the_called_sleeper_wakes() {
-    explore("sleep, call", None, || {
-        let pool = Pool::new(1);
+fn models_sleep_roots_follow_each_other() {
+    explore("sleep, two roots", None, || {
+        let pool = Pool::new(1, Fence::Asymmetric);
         let worker = spawn(&pool, |pool| {
-            let is_asleep = pool.sleep.retire(0) == Idle::Asleep || pool.sleep.stand_down(0, pool.sleep.activity());
-            if is_asleep {
-                while !pool.sleep.is_called(0) {
-                    pool.parkers[0].park();
-                }
+            if pool.lie_down(0) {
+                pool.sleep_until_called(0);
             }
         });
-        pool.wake(pool.sleep.enter_root().unwrap());
-        pool.wake(pool.sleep.block());
+        pool.enter();
+        pool.guest.vacate();
+        pool.enter();
         worker.join().unwrap();
-        pool.sleep.assert_invariant_for_an_open_root();
-        assert!(pool.sleep.promote().is_some(), "the guest waits, so there is a slot for the worker");
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+    });
+}
+
+/// A lookout that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not lost.
+#[test]
+fn models_sleep_the_post_is_handed_on() {
+    explore("sleep, successor", None, || {
+        let pool = Pool::new(2, Fence::Asymmetric);
+        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
+        let other = spawn(&pool, |pool| {
+            if pool.sleep.retire(1) == Idle::Asleep {
+                pool.sleep_until_called(1);
+            }
+        });
+        pool.enter();
+        pool.wake(pool.sleep.successor().or_else(|| pool.sleep.resign()));
+        other.join().unwrap();
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
     });
 }

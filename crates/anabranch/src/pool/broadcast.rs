@@ -5,9 +5,8 @@ use crate::{
     scope::Ledger,
     sys::sync::{Mutex, lock},
 };
-use std::sync::Arc;
 
-pub(crate) fn broadcast<R: Send>(registry: &Arc<Registry>, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(crate) fn broadcast<R: Send>(registry: &Registry, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let answers: Vec<Mutex<Option<R>>> = (0..registry.threads()).map(|_| Mutex::new(None)).collect();
     registry.enter(|| {
         let me = Worker::current();

@@ -1,16 +1,16 @@
 //! Making pools.
 
-use crate::pool::{Pool, registry::Registry, sleep::MAX_THREADS, worker::Worker};
-use crate::sys::barrier;
-use std::{
-    fmt, io,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, mpsc},
-    thread,
+use crate::{
+    pool::{Pool, crew::Plan, registry::Registry},
+    sys::barrier::{self, Fence},
 };
+use std::{any::Any, fmt, io, sync::mpsc, thread};
 
-type Handler = Arc<dyn Fn(usize) + Send + Sync>;
-type Namer = Box<dyn FnMut(usize) -> String>;
+/// The most threads that a pool can have.
+const MAX_THREADS: usize = 4095;
+
+/// How many spare threads a pool may have where the program does not say it.
+const DEFAULT_SPARES: usize = 256;
 
 /// The environment variable that says how many threads the default pool has.
 pub(crate) const NUM_THREADS: &str = "ANABRANCH_NUM_THREADS";
@@ -28,11 +28,9 @@ pub(crate) const NUM_THREADS: &str = "ANABRANCH_NUM_THREADS";
 #[derive(Default)]
 pub struct Builder {
     threads: Option<usize>,
-    stack_size: Option<usize>,
-    name: Option<Namer>,
-    on_start: Option<Handler>,
-    on_exit: Option<Handler>,
-    without_raids: bool,
+    max_spares: Option<usize>,
+    without_membarrier: bool,
+    plan: Plan,
 }
 
 impl Builder {
@@ -47,26 +45,55 @@ impl Builder {
     ///
     /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.stack_size = Some(bytes);
+        self.plan.stack_size = Some(bytes);
         self
     }
 
     /// Names the pool's own threads. Without it: `anabranch-0`, `anabranch-1` and so on.
-    pub fn thread_name(mut self, name: impl FnMut(usize) -> String + 'static) -> Self {
-        self.name = Some(Box::new(name));
+    pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
+        self.plan.name = Some(Box::new(name));
         self
     }
 
     /// Called by each of the pool's own threads when it starts, with its index. [`build`](Self::build) waits for it.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_start = Some(Arc::new(handler));
+        self.plan.on_start = Some(Box::new(handler));
         self
     }
 
-    /// Called by each of the pool's own threads when it ends, with its index. A panic in it is reported and goes no
+    /// Called by each of the pool's own threads when it ends, with its index. A panic in it goes to the panic handler and no
     /// further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.on_exit = Some(Arc::new(handler));
+        self.plan.on_exit = Some(Box::new(handler));
+        self
+    }
+
+    /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
+    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a handler.
+    /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
+    pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
+        self.plan.on_panic = Some(Box::new(handler));
+        self
+    }
+
+    /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are left alone.
+    ///
+    /// Worth while on a machine that the program has for itself; elsewhere it keeps the system from moving a thread out of
+    /// the way of others. Without effect on systems other than Linux.
+    pub fn pin_threads(mut self, pin: bool) -> Self {
+        self.plan.pins = pin;
+        self
+    }
+
+    /// How many threads may be added for those that are blocked; 256 without it.
+    ///
+    /// A thread that waits for a stolen fork, or is blocked in a foreign call (a std channel, a lock, a file), lends its
+    /// slot, and when no other thread of the pool is left a spare one is started for it. Spares are kept, asleep, until the
+    /// pool ends. When the cap is reached the slot stays empty until somebody wakes up: the program is slower then, and if
+    /// what it waits for is in a piece of work that nobody is left to run, it stands still. The pool says so once, on the
+    /// standard error stream, and [`Pool::stats`] counts it.
+    pub fn max_spare_threads(mut self, threads: usize) -> Self {
+        self.max_spares = Some(threads);
         self
     }
 
@@ -76,7 +103,7 @@ impl Builder {
     /// and each stolen piece publishes its first forks unasked, which costs small roots some ten nanoseconds and spreads
     /// coarse work a little less well.
     pub fn without_membarrier(mut self) -> Self {
-        self.without_raids = true;
+        self.without_membarrier = true;
         self
     }
 
@@ -96,15 +123,14 @@ impl Builder {
         if threads > MAX_THREADS {
             return Err(BuildError::TooManyThreads(threads));
         }
+        let fence =
+            if barrier::is_available() && !self.without_membarrier { Fence::Asymmetric } else { Fence::Symmetric };
+        self.plan.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
         // From here on dropping the pool ends what was started.
-        let mut pool = Pool {
-            registry: Registry::new(threads, barrier::is_available() && !self.without_raids),
-            threads: Vec::with_capacity(threads),
-        };
+        let pool = Pool { registry: Registry::new(threads, fence, self.plan) };
         let (started, starts) = mpsc::channel();
         for index in 0..threads {
-            let thread = self.start(index, &pool, started.clone());
-            pool.threads.push(thread.map_err(BuildError::Spawn)?);
+            pool.registry.crew.start(pool.registry.worker(index), Some(started.clone())).map_err(BuildError::Spawn)?;
         }
         for _ in 0..threads {
             if !starts.recv().unwrap_or(false) {
@@ -123,39 +149,15 @@ impl Builder {
     pub fn build_default(self) -> Result<(), BuildError> {
         Pool::set_default(self.build()?)
     }
-
-    fn start(&mut self, index: usize, pool: &Pool, started: mpsc::Sender<bool>) -> io::Result<thread::JoinHandle<()>> {
-        let name = self.name.as_mut().map_or_else(|| format!("anabranch-{index}"), |name| name(index));
-        let mut builder = thread::Builder::new().name(name);
-        if let Some(bytes) = self.stack_size {
-            builder = builder.stack_size(bytes);
-        }
-        let registry = Arc::clone(&pool.registry);
-        let on_start = self.on_start.clone();
-        let on_exit = self.on_exit.clone();
-        builder.spawn(move || {
-            let me = registry.worker(index);
-            // SAFETY: each seat below the number of threads is held by the one thread made for it, which keeps the registry.
-            let outside = unsafe { Worker::occupy(me) };
-            let is_ready = on_start.is_none_or(|handler| catch_unwind(AssertUnwindSafe(|| handler(index))).is_ok());
-            // The builder may have given up on the others; then the pool is closing.
-            let _ = started.send(is_ready);
-            drop(started);
-            registry.work(me);
-            if let Some(handler) = on_exit.filter(|_| is_ready) {
-                let _ = catch_unwind(AssertUnwindSafe(|| handler(index)));
-            }
-            // SAFETY: the seat outside of every pool is always there.
-            unsafe { Worker::occupy(outside) };
-        })
-    }
 }
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("threads", &self.threads)
-            .field("stack_size", &self.stack_size)
+            .field("stack_size", &self.plan.stack_size)
+            .field("pin_threads", &self.plan.pins)
+            .field("max_spare_threads", &self.max_spares.unwrap_or(DEFAULT_SPARES))
             .finish_non_exhaustive()
     }
 }

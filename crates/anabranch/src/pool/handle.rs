@@ -4,12 +4,12 @@ use crate::pool::{
     broadcast,
     builder::{BuildError, Builder},
     registry::Registry,
+    stats::Stats,
     worker::Worker,
 };
 use std::{
     fmt,
     sync::{Arc, OnceLock},
-    thread::{self, JoinHandle},
 };
 
 /// A pool of worker threads.
@@ -35,7 +35,6 @@ use std::{
 /// ```
 pub struct Pool {
     pub(super) registry: Arc<Registry>,
-    pub(super) threads: Vec<JoinHandle<()>>,
 }
 
 static DEFAULT: OnceLock<Pool> = OnceLock::new();
@@ -86,6 +85,19 @@ impl Pool {
         self.registry.threads()
     }
 
+    /// What the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters are read one
+    /// after the other while the threads go on.
+    ///
+    /// ```
+    /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
+    /// pool.install(|| anabranch::par_for_each(0..1000u32, |_| ()));
+    /// println!("{}", pool.stats());
+    /// assert_eq!(pool.stats().workers.len(), 2);
+    /// ```
+    pub fn stats(&self) -> Stats {
+        self.registry.stats()
+    }
+
     /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
     ///
     /// A thread that is at work does it when that piece of work has ended, or while it waits for something that this
@@ -106,14 +118,7 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.registry.close();
-        let own = thread::current().id();
-        if self.threads.iter().any(|thread| thread.thread().id() == own) {
-            return;
-        }
-        for thread in self.threads.drain(..) {
-            // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
-            let _ = thread.join();
-        }
+        self.registry.crew.see_off();
     }
 }
 

@@ -6,8 +6,12 @@
 mod broadcast;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod crew;
 pub(crate) mod fork_stack;
 pub(crate) mod frame;
+#[cfg(not(loom))]
+mod monitor;
 #[cfg(not(loom))]
 pub(crate) mod registry;
 #[cfg(not(loom))]
@@ -16,9 +20,14 @@ mod search;
 mod seats;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
+pub(crate) mod stats;
+pub(crate) mod status;
+#[cfg(not(loom))]
 pub(crate) mod tasks;
 #[cfg(not(loom))]
 pub(crate) mod wait;
+#[cfg(not(loom))]
+mod work;
 #[cfg(not(loom))]
 pub(crate) mod worker;
 
@@ -26,6 +35,7 @@ pub(crate) mod worker;
 pub use self::{
     builder::{BuildError, Builder},
     handle::{Pool, current_num_threads},
+    stats::{Stats, WorkerStats},
 };
 #[cfg(not(loom))]
 pub(crate) mod handle;

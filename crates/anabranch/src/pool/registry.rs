@@ -2,54 +2,55 @@
 
 use crate::{
     pool::{
+        crew::{Crew, Plan},
         seats::Seats,
-        sleep::{Call, Idle, Sleep},
-        worker::{Work, Worker},
+        sleep::Sleep,
+        stats::{Counter, Stats, WorkerStats},
+        worker::Worker,
     },
-    sys::sync::{AtomicBool, Mutex, Ordering, hint, lock},
+    sys::{
+        barrier::Fence,
+        sync::{AtomicBool, Mutex, Ordering, lock},
+    },
 };
-use std::{
-    ptr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
-
-/// How often the lookout looks for work.
-const BEAT: Duration = Duration::from_micros(100);
-
-/// How long a worker without work searches before it gives its slot back: about as long as the gaps between the parallel
-/// parts of a program that is parallel throughout.
-const SEARCH: Duration = Duration::from_micros(100);
-
-/// After how many beats without a root the lookout lies down.
-const QUIET_BEATS: u32 = 100;
+use std::{cell::Cell, ptr, sync::Arc};
 
 /// See the [module](self).
 pub(crate) struct Registry {
     seats: Seats,
+    /// Seats are added one at a time.
+    adding: Mutex<()>,
     threads: usize,
     pub(crate) sleep: Sleep,
-    /// Seats of guests that have left.
-    vacant: Mutex<Vec<usize>>,
     closing: AtomicBool,
     /// Whether a thread that does not answer can be raided. Where not, more is published of one's own accord.
     can_raid: bool,
+    pub(crate) crew: Crew,
+    /// Added to by the lookout alone.
+    pub(crate) slots_lent: Counter,
+}
+
+thread_local! {
+    /// The seat that this thread had as a guest last, as a hint: the pool's address, and the index.
+    static LAST_SEAT: Cell<(*const Registry, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
 impl Registry {
-    pub(crate) fn new(threads: usize, can_raid: bool) -> Arc<Self> {
+    pub(crate) fn new(threads: usize, fence: Fence, plan: Plan) -> Arc<Self> {
         Arc::new_cyclic(|registry| {
             let seats = Seats::new();
             for _ in 0..threads {
-                seats.add(|index| Worker::new(registry.as_ptr(), index));
+                seats.add(|index| Worker::new(registry.as_ptr(), index, true));
             }
             Self {
                 seats,
+                adding: Mutex::new(()),
                 threads,
-                sleep: Sleep::new(threads),
-                vacant: Mutex::new(Vec::new()),
+                sleep: Sleep::new(fence),
                 closing: AtomicBool::new(false),
-                can_raid,
+                can_raid: fence == Fence::Asymmetric,
+                crew: Crew::new(plan, registry.clone()),
+                slots_lent: Counter::new(),
             }
         })
     }
@@ -63,145 +64,162 @@ impl Registry {
         self.can_raid
     }
 
-    /// The pool's own threads and the seats of guests, taken or vacant.
+    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.seats.iter()
     }
 
-    /// The seat of the pool's own thread `index`.
     pub(crate) fn worker(&self, index: usize) -> &Worker {
-        self.seats.get(index)
+        self.seats.get(index).expect("a seat is made before its index is handed out")
     }
 
-    /// Unparks a sleeper that was appointed lookout.
-    pub(crate) fn wake(&self, call: Call) {
-        if let Some(index) = call {
-            self.worker(index).parker.unpark();
+    pub(crate) fn add_seat(&self, is_own: bool) -> &Worker {
+        let _adding = lock(&self.adding);
+        let index = self.seats.add(|index| Worker::new(self, index, is_own));
+        self.worker(index)
+    }
+
+    /// Wakes a sleeper that was named lookout.
+    pub(crate) fn wake(&self, worker: Option<usize>) {
+        if let Some(index) = worker {
+            self.worker(index).call();
         }
     }
 
     /// Tells the workers to end; whoever sleeps is woken for it.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Release);
-        for index in 0..self.threads {
-            self.worker(index).parker.unpark();
+        for worker in self.workers().filter(|worker| worker.is_own) {
+            worker.parker.unpark();
         }
     }
 
-    fn is_closing(&self) -> bool {
+    pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// How many slots are taken; counts up to `limit`.
+    pub(crate) fn count_active(&self, limit: usize) -> usize {
+        self.workers().filter(|worker| worker.status.is_active()).take(limit).count()
+    }
+
+    pub(crate) fn has_free_slot(&self) -> bool {
+        self.count_active(self.threads) < self.threads
+    }
+
+    /// Whether more threads work than there are slots, so that one between two pieces of work should give way.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.count_active(self.threads + 1) > self.threads
+    }
+
+    /// Whether a guest is inside.
+    pub(crate) fn is_root_open(&self) -> bool {
+        self.workers().any(|worker| !worker.is_own && worker.status.is_occupied())
+    }
+
+    /// How many roots there have been: two equal readings mean that none has begun between.
+    pub(crate) fn count_roots(&self) -> u64 {
+        self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.get()))
     }
 
     /// Runs `root` on the calling thread as a member of this pool: as it is if the thread belongs to it already, as a
     /// guest otherwise.
-    pub(crate) fn enter<R>(self: &Arc<Self>, root: impl FnOnce() -> R) -> R {
+    #[inline]
+    pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
         let current = Worker::current();
-        if current.registry().is_some_and(|registry| ptr::eq(registry, &raw const **self)) {
+        if current.is_of(self) {
             return root();
         }
         // The thread may be away for long: what it has forked in its own pool is for the others to take.
-        while current.publish_oldest() {}
-        let _guest = Guest::sit_down(Arc::clone(self));
+        if current.registry().is_some() {
+            while current.publish_oldest() {}
+        }
+        let _guest = Guest::sit_down(self);
         root()
     }
 
-    /// What the pool's own threads do: work while there is some, search a while, rest.
-    pub(crate) fn work(&self, me: &Worker) {
-        let mut idle_since = None;
-        while !self.is_closing() {
-            let work = match me.inbox.take_oldest() {
-                Some(task) => Some(Work::Task(task)),
-                None if self.sleep.is_crowded() => None,
-                None => self.find(me),
-            };
-            if let Some(work) = work {
-                me.run(work);
-                idle_since = None;
-            } else if !self.sleep.is_crowded() && idle_since.get_or_insert_with(Instant::now).elapsed() < SEARCH {
-                hint::spin_loop();
-            } else {
-                self.rest(me);
-                idle_since = None;
-            }
+    /// A seat for a guest, the one it had last if possible. It is the caller's.
+    #[inline]
+    fn take_seat(&self) -> &Worker {
+        let (registry, index) = LAST_SEAT.get();
+        // The pool may be another one at the same address: the index is a hint, and the seat has to be won all the same.
+        if ptr::eq(registry, self)
+            && let Some(seat) = self.seats.get(index)
+            && !seat.is_own
+            && seat.status.occupy()
+        {
+            return seat;
         }
+        self.find_seat()
     }
 
-    /// Gives the slot back, and returns with one when there is something to do, or without when the pool closes.
-    fn rest(&self, me: &Worker) {
-        let mut idle = self.sleep.retire(me.index);
-        let mut seen = self.sleep.activity();
-        let mut quiet_beats = 0;
-        while !self.is_closing() {
-            while let Some(task) = me.inbox.take_oldest() {
-                me.run(Work::Task(task));
+    #[cold]
+    fn find_seat(&self) -> &Worker {
+        let vacant = self.workers().find(|seat| !seat.is_own && seat.status.occupy());
+        let seat = vacant.unwrap_or_else(|| {
+            loop {
+                let seat = self.add_seat(false);
+                if seat.status.occupy() {
+                    break seat;
+                }
             }
-            match idle {
-                Idle::Asleep => {
-                    me.parker.park();
-                    if self.sleep.is_called(me.index) {
-                        (idle, quiet_beats) = (Idle::Lookout, 0);
-                    }
-                }
-                Idle::Lookout => {
-                    let now = self.sleep.activity();
-                    quiet_beats = if now == seen && !now.is_busy { quiet_beats + 1 } else { 0 };
-                    seen = now;
-                    if quiet_beats >= QUIET_BEATS && self.sleep.stand_down(me.index, now) {
-                        idle = Idle::Asleep;
-                        continue;
-                    }
-                    if now.is_busy
-                        && self.sees_work()
-                        && let Some(call) = self.sleep.promote()
-                    {
-                        self.wake(call);
-                        return;
-                    }
-                    me.parker.park_timeout(BEAT);
-                }
+        });
+        LAST_SEAT.set((self, seat.index));
+        seat
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let mut stats = Stats {
+            workers: Vec::with_capacity(self.threads),
+            guests: WorkerStats::default(),
+            spares: WorkerStats::default(),
+            spare_threads: self.crew.spares(),
+            spares_refused: self.crew.refused(),
+            slots_lent: self.slots_lent.get(),
+            uses_membarrier: self.can_raid,
+        };
+        for worker in self.workers() {
+            let counts = worker.counters.read();
+            if worker.index < self.threads {
+                stats.workers.push(counts);
+            } else {
+                Stats::accumulate(if worker.is_own { &mut stats.spares } else { &mut stats.guests }, &counts);
             }
         }
+        stats
     }
 }
 
 /// A thread from outside that runs a root of its own.
-struct Guest {
-    registry: Arc<Registry>,
-    seat: usize,
+struct Guest<'a> {
+    seat: &'a Worker,
     outer: *const Worker,
 }
 
-impl Guest {
-    fn sit_down(registry: Arc<Registry>) -> Self {
-        let call = registry.sleep.enter_root().unwrap_or_else(|_| {
-            panic!(
-                "too many threads run roots of their own in one anabranch pool at once; run them inside one `install`"
-            )
-        });
-        registry.wake(call);
-        let seat = {
-            let mut vacant = lock(&registry.vacant);
-            vacant.pop().unwrap_or_else(|| registry.seats.add(|index| Worker::new(&raw const *registry, index)))
-        };
-        let worker = registry.seats.get(seat);
-        if registry.can_raid || registry.threads == 1 {
-            worker.stack.serve();
-        } else {
-            worker.stack.ask();
+impl<'a> Guest<'a> {
+    #[inline]
+    fn sit_down(registry: &'a Registry) -> Self {
+        let seat = registry.take_seat();
+        seat.note_thread();
+        seat.roots.add(1);
+        if let Some(lookout) = registry.sleep.call_if_vacant() {
+            registry.wake(Some(lookout));
         }
-        // SAFETY: the seat was vacant, so no other thread holds it; `registry` keeps it alive until `drop` has put the
-        // thread back on its outer seat.
-        let outer = unsafe { Worker::occupy(worker) };
-        Self { registry, seat, outer }
+        if !registry.can_raid && registry.threads > 1 {
+            seat.stack.ask();
+        }
+        // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
+        // puts the thread back on its outer seat.
+        let outer = unsafe { Worker::occupy(seat) };
+        Self { seat, outer }
     }
 }
 
-impl Drop for Guest {
+impl Drop for Guest<'_> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: the seat that the thread had before; whoever put it there is further down the stack.
         unsafe { Worker::occupy(self.outer) };
-        lock(&self.registry.vacant).push(self.seat);
-        let call = self.registry.sleep.leave_root();
-        self.registry.wake(call);
+        self.seat.status.vacate();
     }
 }

@@ -18,6 +18,7 @@ const LOOKS_AFTER_ASKING: usize = 20;
 impl Registry {
     /// Takes work from anybody; where there is none, asks everybody to publish.
     pub(crate) fn find(&self, me: &Worker) -> Option<Work> {
+        me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
         }
@@ -55,8 +56,15 @@ impl Registry {
 
     /// Publishes for everybody: as many forks as there are threads that might take one.
     fn raid_all(&self) -> bool {
-        let published: usize = self.workers().map(|worker| worker.stack.raid(&worker.parker, self.threads())).sum();
-        published > 0
+        let mut has_published = false;
+        for worker in self.workers() {
+            let published = worker.stack.raid(&worker.parker, self.threads());
+            if published > 0 {
+                worker.counters.raided.add(published as u64);
+                has_published = true;
+            }
+        }
+        has_published
     }
 
     /// Leapfrogging (Wagner and Calder 1993): a thread whose fork at `index` was stolen takes work from the thief, or from
@@ -69,6 +77,8 @@ impl Registry {
                 // won is alive, so its ancestry can be read; a stranger goes back.
                 // SAFETY: the claim keeps the frame alive.
                 if unsafe { Frame::lineage(claim.frame).descends_from(awaited) } {
+                    me.counters.stolen.add(1);
+                    me.counters.helped.add(1);
                     return Some(Work::Frame(claim));
                 }
                 claim.put_back();

@@ -30,10 +30,11 @@ impl Seats {
         (segment, index - FIRST * ((1 << segment) - 1))
     }
 
-    pub(crate) fn get(&self, index: usize) -> &Worker {
+    /// `None`: there is no such seat yet.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&Worker> {
         let (segment, offset) = Self::locate(index);
-        let seat = self.segments[segment].get().and_then(|seats| seats[offset].get());
-        seat.expect("a seat is made before its index is handed out")
+        self.segments.get(segment)?.get()?[offset].get()
     }
 
     /// Adds a seat. The caller sees to it that this is not called by two threads at a time.
@@ -47,7 +48,7 @@ impl Seats {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Worker> + Clone {
-        (0..self.count.load(Ordering::Acquire)).map(|index| self.get(index))
+        (0..self.count.load(Ordering::Acquire)).filter_map(|index| self.get(index))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     pool::{
         fork_stack::{Outcome, Slot},
         frame::{Frame, Lineage},
+        stats::Phase,
         worker::{Work, Worker},
     },
     sys::sync::hint,
@@ -32,8 +33,9 @@ impl Worker {
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, slot: *const Slot, frame: *const Frame) -> Outcome {
         let mut patience = Patience::default();
+        let index = self.stack.depth_of(slot);
         // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
-        unsafe {
+        let outcome = unsafe {
             self.stack.finish(slot, frame, || {
                 let awaited: *const Lineage = Frame::lineage(frame);
                 self.pause(&mut patience, || {
@@ -45,10 +47,12 @@ impl Worker {
                     if std::thread::panicking() {
                         return None;
                     }
-                    self.registry()?.find_descendant(self, self.stack.depth_of(slot), awaited)
+                    self.registry()?.find_descendant(self, index, awaited)
                 });
             })
-        }
+        };
+        self.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
+        outcome
     }
 
     /// Waits for the tasks of a scope, whose lineage is `awaited`. Whoever makes `is_over` true unparks this worker.
@@ -82,10 +86,18 @@ impl Worker {
             hint::spin_loop();
         } else {
             patience.looks = 0;
-            let registry = self.registry().expect("only a thread in a pool waits in one");
-            registry.wake(registry.sleep.block());
+            self.counters.parks.add(1);
+            let phase = self.counters.phase();
+            let enter = |phase| {
+                if self.is_own {
+                    self.counters.enter(phase)
+                }
+            };
+            enter(Phase::Parked);
+            self.status.wait();
             self.parker.park();
-            registry.sleep.unblock();
+            self.status.activate();
+            enter(phase.unwrap_or(Phase::Working));
         }
     }
 }

@@ -4,12 +4,15 @@ use crate::{
     pool::{
         fork_stack::{Claim, ForkStack, Slot},
         frame::{Frame, Lineage, Running},
+        monitor,
         registry::Registry,
+        stats::{Counter, Counters},
+        status::Status,
         tasks::{Task, Tasks},
     },
     sys::{
         parker::Parker,
-        sync::{AtomicPtr, AtomicU64, Ordering},
+        sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     },
 };
 use std::{cell::Cell, ptr};
@@ -17,6 +20,9 @@ use std::{cell::Cell, ptr};
 /// The most forks that a worker can have open; deeper ones run as plain calls. A slot is 8 bytes, a frame on the thread's
 /// stack at least ten times that, so a thread of the usual stack size does not get there.
 const CAPACITY: usize = 1 << 14;
+
+/// How many forks a demand is answered with where nobody can be raided afterwards.
+const UNASKED_LEVELS: usize = 3;
 
 /// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
 /// A hint, possibly an old one: whoever follows it checks what it finds.
@@ -40,14 +46,24 @@ pub(crate) struct Worker {
     /// For this worker alone.
     pub(crate) inbox: Tasks,
     pub(crate) index: usize,
+    /// The seat of one of the pool's own threads, and not of guests.
+    pub(crate) is_own: bool,
+    pub(crate) status: Status,
+    /// How many roots its guests have begun.
+    pub(crate) roots: Counter,
+    pub(crate) counters: Counters,
+    /// The thread that holds the seat, as the system knows it.
+    thread: AtomicU64,
+    /// It sleeps, and was named lookout.
+    called: AtomicBool,
     registry: *const Registry,
     thefts: Vec<Theft>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `last_victim` is touched by the thread that holds the seat alone; a seat changes hands under the
-// lock of the registry. `registry` owns the worker, and lives longer.
+// SAFETY: `last_victim` and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
+// by its status. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
 unsafe impl Sync for Worker {}
@@ -59,6 +75,12 @@ static NOBODY: Worker = Worker {
     tasks: Tasks::new(),
     inbox: Tasks::new(),
     index: usize::MAX,
+    is_own: false,
+    status: Status::vacant(),
+    roots: Counter::new(),
+    counters: Counters::new(),
+    thread: AtomicU64::new(0),
+    called: AtomicBool::new(false),
     registry: ptr::null(),
     thefts: Vec::new(),
     last_victim: Cell::new(0),
@@ -66,16 +88,24 @@ static NOBODY: Worker = Worker {
 
 thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
+    /// What `monitor::current_thread` says, once it has been asked.
+    static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Worker {
-    pub(crate) fn new(registry: *const Registry, index: usize) -> Self {
+    pub(crate) fn new(registry: *const Registry, index: usize, is_own: bool) -> Self {
         Self {
             stack: ForkStack::new(CAPACITY),
             parker: Parker::new(),
             tasks: Tasks::new(),
             inbox: Tasks::new(),
             index,
+            is_own,
+            status: Status::vacant(),
+            roots: Counter::new(),
+            counters: Counters::new(),
+            thread: AtomicU64::new(0),
+            called: AtomicBool::new(false),
             registry,
             // SAFETY: all bits zero are a null pointer and a zero, in atomics.
             thefts: unsafe { Box::<[Theft]>::new_zeroed_slice(CAPACITY).assume_init() }.into_vec(),
@@ -107,6 +137,38 @@ impl Worker {
         unsafe { self.registry.as_ref() }
     }
 
+    #[inline]
+    pub(crate) fn is_of(&self, registry: &Registry) -> bool {
+        ptr::eq(self.registry, registry)
+    }
+
+    /// Notes that the calling thread holds this seat, for the monitor.
+    #[inline]
+    pub(crate) fn note_thread(&self) {
+        if THREAD.get() == 0 {
+            THREAD.set(monitor::current_thread());
+        }
+        let thread = u64::from(THREAD.get());
+        if self.thread.load(Ordering::Relaxed) != thread {
+            self.thread.store(thread, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn thread(&self) -> u32 {
+        self.thread.load(Ordering::Relaxed) as u32
+    }
+
+    /// Wakes this sleeper, who was named lookout.
+    pub(crate) fn call(&self) {
+        // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a swap.
+        self.called.swap(true, Ordering::Release);
+        self.parker.unpark();
+    }
+
+    pub(crate) fn is_called(&self) -> bool {
+        self.called.swap(false, Ordering::Acquire)
+    }
+
     /// The slow path of a fork: serves the demand. `None`: there is no room, so the fork has to be a plain call.
     ///
     /// # Safety
@@ -117,14 +179,19 @@ impl Worker {
         // SAFETY: the caller's word.
         let slot = unsafe { self.stack.push_unasked(frame) }?;
         self.stack.serve();
-        self.publish_oldest();
+        let levels = if self.registry().is_some_and(Registry::can_raid) { 1 } else { UNASKED_LEVELS };
+        for _ in 0..levels {
+            self.publish_oldest();
+        }
         Some(slot)
     }
 
     /// Publishes the oldest private fork of this thread. Only the thread that holds the seat calls this.
     pub(crate) fn publish_oldest(&self) -> bool {
         // SAFETY: called by the owner.
-        unsafe { self.stack.publish_oldest(&self.parker) }
+        let is_published = unsafe { self.stack.publish_oldest(&self.parker) };
+        self.counters.published.add(u64::from(is_published));
+        is_published
     }
 
     /// Runs work that this thread has taken.
@@ -151,10 +218,12 @@ impl Worker {
 
     /// Takes work from this worker for `thief`: a published fork at `from` or above, or else a task.
     pub(crate) fn rob(&self, from: usize, thief: &Worker) -> Option<Work> {
-        if let Some(claim) = self.take_fork(from, thief) {
-            return Some(Work::Frame(claim));
-        }
-        self.tasks.take_oldest().map(Work::Task)
+        let work = match self.take_fork(from, thief) {
+            Some(claim) => Work::Frame(claim),
+            None => Work::Task(self.tasks.take_oldest()?),
+        };
+        thief.counters.stolen.add(1);
+        Some(work)
     }
 
     /// Takes a published fork at `from` or above and notes the theft.

@@ -9,6 +9,8 @@
 //! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom both sides are
 //! sequentially consistent fences, which is what the pair amounts to.
 
+use crate::sys::sync::{Ordering, fence};
+
 #[cfg(not(loom))]
 pub(crate) use self::real::{heavy, is_available, light};
 
@@ -20,6 +22,34 @@ pub(crate) fn light() {
 #[cfg(loom)]
 pub(crate) fn heavy() {
     loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+}
+
+/// How the two sides of Dekker's pattern fence where it has to work on every system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fence {
+    /// By [`light`] and [`heavy`].
+    Asymmetric,
+    /// By a full fence on both sides.
+    Symmetric,
+}
+
+impl Fence {
+    /// Between the two steps of the side that comes often.
+    #[inline(always)]
+    pub(crate) fn frequent(self) {
+        match self {
+            Self::Asymmetric => light(),
+            Self::Symmetric => fence(Ordering::SeqCst),
+        }
+    }
+
+    /// Between the two steps of the side that comes rarely.
+    pub(crate) fn rare(self) {
+        match self {
+            Self::Asymmetric => heavy(),
+            Self::Symmetric => fence(Ordering::SeqCst),
+        }
+    }
 }
 
 #[cfg(not(loom))]

@@ -1,0 +1,196 @@
+//! The pool's own threads: starting them, adding spares, seeing them off.
+//!
+//! A thread that waits or is blocked lends its slot, and another thread takes it. When no sleeper is left for that, a spare
+//! is started: an ordinary worker beyond the number of slots. Spares are kept, asleep, until the pool ends, and there is a
+//! cap on them.
+
+use crate::{
+    pool::{registry::Registry, worker::Worker},
+    sys::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
+};
+use std::{
+    any::Any,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Weak, mpsc},
+    thread::{self, JoinHandle},
+};
+
+pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
+pub(crate) type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// How the threads of a pool are made.
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) name: Option<Namer>,
+    pub(crate) on_start: Option<Handler>,
+    pub(crate) on_exit: Option<Handler>,
+    pub(crate) on_panic: Option<PanicHandler>,
+    pub(crate) pins: bool,
+    pub(crate) max_spares: usize,
+}
+
+/// See the [module](self).
+pub(crate) struct Crew {
+    plan: Plan,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Each thread keeps the registry that it serves.
+    registry: Weak<Registry>,
+    spares: AtomicU64,
+    refused: AtomicU64,
+    has_complained: AtomicBool,
+}
+
+impl Crew {
+    pub(crate) fn new(plan: Plan, registry: Weak<Registry>) -> Self {
+        Self {
+            plan,
+            threads: Mutex::new(Vec::new()),
+            registry,
+            spares: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            has_complained: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn spares(&self) -> usize {
+        self.spares.load(Ordering::Relaxed) as usize
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Starts the thread for a seat. It sends whether its start handler returned.
+    pub(crate) fn start(&self, seat: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
+        let registry = self.registry.upgrade().expect("the registry owns its crew");
+        let index = seat.index;
+        let number = self.number(seat, &registry);
+        let name = self.plan.name.as_ref().map_or_else(|| format!("anabranch-{number}"), |name| name(number));
+        let mut builder = thread::Builder::new().name(name);
+        if let Some(bytes) = self.plan.stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        let thread = builder.spawn(move || registry.crew.run(&registry, index, number, started))?;
+        lock(&self.threads).push(thread);
+        Ok(())
+    }
+
+    /// The number by which users know the thread: guests are not counted.
+    fn number(&self, seat: &Worker, registry: &Registry) -> usize {
+        registry.workers().take(seat.index).filter(|worker| worker.is_own).count()
+    }
+
+    /// What a thread of the pool does.
+    fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
+        let me = registry.worker(index);
+        // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the registry.
+        let outside = unsafe { Worker::occupy(me) };
+        me.note_thread();
+        if self.plan.pins {
+            pin(number);
+        }
+        let is_ready = self.call(self.plan.on_start.as_ref(), number);
+        let is_spare = started.is_none();
+        if let Some(started) = started {
+            // The builder may have given up on the others; then the pool is closing.
+            let _ = started.send(is_ready);
+        }
+        registry.work(me, is_spare);
+        if is_ready {
+            self.call(self.plan.on_exit.as_ref(), number);
+        }
+        // SAFETY: the seat outside of every pool is always there.
+        unsafe { Worker::occupy(outside) };
+    }
+
+    /// Calls a handler. Whether it returned.
+    fn call(&self, handler: Option<&Handler>, number: usize) -> bool {
+        let outcome = handler.map_or(Ok(()), |handler| catch_unwind(AssertUnwindSafe(|| handler(number))));
+        match outcome {
+            Ok(()) => true,
+            Err(panic) => {
+                self.report(panic);
+                false
+            }
+        }
+    }
+
+    /// Gives a panic that reaches no caller to the panic handler, or drops it.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| match &self.plan.on_panic {
+            Some(handler) => handler(panic),
+            None => drop(panic),
+        }));
+        // A panic about a panic has nowhere to go, and its payload's drop may panic again.
+        std::mem::forget(outcome);
+    }
+
+    /// Adds a thread beyond the number of slots, which begins as the lookout. `false`: the cap is reached, the system refuses,
+    /// or the pool is closing.
+    pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
+        if registry.is_closing() {
+            return false;
+        }
+        if self.spares() < self.plan.max_spares {
+            // Only the lookout adds spares, and there is one lookout: nobody else counts up meanwhile.
+            self.spares.fetch_add(1, Ordering::Relaxed);
+            let error = match self.start(registry.add_seat(true), None) {
+                Ok(()) => return true,
+                Err(error) => error,
+            };
+            self.spares.fetch_sub(1, Ordering::Relaxed);
+            self.complain(&format!("the system refused a spare thread for one that is blocked: {error}"));
+        } else {
+            self.complain(&format!(
+                "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
+                 Builder::max_spare_threads, or block less inside parallel code",
+                self.plan.max_spares
+            ));
+        }
+        false
+    }
+
+    /// Says once what is wrong: there is no caller to whom an error could be returned, and a program that stands still for
+    /// this reason should not have to be guessed at.
+    fn complain(&self, what: &str) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        if !self.has_complained.swap(true, Ordering::Relaxed) {
+            eprintln!("anabranch: {what}");
+        }
+    }
+
+    /// Waits for all threads to end, unless the caller is one of them.
+    pub(crate) fn see_off(&self) {
+        let own = thread::current().id();
+        loop {
+            // One at a time: a thread that is about to end may just be adding a spare.
+            let Some(thread) = lock(&self.threads).pop() else { return };
+            if thread.thread().id() == own {
+                return;
+            }
+            // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Binds the calling thread to one of the cores that it may use, by its number.
+fn pin(number: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let Ok(allowed) = sched_getaffinity(None) else { return };
+        let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
+        if let Some(&core) = cores.get(number % cores.len().max(1)) {
+            let mut only = CpuSet::new();
+            only.set(core);
+            // Pinning is a hint about speed: where the system refuses it, the thread runs all the same.
+            let _ = sched_setaffinity(None, &only);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = number;
+}

@@ -1,0 +1,122 @@
+//! The monitor: finds threads of the pool that are blocked without having said so.
+//!
+//! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing with it.
+//! The lookout, when no slot is free while work waits, compares the CPU clocks of those that hold one: a clock that stands
+//! still from one look to the next belongs to a thread that did not run. That may also be the scheduler's doing, on a
+//! machine with more threads than cores, so a second question decides: only a thread that the system says is asleep is
+//! blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
+//!
+//! On systems other than Linux nobody is found, and a blocked thread keeps its slot.
+
+use crate::pool::worker::Worker;
+use std::collections::HashMap;
+
+/// What a lookout remembers from one look to the next.
+#[derive(Default)]
+pub(crate) struct Monitor {
+    clocks: HashMap<usize, (u32, u64)>,
+}
+
+impl Monitor {
+    /// Looks at all who have a slot or have lent it. Whether a slot was lent.
+    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+        let mut has_lent = false;
+        for worker in workers {
+            let status = &worker.status;
+            if !(status.is_active() || status.is_lent()) {
+                self.clocks.remove(&worker.index);
+                continue;
+            }
+            let thread = worker.thread();
+            let Some(clock) = cpu_clock(thread) else { continue };
+            let stood_still = self.clocks.insert(worker.index, (thread, clock)) == Some((thread, clock));
+            if !stood_still {
+                status.take_back();
+            } else if status.is_active() && is_asleep(thread) && status.lend() {
+                has_lent = true;
+            }
+        }
+        has_lent
+    }
+}
+
+/// The number by which the system knows the calling thread; 0 where it has none that is of use here.
+pub(crate) fn current_thread() -> u32 {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    #[cfg(not(target_os = "linux"))]
+    0
+}
+
+/// How long a thread of this process has run, in nanoseconds.
+#[cfg(target_os = "linux")]
+fn cpu_clock(thread: u32) -> Option<u64> {
+    // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`), which
+    // `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not followed.
+    let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec to be written.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
+    (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Whether the system says that a thread sleeps: it is neither running nor ready to.
+#[cfg(target_os = "linux")]
+fn is_asleep(thread: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")) else { return false };
+    // The name before the state is in parentheses and may hold any character.
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    matches!(state, Some('S' | 'D'))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_clock(_: u32) -> Option<u64> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_asleep(_: u32) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::{
+        sync::mpsc,
+        thread,
+        time::{Duration, Instant},
+    };
+
+    #[test]
+    fn a_blocked_thread_is_told_from_one_that_runs() {
+        let (tell, told) = mpsc::channel();
+        let (wake, woken) = mpsc::channel::<()>();
+        let blocked = thread::spawn(move || {
+            tell.send(current_thread()).unwrap();
+            let _ = woken.recv();
+        });
+        let id = told.recv().unwrap();
+        while !is_asleep(id) {
+            thread::yield_now();
+        }
+        let before = cpu_clock(id).unwrap();
+        thread::sleep(Duration::from_millis(5));
+        assert_eq!(cpu_clock(id).unwrap(), before);
+
+        let me = current_thread();
+        assert!(!is_asleep(me));
+        let (start, clock) = (Instant::now(), cpu_clock(me).unwrap());
+        while cpu_clock(me).unwrap() == clock {
+            assert!(start.elapsed() < Duration::from_secs(60), "the clock of a running thread stands still");
+        }
+        drop(wake);
+        blocked.join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_that_does_not_exist_has_no_clock() {
+        assert_eq!(cpu_clock(u32::MAX >> 4), None);
+        assert!(!is_asleep(u32::MAX >> 4));
+    }
+}

@@ -1,0 +1,186 @@
+//! Counters: what each thread of a pool has done. Always on: one plain store where something rare happens, nothing on the
+//! path of a fork that nobody takes.
+
+use crate::sys::sync::{AtomicU64, Ordering};
+use std::{
+    cell::Cell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// A counter that one thread at a time adds to, and any thread reads.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Not a read-modify-write: whoever adds is alone in that, by holding the seat or its gate.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a thread spends its time on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Working,
+    Searching,
+    Parked,
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// The counters of one seat.
+        pub(crate) struct Counters {
+            $(pub(crate) $name: Counter,)*
+            times: [Counter; 3],
+            phase: Cell<Option<(Phase, Instant)>>,
+        }
+
+        /// What one thread of a pool has done since the pool was made. See [`Pool::stats`](crate::Pool::stats).
+        ///
+        /// Times are kept for the pool's own threads, to the last change of phase; for guests they are zero.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct WorkerStats {
+            $($(#[$doc])* pub $name: u64,)*
+            /// Time spent on work: roots, stolen pieces, tasks.
+            pub working: Duration,
+            /// Time spent looking for work.
+            pub searching: Duration,
+            /// Time spent parked, asleep or between two beats.
+            pub parked: Duration,
+        }
+
+        impl Counters {
+            pub(crate) const fn new() -> Self {
+                Self {
+                    $($name: Counter::new(),)*
+                    times: [const { Counter::new() }; 3],
+                    phase: Cell::new(None),
+                }
+            }
+
+            pub(crate) fn read(&self) -> WorkerStats {
+                let time = |phase: Phase| Duration::from_nanos(self.times[phase as usize].get());
+                WorkerStats {
+                    $($name: self.$name.get(),)*
+                    working: time(Phase::Working),
+                    searching: time(Phase::Searching),
+                    parked: time(Phase::Parked),
+                }
+            }
+        }
+
+        impl WorkerStats {
+            fn add(&mut self, other: &Self) {
+                $(self.$name += other.$name;)*
+                self.working += other.working;
+                self.searching += other.searching;
+                self.parked += other.parked;
+            }
+        }
+    };
+}
+
+counters! {
+    /// Forks of this thread that it published itself, because it was asked.
+    published,
+    /// Forks of this thread that an idle thread published for it.
+    raided,
+    /// Published forks of this thread that it took back because nobody had taken them.
+    reclaimed,
+    /// Pieces of work that this thread took from another: forks and tasks.
+    stolen,
+    /// How many of these it took while it waited for a fork of its own, from the thief or those who stole from it.
+    helped,
+    /// Looks at all the shelves.
+    searches,
+    /// How often it parked.
+    parks,
+    /// How often it was woken to be the lookout.
+    wakes,
+}
+
+impl Counters {
+    /// The thread begins with something else. Only the pool's own threads call this.
+    pub(crate) fn enter(&self, phase: Phase) {
+        let now = Instant::now();
+        if let Some((old, since)) = self.phase.replace(Some((phase, now))) {
+            self.times[old as usize].add(u64::try_from((now - since).as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// What the thread is at; `None` for a guest.
+    pub(crate) fn phase(&self) -> Option<Phase> {
+        self.phase.get().map(|(phase, _)| phase)
+    }
+}
+
+/// What a pool has done since it was made. See [`Pool::stats`](crate::Pool::stats).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// The pool's own threads, in the order of their indices.
+    pub workers: Vec<WorkerStats>,
+    /// All guests, past and present, together.
+    pub guests: WorkerStats,
+    /// The threads that were added because others had blocked, together. They are kept for the next time.
+    pub spares: WorkerStats,
+    /// How many threads were added because others had blocked.
+    pub spare_threads: usize,
+    /// How often a thread was wanted and not added, because the cap was reached or the system refused it.
+    pub spares_refused: u64,
+    /// How often the slot of a thread that was blocked in a foreign call was lent.
+    pub slots_lent: u64,
+    /// Whether threads that do not answer are raided by means of `membarrier`; where not, more is published unasked.
+    pub uses_membarrier: bool,
+}
+
+impl Stats {
+    /// All threads together.
+    pub fn total(&self) -> WorkerStats {
+        let mut total = WorkerStats::default();
+        for worker in self.workers.iter().chain([&self.guests, &self.spares]) {
+            total.add(worker);
+        }
+        total
+    }
+
+    pub(crate) fn accumulate(into: &mut WorkerStats, worker: &WorkerStats) {
+        into.add(worker);
+    }
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.total();
+        write!(
+            f,
+            "published {}, raided {}, reclaimed {}, stolen {} ({} while waiting), searches {}, parks {}, wakes {}, \
+             spare threads {}, slots lent {}, working {:?}, searching {:?}, parked {:?}",
+            total.published,
+            total.raided,
+            total.reclaimed,
+            total.stolen,
+            total.helped,
+            total.searches,
+            total.parks,
+            total.wakes,
+            self.spare_threads,
+            self.slots_lent,
+            total.working,
+            total.searching,
+            total.parked,
+        )
+    }
+}

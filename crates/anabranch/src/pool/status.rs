@@ -1,0 +1,84 @@
+//! The status of a seat: who holds one of the pool's slots.
+//!
+//! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of slots;
+//! who wants to know counts the seats that are active. Guests take their slot without asking, workers only where one is
+//! free, and they give it back when guests have brought the number above T.
+//!
+//! | status  | meaning                                                         | left by                                  |
+//! |---------|-----------------------------------------------------------------|------------------------------------------|
+//! | VACANT  | a guest's seat that nobody has; a worker that does not work     | a guest, by CAS; the worker -> ACTIVE    |
+//! | ACTIVE  | works, has a slot                                               | owner -> VACANT, WAITING; monitor -> LENT|
+//! | WAITING | parked in a join or a scope, the slot is free meanwhile         | owner -> ACTIVE                          |
+//! | LENT    | blocked in a foreign call: the monitor has lent its slot        | monitor -> ACTIVE; owner -> any          |
+//!
+//! Orderings: a seat changes hands from the guest that stores VACANT (release) to the one whose CAS takes it (acquire).
+//! Counting is relaxed: the number of slots is a matter of speed, not of correctness.
+
+use crate::sys::sync::{AtomicU8, Ordering};
+
+const VACANT: u8 = 0;
+const ACTIVE: u8 = 1;
+const WAITING: u8 = 2;
+const LENT: u8 = 3;
+
+/// See the [module](self).
+pub(crate) struct Status(AtomicU8);
+
+impl Status {
+    #[cfg(not(loom))]
+    pub(crate) const fn vacant() -> Self {
+        Self(AtomicU8::new(VACANT))
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn vacant() -> Self {
+        Self(AtomicU8::new(VACANT))
+    }
+
+    /// A guest takes the seat. `false`: another has it.
+    #[inline]
+    pub(crate) fn occupy(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == VACANT
+            && self.0.compare_exchange(VACANT, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// The owner works from here on, whatever it did.
+    pub(crate) fn activate(&self) {
+        self.0.store(ACTIVE, Ordering::Relaxed);
+    }
+
+    /// The owner works no longer. A guest must not touch its seat afterwards.
+    #[inline]
+    pub(crate) fn vacate(&self) {
+        self.0.store(VACANT, Ordering::Release);
+    }
+
+    /// The owner parks.
+    pub(crate) fn wait(&self) {
+        self.0.store(WAITING, Ordering::Relaxed);
+    }
+
+    /// The monitor lends the slot of a thread that is blocked.
+    pub(crate) fn lend(&self) -> bool {
+        self.0.compare_exchange(ACTIVE, LENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// The monitor has seen it run again.
+    pub(crate) fn take_back(&self) -> bool {
+        self.0.compare_exchange(LENT, ACTIVE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Has a slot.
+    pub(crate) fn is_active(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == ACTIVE
+    }
+
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == LENT
+    }
+
+    /// Has work, though it may wait.
+    pub(crate) fn is_occupied(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != VACANT
+    }
+}
