@@ -1,0 +1,442 @@
+//! Panics: they arrive once, unchanged, after everything has ended, and nothing is leaked on the way.
+
+mod common;
+
+use anabranch::{BuildError, Pool, join, par_for_each, par_map, par_reduce, scope};
+use common::{LONG, Tally, everywhere, in_pools, join_stolen, panic_text, pool, sum_to, wait_until, watchdog};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, panic_any},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+/// In pools of at least two threads, and the pool is usable afterwards.
+fn where_work_is_stolen(check: impl Fn() + Sync) {
+    watchdog(LONG, || {
+        for threads in [2, 8] {
+            let pool = pool(threads);
+            for _ in 0..20 {
+                pool.install(&check);
+                assert_eq!(pool.install(|| sum_to(200)), 20_100);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_panic_of_the_first_closure_is_passed_on_and_the_second_is_not_run() {
+    in_pools(|pool| {
+        let tally = Tally::default();
+        let counted = tally.make();
+        let ran = AtomicBool::new(false);
+        let text = panic_text(|| {
+            pool.install(|| {
+                join(
+                    || panic!("first {}", 1),
+                    || {
+                        ran.store(true, Ordering::Relaxed);
+                        drop(counted);
+                    },
+                )
+            });
+        });
+        assert_eq!(text, "first 1");
+        tally.assert_all_dropped();
+        if pool.num_threads() == 1 {
+            assert!(!ran.into_inner(), "no other thread works in a pool of one");
+        }
+        assert_eq!(pool.install(|| sum_to(200)), 20_100);
+    });
+}
+
+#[test]
+fn a_panic_of_the_second_closure_is_passed_on_and_the_first_result_dropped() {
+    everywhere(|| {
+        let tally = Tally::default();
+        let text = panic_text(|| _ = join(|| tally.make(), || panic!("second")));
+        assert_eq!(text, "second");
+        tally.assert_all_dropped();
+        assert_eq!(sum_to(200), 20_100);
+    });
+}
+
+#[test]
+fn a_panic_of_a_stolen_closure_is_passed_on() {
+    where_work_is_stolen(|| {
+        let tally = Tally::default();
+        let captured = tally.make();
+        let text = panic_text(|| {
+            join_stolen(
+                || tally.make(),
+                move || {
+                    let _captured = captured;
+                    panic!("stolen");
+                },
+            );
+        });
+        assert_eq!(text, "stolen");
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_panic_waits_for_the_stolen_closure_and_drops_its_result() {
+    where_work_is_stolen(|| {
+        let tally = Tally::default();
+        let ended = AtomicBool::new(false);
+        let text = panic_text(|| {
+            join_stolen(
+                || panic!("first"),
+                || {
+                    thread::sleep(std::time::Duration::from_millis(2));
+                    let result = (tally.make(), sum_to(100));
+                    ended.store(true, Ordering::Release);
+                    result
+                },
+            );
+        });
+        assert_eq!(text, "first");
+        assert!(ended.into_inner(), "the join ended before its branch");
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn when_both_panic_the_first_one_s_panic_arrives() {
+    where_work_is_stolen(|| {
+        let tally = Tally::default();
+        let (a, b) = (tally.make(), tally.make());
+        let payload = catch_unwind(AssertUnwindSafe(|| {
+            join_stolen(|| panic_any((1, a)), || panic_any((2, b)));
+        }))
+        .unwrap_err();
+        assert_eq!(payload.downcast_ref::<(i32, common::Counted)>().unwrap().0, 1);
+        assert_eq!(tally.dropped(), 1, "the second payload is dropped, the first one lives");
+        drop(payload);
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_payload_arrives_once_and_unchanged() {
+    struct Payload(Box<u64>, common::Counted);
+    everywhere(|| {
+        let tally = Tally::default();
+        let address = AtomicUsize::new(0);
+        let body = || {
+            let number = Box::new(42);
+            address.store((&raw const *number).addr(), Ordering::Relaxed);
+            panic_any(Payload(number, tally.make()));
+        };
+        let payload = catch_unwind(AssertUnwindSafe(|| join(|| join(|| (), body), || ()))).unwrap_err();
+        let payload = payload.downcast::<Payload>().unwrap();
+        assert_eq!(*payload.0, 42);
+        assert_eq!((&raw const *payload.0).addr(), address.into_inner(), "the payload is the very same");
+        assert_eq!(tally.dropped(), 0);
+        drop(payload.1);
+        tally.assert_all_dropped();
+    });
+}
+
+/// A payload whose drop panics once.
+struct Spiteful(common::Counted);
+
+impl Drop for Spiteful {
+    fn drop(&mut self) {
+        panic!("spite");
+    }
+}
+
+#[test]
+fn a_surplus_payload_whose_drop_panics_does_no_harm() {
+    where_work_is_stolen(|| {
+        let tally = Tally::default();
+        let (one, two) = (tally.make(), tally.make());
+        let text = panic_text(|| {
+            join_stolen(|| panic!("first"), || panic_any(Spiteful(one)));
+        });
+        assert_eq!(text, "first");
+        let text = panic_text(|| {
+            scope(|s| {
+                s.spawn(|| panic_any(Spiteful(two)));
+                panic!("body");
+            });
+        });
+        assert_eq!(text, "body");
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_panic_deep_in_a_recursion_unwinds_all_of_it() {
+    fn grow(depth: u32, bad: u32, tally: &Tally) {
+        let _counted = tally.make();
+        if depth == 0 {
+            assert_ne!(bad, 0, "leaf");
+            return;
+        }
+        join(|| grow(depth - 1, bad.wrapping_sub(1 << (depth - 1)), tally), || grow(depth - 1, bad, tally));
+    }
+    everywhere(|| {
+        for bad in [0, 1, 200, 255] {
+            let tally = Tally::default();
+            assert!(panic_text(|| grow(8, bad, &tally)).contains("leaf"));
+            tally.assert_all_dropped();
+        }
+        assert_eq!(sum_to(200), 20_100);
+    });
+}
+
+#[test]
+fn a_panic_of_a_scope_s_body_waits_for_its_tasks() {
+    everywhere(|| {
+        let ended = AtomicUsize::new(0);
+        let text = panic_text(|| {
+            scope(|s| {
+                for _ in 0..20 {
+                    s.spawn(|| _ = ended.fetch_add(1, Ordering::Relaxed));
+                }
+                panic!("body");
+            });
+        });
+        assert_eq!(text, "body");
+        assert_eq!(ended.into_inner(), 20);
+    });
+}
+
+#[test]
+fn one_panic_of_many_tasks_arrives_and_the_others_are_dropped() {
+    everywhere(|| {
+        let (payloads, results) = (Tally::default(), Tally::default());
+        let payload = catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| {
+                for _ in 0..20 {
+                    s.spawn(|| panic_any(payloads.make()));
+                }
+                results.make()
+            })
+        }))
+        .err()
+        .unwrap();
+        results.assert_all_dropped();
+        assert_eq!((payloads.made(), payloads.dropped()), (20, 19));
+        drop(payload);
+        payloads.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_panic_of_the_body_goes_before_those_of_tasks() {
+    everywhere(|| {
+        let text = panic_text(|| {
+            scope(|s| {
+                s.spawn(|| panic!("task"));
+                panic!("body");
+            });
+        });
+        assert_eq!(text, "body");
+    });
+}
+
+#[test]
+fn a_panic_of_a_task_s_task_arrives_and_the_rest_has_run() {
+    everywhere(|| {
+        let ended = AtomicUsize::new(0);
+        let text = panic_text(|| {
+            scope(|s| {
+                s.spawn(|| {
+                    s.spawn(|| {
+                        s.spawn(|| _ = ended.fetch_add(1, Ordering::Relaxed));
+                        join(|| (), || panic!("inner"));
+                    });
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+        });
+        assert_eq!(text, "inner");
+        assert_eq!(ended.into_inner(), 2);
+    });
+}
+
+#[test]
+fn a_panic_in_a_broadcast_arrives_after_all_have_answered() {
+    in_pools(|pool| {
+        let (calls, tally) = (AtomicUsize::new(0), Tally::default());
+        let payload = catch_unwind(AssertUnwindSafe(|| {
+            pool.broadcast(|index| {
+                let answer = tally.make();
+                calls.fetch_add(1, Ordering::Relaxed);
+                assert_ne!(index, 0, "zero");
+                answer
+            })
+        }));
+        assert!(payload.is_err());
+        assert_eq!(calls.into_inner(), pool.num_threads());
+        tally.assert_all_dropped();
+        assert_eq!(pool.broadcast(|index| index), (0..pool.num_threads()).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_panic_in_a_loop_is_passed_on() {
+    everywhere(|| {
+        for bad in [0, 777, 1999] {
+            let check = |i: i32| assert_ne!(i, bad, "item {i}");
+            assert!(panic_text(|| par_for_each(0..2000, check)).contains("item"));
+            let fold = |sum: i64, i: i32| {
+                check(i);
+                sum + i64::from(i)
+            };
+            assert!(panic_text(|| _ = par_reduce(0..2000, || 0, fold, |a, b| a + b)).contains("item"));
+        }
+        assert_eq!(par_map(0..2000, |i| i).len(), 2000);
+    });
+}
+
+#[test]
+fn results_of_a_map_that_panics_are_dropped_once() {
+    everywhere(|| {
+        for bad in [0, 1, 3, 500, 999] {
+            let tally = Tally::default();
+            let items: Vec<_> = (0..1000).map(|i| (i, tally.make())).collect();
+            let text = panic_text(|| {
+                par_map(&items[..], |(i, _)| {
+                    let result = (*i, tally.make());
+                    thread::yield_now();
+                    assert_ne!(result.0, bad, "bad");
+                    result
+                });
+            });
+            assert!(text.contains("bad"));
+            drop(items);
+            tally.assert_all_dropped();
+        }
+    });
+}
+
+#[test]
+fn results_of_a_map_that_panics_in_a_stolen_half_are_dropped_once() {
+    where_work_is_stolen(|| {
+        let tally = Tally::default();
+        let owner = thread::current().id();
+        let stolen = AtomicBool::new(false);
+        let text = panic_text(|| {
+            par_map(0..100_000u32, |_| {
+                let result = tally.make();
+                if thread::current().id() != owner {
+                    stolen.store(true, Ordering::Release);
+                    panic!("elsewhere");
+                }
+                wait_until(|| stolen.load(Ordering::Acquire));
+                result
+            });
+        });
+        assert_eq!(text, "elsewhere");
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn accumulators_of_a_reduction_that_panics_are_dropped() {
+    everywhere(|| {
+        let tally = Tally::default();
+        let text = panic_text(|| {
+            par_reduce(
+                0..5000u32,
+                || vec![tally.make()],
+                |mut all, i| {
+                    assert_ne!(i, 4321, "bad");
+                    all.push(tally.make());
+                    all
+                },
+                |mut a, b| {
+                    a.extend(b);
+                    a
+                },
+            );
+        });
+        assert!(text.contains("bad"));
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn a_panic_out_of_install_leaves_the_thread_outside_again() {
+    in_pools(|pool| {
+        let outside = anabranch::current_num_threads();
+        assert_eq!(panic_text(|| pool.install(|| panic!("root"))), "root");
+        assert_eq!(anabranch::current_num_threads(), outside);
+        assert_eq!(pool.install(anabranch::current_num_threads), pool.num_threads());
+    });
+}
+
+#[test]
+fn a_panic_crosses_from_pool_to_pool() {
+    let (one, two) = (pool(2), pool(2));
+    watchdog(LONG, || {
+        let text = panic_text(|| {
+            one.install(|| join_stolen(|| (), || two.install(|| join_stolen(|| (), || panic!("far away")))));
+        });
+        assert_eq!(text, "far away");
+        assert_eq!(one.install(|| sum_to(100)) + two.install(|| sum_to(100)), 10_100);
+    });
+}
+
+#[test]
+fn a_start_handler_that_panics_fails_the_build_and_ends_the_threads() {
+    watchdog(LONG, || {
+        for bad in 0..4 {
+            static EXITS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+            let error = Pool::builder()
+                .threads(4)
+                .on_start(move |index| assert_ne!(index, bad, "no start"))
+                .on_exit(|index| EXITS.lock().unwrap().push(index))
+                .build()
+                .unwrap_err();
+            assert!(matches!(error, BuildError::StartHandlerPanicked));
+            let mut exits = std::mem::take(&mut *EXITS.lock().unwrap());
+            exits.sort_unstable();
+            assert_eq!(exits, (0..4).filter(|&index| index != bad).collect::<Vec<_>>(), "those that had started end");
+        }
+    });
+}
+
+#[test]
+fn an_exit_handler_that_panics_does_not_keep_the_pool_from_ending() {
+    watchdog(LONG, || {
+        static EXITS: AtomicUsize = AtomicUsize::new(0);
+        let pool = Pool::builder()
+            .threads(3)
+            .on_exit(|_| {
+                EXITS.fetch_add(1, Ordering::Relaxed);
+                panic!("no exit");
+            })
+            .build()
+            .unwrap();
+        assert_eq!(pool.install(|| sum_to(100)), 5050);
+        drop(pool);
+        assert_eq!(EXITS.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
+fn a_join_in_a_drop_that_unwinds_may_have_stolen_work() {
+    struct Forks;
+    impl Drop for Forks {
+        fn drop(&mut self) {
+            assert!(thread::panicking());
+            let (a, b) = join_stolen(|| sum_to(50), || sum_to(100));
+            assert_eq!((a, b), (1275, 5050));
+        }
+    }
+    where_work_is_stolen(|| {
+        let text = panic_text(|| {
+            let _forks = Forks;
+            panic!("outer");
+        });
+        assert_eq!(text, "outer");
+    });
+}
