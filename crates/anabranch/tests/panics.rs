@@ -142,7 +142,9 @@ fn a_payload_arrives_once_and_unchanged() {
 }
 
 /// A payload whose drop panics once.
-struct Spiteful(common::Counted);
+struct Spiteful {
+    _counted: common::Counted,
+}
 
 impl Drop for Spiteful {
     fn drop(&mut self) {
@@ -156,12 +158,12 @@ fn a_surplus_payload_whose_drop_panics_does_no_harm() {
         let tally = Tally::default();
         let (one, two) = (tally.make(), tally.make());
         let text = panic_text(|| {
-            join_stolen(|| panic!("first"), || panic_any(Spiteful(one)));
+            join_stolen(|| panic!("first"), || panic_any(Spiteful { _counted: one }));
         });
         assert_eq!(text, "first");
         let text = panic_text(|| {
             scope(|s| {
-                s.spawn(|| panic_any(Spiteful(two)));
+                s.spawn(|| panic_any(Spiteful { _counted: two }));
                 panic!("body");
             });
         });

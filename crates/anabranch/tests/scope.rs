@@ -125,7 +125,8 @@ fn a_worker_of_another_pool_spawns_into_the_scope_s_own_pool() {
     in_pools(|pool| {
         let other = common::pool(2);
         let names = Mutex::new(Vec::new());
-        let named = anabranch::Pool::builder().threads(pool.num_threads()).thread_name(|_| "home".into()).build().unwrap();
+        let named =
+            anabranch::Pool::builder().threads(pool.num_threads()).thread_name(|_| "home".into()).build().unwrap();
         let guest = thread::current().id();
         named.install(|| {
             scope(|s| {

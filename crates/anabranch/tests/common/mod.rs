@@ -57,10 +57,7 @@ pub fn wait_until(condition: impl Fn() -> bool) {
 }
 
 /// A join whose second closure is certainly run by another thread: the first one does not end before it has begun.
-pub fn join_stolen<RA: Send, RB: Send>(
-    a: impl FnOnce() -> RA + Send,
-    b: impl FnOnce() -> RB + Send,
-) -> (RA, RB) {
+pub fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl FnOnce() -> RB + Send) -> (RA, RB) {
     let begun = AtomicBool::new(false);
     let owner = thread::current().id();
     anabranch::join(
