@@ -43,7 +43,7 @@ fn a_loop_locks_a_mutex_and_forks_while_it_holds_it() {
             let total = Mutex::new(0);
             par_for_each(0..200u64, |_| {
                 let mut total = total.lock().unwrap();
-                join(|| thread::yield_now(), thread::yield_now);
+                join(thread::yield_now, thread::yield_now);
                 *total += sum_to(20);
             });
             assert_eq!(total.into_inner().unwrap(), 200 * 210);
