@@ -157,23 +157,21 @@ fn work_of_one_pool_may_enter_another_at_every_leaf() {
 
 #[test]
 fn what_a_thread_forked_goes_on_while_it_is_in_another_pool() {
-    watchdog(LONG, || {
-        let (a, b) = (pool(2), pool(2));
-        for _ in 0..50 {
-            let ran = AtomicUsize::new(0);
-            a.install(|| {
-                join(
-                    || {
-                        b.install(|| {
-                            // This thread forks no more in its first pool: the fork must have been laid open.
-                            while ran.load(Ordering::Acquire) == 0 {
-                                thread::yield_now();
-                            }
-                        });
-                    },
-                    || ran.store(1, Ordering::Release),
-                );
+    fn fork(depth: usize, ran: &AtomicUsize, away: &Pool) {
+        if depth == 0 {
+            // This thread forks no more in its first pool: all that it has forked must have been laid open.
+            return away.install(|| {
+                while ran.load(Ordering::Acquire) < 5 {
+                    thread::yield_now();
+                }
             });
+        }
+        join(|| fork(depth - 1, ran, away), || ran.fetch_add(1, Ordering::AcqRel));
+    }
+    watchdog(LONG, || {
+        let (home, away) = (pool(2), pool(2));
+        for _ in 0..50 {
+            home.install(|| fork(5, &AtomicUsize::new(0), &away));
         }
     });
 }
