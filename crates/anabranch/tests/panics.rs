@@ -442,3 +442,24 @@ fn a_join_in_a_drop_that_unwinds_may_have_stolen_work() {
         assert_eq!(text, "outer");
     });
 }
+
+#[test]
+fn a_thread_that_unwinds_runs_nothing_while_it_waits() {
+    fn grow(depth: u32, on_top: &AtomicBool) {
+        if thread::panicking() {
+            on_top.store(true, Ordering::Relaxed);
+        }
+        if depth > 0 {
+            join(|| grow(depth - 1, on_top), || grow(depth - 1, on_top));
+        }
+    }
+    where_work_is_stolen(|| {
+        let on_top = AtomicBool::new(false);
+        let payload = catch_unwind(AssertUnwindSafe(|| {
+            // Without the message of a panic, which takes so long that the other branch would be over before the wait.
+            join_stolen(|| std::panic::resume_unwind(Box::new(7)), || grow(13, &on_top));
+        }));
+        assert_eq!(*payload.unwrap_err().downcast::<i32>().unwrap(), 7);
+        assert!(!on_top.into_inner(), "work was run on top of a panic");
+    });
+}
