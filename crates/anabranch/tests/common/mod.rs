@@ -136,3 +136,16 @@ pub fn sum_to(n: u64) -> u64 {
     }
     sum(0, n)
 }
+
+/// The check in pools of two threads and more, many times; afterwards the pool is as usable as before.
+pub fn where_work_is_stolen(check: impl Fn() + Sync) {
+    watchdog(LONG, || {
+        for threads in [2, 8] {
+            let pool = pool(threads);
+            for _ in 0..20 {
+                pool.install(&check);
+                assert_eq!(pool.install(|| sum_to(200)), 20_100);
+            }
+        }
+    });
+}
