@@ -4,7 +4,8 @@ mod common;
 
 use anabranch::{BuildError, Pool, par_for_each, par_map, par_reduce};
 use common::{
-    LONG, Tally, everywhere, in_pools, join_stolen, panic_text, pool, sum_to, wait_until, watchdog, where_work_is_stolen,
+    LONG, Tally, everywhere, in_pools, join_stolen, panic_text, pool, sum_to, wait_until, watchdog,
+    where_work_is_stolen,
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -175,4 +176,3 @@ fn an_exit_handler_that_panics_does_not_keep_the_pool_from_ending() {
         assert_eq!(EXITS.load(Ordering::Relaxed), 3);
     });
 }
-
