@@ -1,0 +1,116 @@
+//! What is allocated: nothing for a fork that nobody takes, and nothing stays behind.
+
+mod common;
+
+use anabranch::{join, scope};
+use common::{LONG, pool, sum_to, watchdog};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+struct Counting;
+
+static LIVE_BYTES: AtomicI64 = AtomicI64::new(0);
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        LIVE_BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE_BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn a_join_allocates_nothing() {
+    watchdog(LONG, || {
+        for threads in [1, 2] {
+            pool(threads).install(|| {
+                sum_to(1000);
+                let before = ALLOCATIONS.get();
+                assert_eq!(sum_to(100_000), 5_000_050_000);
+                assert_eq!(ALLOCATIONS.get(), before, "in a pool of {threads}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_loop_allocates_nothing() {
+    watchdog(LONG, || {
+        pool(2).install(|| {
+            let before = ALLOCATIONS.get();
+            let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
+            assert_eq!(sum, 499_999_500_000);
+            assert_eq!(ALLOCATIONS.get(), before);
+        });
+    });
+}
+
+/// A thing of everything: what it makes must all be gone afterwards.
+fn round(i: u64) {
+    assert_eq!(sum_to(20), 210);
+    scope(|s| {
+        for _ in 0..3 {
+            let text = format!("{i:100}");
+            s.spawn(move || assert_eq!(text.len(), 100));
+        }
+    });
+    let caught = std::panic::catch_unwind(|| match i % 3 {
+        0 => _ = join(|| std::panic::panic_any(vec![i; 50]), || vec![1; 50]),
+        1 => _ = join(|| vec![1; 50], || std::panic::panic_any(vec![i; 50])),
+        _ => scope(|s| (0..2).for_each(|_| s.spawn(|| std::panic::panic_any(vec![i; 50])))),
+    });
+    assert_eq!(*caught.unwrap_err().downcast::<Vec<u64>>().unwrap(), [i; 50]);
+}
+
+#[test]
+fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
+    // The messages of so many panics say nothing.
+    std::panic::set_hook(Box::new(|info| {
+        if info.payload().downcast_ref::<Vec<u64>>().is_none() {
+            eprintln!("{info}");
+        }
+    }));
+    watchdog(LONG, || {
+        for threads in [1, 2] {
+            let pool = pool(threads);
+            let rounds = |n| (0..n).for_each(|i| pool.install(|| round(i)));
+            rounds(200);
+            let before = LIVE_BYTES.load(Ordering::Relaxed);
+            rounds(10_000);
+            let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
+            // Other tests of this process come and go; one leaked payload a round would be four million bytes.
+            assert!(grown < 100_000, "{grown} bytes more than before, in a pool of {threads}");
+        }
+    });
+}
+
+#[test]
+fn a_pool_that_is_dropped_gives_all_its_memory_back() {
+    watchdog(LONG, || {
+        let make = || (0..50).for_each(|i| assert_eq!(pool(2).install(|| sum_to(i)), i * (i + 1) / 2));
+        make();
+        let before = LIVE_BYTES.load(Ordering::Relaxed);
+        make();
+        // A pool has 400 kB for each seat.
+        let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
+        assert!(grown < 4_000_000, "{grown} bytes more than before");
+    });
+}

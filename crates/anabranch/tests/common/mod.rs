@@ -1,0 +1,151 @@
+//! What the tests share: a watchdog, values that are counted, pools of several sizes, and a way to wait that lets work go.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use anabranch::Pool;
+use std::{
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
+
+/// Far longer than any test takes, also on a loaded machine.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// Runs `body` here; if it has not ended after `limit`, ends the process and says which test hung.
+pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
+    let test = thread::current().name().unwrap_or("unnamed").to_owned();
+    let (ended, end) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        if end.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+            // Not `eprintln`: the harness would keep the message, and the process ends before it is shown.
+            let _ = writeln!(std::io::stderr(), "test `{test}` hangs: not over after {limit:?}");
+            std::process::abort();
+        }
+    });
+    let result = body();
+    drop(ended);
+    result
+}
+
+pub fn pool(threads: usize) -> Pool {
+    Pool::builder().threads(threads).build().unwrap()
+}
+
+/// The check on pools of 1, 2 and 8 threads, under one watchdog.
+pub fn in_pools(check: impl Fn(&Pool)) {
+    watchdog(LONG, || [1, 2, 8].map(|threads| check(&pool(threads))));
+}
+
+/// The check inside pools of 1, 2 and 8 threads, and from a thread outside of every pool.
+pub fn everywhere(check: impl Fn()) {
+    in_pools(|pool| pool.install(&check));
+    watchdog(LONG, check);
+}
+
+/// Waits without keeping work to itself: what this thread has forked is given away meanwhile to whoever asks.
+pub fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        anabranch::join(|| (), || ());
+        thread::yield_now();
+    }
+}
+
+/// A join whose second closure is certainly run by another thread: the first one does not end before it has begun.
+pub fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl FnOnce() -> RB + Send) -> (RA, RB) {
+    let begun = AtomicBool::new(false);
+    let owner = thread::current().id();
+    anabranch::join(
+        || {
+            wait_until(|| begun.load(Ordering::Acquire));
+            a()
+        },
+        || {
+            assert_ne!(thread::current().id(), owner, "the second closure ought to have been stolen");
+            begun.store(true, Ordering::Release);
+            b()
+        },
+    )
+}
+
+/// How many counted values there are.
+#[derive(Clone, Default)]
+pub struct Tally(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    made: AtomicUsize,
+    dropped: AtomicUsize,
+}
+
+/// A value whose making and dropping is counted.
+pub struct Counted(Arc<Counts>);
+
+impl Tally {
+    pub fn make(&self) -> Counted {
+        self.0.made.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(&self.0))
+    }
+
+    pub fn made(&self) -> usize {
+        self.0.made.load(Ordering::Relaxed)
+    }
+
+    pub fn dropped(&self) -> usize {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Each value was dropped once, and there were some.
+    #[track_caller]
+    pub fn assert_all_dropped(&self) {
+        assert!(self.made() > 0, "no value was made");
+        assert_eq!(self.made(), self.dropped(), "values made and values dropped");
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What the panic of `body` carried, if it is a text.
+#[track_caller]
+pub fn panic_text(body: impl FnOnce()) -> String {
+    let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).expect_err("this ought to panic");
+    match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => (*payload.downcast_ref::<&str>().expect("a payload of another type")).to_owned(),
+    }
+}
+
+/// Sums `1..=n` by forking down to single numbers: a check that the pool at hand still works.
+pub fn sum_to(n: u64) -> u64 {
+    fn sum(low: u64, high: u64) -> u64 {
+        if high - low <= 1 {
+            return if low < high { low + 1 } else { 0 };
+        }
+        let middle = low.midpoint(high);
+        let (a, b) = anabranch::join(|| sum(low, middle), || sum(middle, high));
+        a + b
+    }
+    sum(0, n)
+}
+
+/// The check in pools of two threads and more, many times; afterwards the pool is as usable as before.
+pub fn where_work_is_stolen(check: impl Fn() + Sync) {
+    watchdog(LONG, || {
+        for threads in [2, 8] {
+            let pool = pool(threads);
+            for _ in 0..20 {
+                pool.install(&check);
+                assert_eq!(pool.install(|| sum_to(200)), 20_100);
+            }
+        }
+    });
+}

@@ -1,0 +1,28 @@
+//! The default pool, set up by hand: alone in its process, since a process has one.
+
+mod common;
+
+use anabranch::{BuildError, Pool, current_num_threads};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn the_default_pool_is_set_up_once() {
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    common::watchdog(common::LONG, || {
+        assert!(matches!(Pool::builder().threads(0).build_default(), Err(BuildError::ZeroThreads)));
+        Pool::builder().threads(3).thread_name(|i| format!("default {i}")).build_default().unwrap();
+        assert_eq!(current_num_threads(), 3);
+        assert_eq!(common::sum_to(1000), 500_500);
+
+        let again = Pool::builder().threads(2).on_exit(|_| _ = ENDED.fetch_add(1, Ordering::Relaxed)).build_default();
+        let error = again.unwrap_err();
+        assert!(matches!(error, BuildError::DefaultExists));
+        assert!(error.to_string().contains("exists already"));
+        assert_eq!(ENDED.load(Ordering::Relaxed), 2, "the pool that came too late is ended");
+        assert_eq!(current_num_threads(), 3);
+
+        let own = common::pool(5);
+        assert_eq!(own.install(current_num_threads), 5);
+        assert_eq!(current_num_threads(), 3, "the default pool is for outside of any other");
+    });
+}
