@@ -41,7 +41,8 @@ impl MemoryPlan {
             BfsKind::Color => vertices * 2,
             BfsKind::Direction => vertices * 8 + bitmap * 3,
         };
-        let construction = [("arc sources", arcs * 2), ("degree ranks", vertices * 8)];
+        let sources = if layout.is_packed() { 0 } else { arcs * 2 };
+        let construction = [("arc sources", sources), ("degree ranks", vertices * 8)];
         let search = [
             ("parents", vertices * 8),
             ("search", kernel),

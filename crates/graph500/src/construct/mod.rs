@@ -9,7 +9,8 @@
 //!    scratch buffers; duplicates are now neighbours and drop out, and the rows are written back over the band itself.
 //!
 //! Each step is parallel over blocks that share nothing, each makes the same graph whatever the number of threads, and the
-//! arcs exist only once: besides the tuples, the peak is 6 bytes an arc (a 4-byte target and a 2-byte source within the band).
+//! arcs exist only once, and become the adjacency lists where they lie: besides the tuples, the peak is 4 bytes an arc, or 6
+//! beyond 2^22 vertices.
 
 mod partition;
 mod rank;
@@ -70,7 +71,7 @@ impl Graph {
             shift: layout.shift,
             bands: arcs.bands,
             rows,
-            neighbours: arcs.targets,
+            neighbours: arcs.words,
             first,
             isolated,
         };

@@ -44,8 +44,15 @@ pub(super) fn rank(
             if watch.is_cancelled() {
                 return;
             }
-            for &source in &arcs.sources[arcs.bands[band] as usize..arcs.bands[band + 1] as usize] {
-                degrees[usize::from(source)] += 1;
+            let limits = arcs.bands[band] as usize..arcs.bands[band + 1] as usize;
+            if layout.is_packed() {
+                for word in &arcs.words[limits] {
+                    degrees[(word >> layout.bits) as usize] += 1;
+                }
+            } else {
+                for &source in &arcs.sources[limits] {
+                    degrees[usize::from(source)] += 1;
+                }
             }
         },
     );
