@@ -25,7 +25,7 @@ pub struct Graph {
     pub(crate) num_arcs: u64,
     /// Binary logarithm of the vertices in a band; at least 6, so that a band is whole words of a bitmap.
     pub(crate) shift: u32,
-    /// Where each band begins in `neighbours`.
+    /// Where each band begins in `neighbours`, and where the last one ends.
     pub(crate) bands: Vec<u64>,
     /// For each band, 2^shift + 1 offsets into the band.
     pub(crate) rows: Vec<u32>,
@@ -67,6 +67,19 @@ impl Graph {
         let entry = vertex as usize + band;
         let start = self.bands[band] as usize;
         &self.neighbours[start + self.rows[entry] as usize..start + self.rows[entry + 1] as usize]
+    }
+
+    /// The rows of 64 neighbouring vertices: where each starts and, with the next, ends, and the lists of
+    /// their band that this refers to.
+    #[inline]
+    pub(crate) fn rows_of_word(&self, word: usize) -> (&[u32], &[u32]) {
+        let band = (word * 64) >> self.shift;
+        let entry = word * 64 + band;
+        let starts = &self.rows[entry..(entry + 65).min(self.rows.len())];
+        (
+            starts,
+            &self.neighbours[self.bands[band] as usize..self.bands[band + 1] as usize],
+        )
     }
 
     /// How many vertices have no neighbour but perhaps themselves.

@@ -290,14 +290,8 @@ impl Direction<'_> {
                     .zip(next)
                     .zip(first.chunks(64).zip(parents.chunks_mut(64)));
                 for (i, ((visited, next), (first, parents))) in words.enumerate() {
-                    *next = bottom_up_word(
-                        graph,
-                        front,
-                        (block * BLOCK + i) as u32 * 64,
-                        *visited,
-                        first,
-                        parents,
-                    );
+                    let rows = graph.rows_of_word(block * BLOCK + i);
+                    *next = bottom_up_word(front, *visited, rows, first, parents);
                     *visited |= *next;
                     found += u64::from(next.count_ones());
                 }
@@ -369,12 +363,14 @@ impl Direction<'_> {
 }
 
 /// The vertices of one word that have not been visited and have a neighbour in `front`.
+///
+/// The first two neighbours are tried without a branch on the outcome, so that the many cache misses of a
+/// word overlap; what has no neighbour there writes a parent that is none, and stays unvisited.
 #[inline]
 fn bottom_up_word(
-    graph: &Graph,
     front: &[u64],
-    start: u32,
     visited: u64,
+    (starts, lists): (&[u32], &[u32]),
     first: &[u32],
     parents: &mut [i64],
 ) -> u64 {
@@ -384,8 +380,25 @@ fn bottom_up_word(
         parents[bit as usize] = i64::from(neighbour);
         found |= u64::from(contains(front, neighbour)) << bit;
     }
+    let mut more = 0;
     for bit in ones(!visited & !found) {
-        let row = &graph.row(start + bit)[1..];
+        let (start, end) = (
+            starts[bit as usize] as usize,
+            starts[bit as usize + 1] as usize,
+        );
+        // Where there is no second neighbour, a place that is always in the cache, to no effect.
+        let has_second = end - start > 1;
+        let neighbour = lists[(start + 1) * usize::from(has_second)];
+        parents[bit as usize] = i64::from(neighbour);
+        found |= u64::from(has_second & contains(front, neighbour)) << bit;
+        more |= u64::from(end - start > 2) << bit;
+    }
+    for bit in ones(more & !found) {
+        let (start, end) = (
+            starts[bit as usize] as usize,
+            starts[bit as usize + 1] as usize,
+        );
+        let row = &lists[start + 2..end];
         if let Some(&neighbour) = row.iter().find(|&&neighbour| contains(front, neighbour)) {
             parents[bit as usize] = i64::from(neighbour);
             found |= 1 << bit;
