@@ -52,7 +52,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
     let halt = Halt::new(observer);
     let mut search = Search::new(&graph, config.bfs)?;
     let mut validator = if config.validate {
-        Some(Validator::new(&edges, graph.num_vertices())?)
+        Some(Validator::of_graph(&edges, graph.num_vertices())?)
     } else {
         None
     };

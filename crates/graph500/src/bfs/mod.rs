@@ -10,6 +10,8 @@ mod sequential;
 use std::fmt;
 use std::str::FromStr;
 
+use anabranch::{chunks_mut, par_for_each};
+
 use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Halt;
@@ -119,7 +121,9 @@ impl<'g> Search<'g> {
             BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
         };
         let mut parents = zeroed::<i64>("the parents", graph.num_vertices)?;
-        parents.fill(UNREACHED);
+        par_for_each(chunks_mut(&mut parents, 1 << 16), |parents| {
+            parents.fill(UNREACHED)
+        });
         Ok(Search {
             graph,
             kernel,

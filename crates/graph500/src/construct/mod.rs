@@ -16,7 +16,7 @@ mod partition;
 mod rank;
 mod sort;
 
-use anabranch::par_reduce;
+use anabranch::{chunks, par_reduce};
 
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -46,7 +46,7 @@ impl Graph {
     /// observer says so.
     pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
         let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
-        let num_vertices = num_vertices(edges)?;
+        let num_vertices = num_vertices(edges, &watch)?;
         let layout = Layout::new(num_vertices, edges.len());
         let mut arcs = partition::partition(edges, &layout, &watch)?;
         let mut rows = zeroed::<u32>("the row index", num_vertices + layout.bands)?;
@@ -81,20 +81,19 @@ impl Graph {
 }
 
 /// One more than the largest label.
-fn num_vertices(edges: &[Edge]) -> Result<usize, RunError> {
-    let largest = |acc: Option<u64>, edges: &[Edge]| {
+fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
+    let larger = |largest: Option<u64>, edges: &[Edge]| {
+        if watch.is_cancelled() {
+            return largest;
+        }
         let block = edges
             .iter()
             .map(|edge| edge.ends().0.max(edge.ends().1))
             .max();
-        acc.max(block)
+        largest.max(block)
     };
-    let largest = par_reduce(
-        anabranch::chunks(edges, BLOCK),
-        || None,
-        largest,
-        Option::max,
-    );
+    let largest = par_reduce(chunks(edges, BLOCK), || None, larger, Option::max);
+    watch.check()?;
     match largest {
         None => Ok(0),
         Some(label) if label < 1 << 32 => Ok(label as usize + 1),

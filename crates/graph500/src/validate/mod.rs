@@ -131,6 +131,14 @@ impl<'a> Validator<'a> {
         if let Some(label) = par_reduce(chunks(edges, BLOCK), || None, outside, Option::or) {
             return Err(RunError::TooManyVertices { label });
         }
+        Validator::of_graph(edges, num_vertices)
+    }
+
+    /// Without a look at the edges: a graph with this many vertices was built from them.
+    pub(crate) fn of_graph(
+        edges: &'a [Edge],
+        num_vertices: u64,
+    ) -> Result<Validator<'a>, RunError> {
         Ok(Validator {
             edges,
             words: zeroed("the validation", num_vertices as usize)?,
