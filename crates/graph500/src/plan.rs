@@ -7,8 +7,8 @@ use crate::{Edge, validate};
 
 /// What is in memory at the moment when a run needs most.
 ///
-/// That moment is the end of kernel 1, or with few edges a vertex the searches. The program itself and small buffers, a few
-/// megabytes, are not counted.
+/// That moment is the end of kernel 1, or with few edges a vertex the searches. The program itself
+/// and small buffers, a few megabytes, are not counted.
 ///
 /// ```
 /// use graph500::{BfsKind, Config, MemoryPlan, Spec};

@@ -15,7 +15,8 @@ pub struct Config {
     pub spec: Spec,
     /// The search kernel.
     pub bfs: BfsKind,
-    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as many searches.
+    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as
+    /// many searches.
     pub roots: usize,
     /// Whether to validate every search. The benchmark wants it.
     pub validate: bool,

@@ -69,7 +69,8 @@ fn fewer_vertices_make_fewer_searches() {
         )),
         "{official}"
     );
-    // A single self-loop or none at all: some seed of scale 1 with one edge per vertex has loops only.
+    // A single self-loop or none at all: some seed of scale 1 with one edge per vertex has loops
+    // only.
     let loops = (0..200).map(|seed| Config {
         spec: Spec::new(1, 1, seed).unwrap(),
         ..small

@@ -1,7 +1,7 @@
 //! Kernel 2: breadth-first search, one kernel a file.
 //!
-//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels; the root is its own
-//! parent, and -1 stands where the search did not come.
+//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels;
+//! the root is its own parent, and -1 stands where the search did not come.
 
 mod color;
 mod direction;
@@ -134,7 +134,8 @@ impl<'g> Search<'g> {
     /// Searches from `root`. All that this does is what the benchmark times.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if the observer says so; the parents are then half-written, and the next run starts anew.
+    /// [`RunError::Cancelled`] if the observer says so; the parents are then half-written, and the
+    /// next run starts anew.
     ///
     /// # Panics
     /// If there is no vertex `root`.
@@ -157,7 +158,8 @@ impl<'g> Search<'g> {
 
 /// One way to search.
 trait Kernel: Send {
-    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, at first all [`UNREACHED`].
-    /// If `halt` says so, returns soon and leaves anything in them, but the next search must be right again.
+    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, at
+    /// first all [`UNREACHED`]. If `halt` says so, returns soon and leaves anything in them, but
+    /// the next search must be right again.
     fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach;
 }

@@ -1,16 +1,18 @@
 //! Kernel 1: from edge tuples to a [`Graph`], by partitioning, ranking and sorting in cache.
 //!
 //! 1. **Size.** The number of vertices is the largest label plus one; kernel 1 is not told it.
-//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the arcs are brought together by
-//!    *band*, the high bits of their source: one counting pass over the tuples, one writing pass.
-//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting sort over degree classes
-//!    gives every vertex its place in the order of descending degree.
-//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the target) with a radix sort in two
-//!    scratch buffers; duplicates are now neighbours and drop out, and the rows are written back over the band itself.
+//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the
+//!    arcs are brought together by *band*, the high bits of their source: one counting pass over
+//!    the tuples, one writing pass.
+//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting
+//!    sort over degree classes gives every vertex its place in the order of descending degree.
+//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the
+//!    target) with a radix sort in two scratch buffers; duplicates are now neighbours and drop out,
+//!    and the rows are written back over the band itself.
 //!
-//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the number of threads, and the
-//! arcs exist only once, and become the adjacency lists where they lie: besides the tuples, the peak is 4 bytes an arc, or 6
-//! beyond 2^22 vertices.
+//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the
+//! number of threads, and the arcs exist only once, and become the adjacency lists where they lie:
+//! besides the tuples, the peak is 4 bytes an arc, or 6 beyond 2^22 vertices.
 
 mod partition;
 mod rank;
@@ -42,8 +44,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and [`RunError::Cancelled`] if the
-    /// observer says so.
+    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and
+    /// [`RunError::Cancelled`] if the observer says so.
     pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
         let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
         let num_vertices = num_vertices(edges, &watch)?;

@@ -1,13 +1,14 @@
 //! Arcs brought together by the high bits of their source.
 //!
-//! The tuples are cut into chunks. Each chunk counts its arcs per band; prefix sums over (band, chunk)
-//! give each chunk a region of its own in each band; each chunk then writes its arcs there. No two chunks
-//! share a place, and an arc's place depends on the chunks alone, not on who runs them.
+//! The tuples are cut into chunks. Each chunk counts its arcs per band; prefix sums over (band,
+//! chunk) give each chunk a region of its own in each band; each chunk then writes its arcs there.
+//! No two chunks share a place, and an arc's place depends on the chunks alone, not on who runs
+//! them.
 //!
 //! **Encoding.** Within a band, an arc is the source's place in the band and the target. Up to 2^22
-//! vertices both fit into one word of 32 bits, source above target. Beyond, the word is the target, and
-//! the source lies in an array of 16-bit words beside it. Writing one place instead of two for each arc
-//! is a third of this step's time.
+//! vertices both fit into one word of 32 bits, source above target. Beyond, the word is the target,
+//! and the source lies in an array of 16-bit words beside it. Writing one place instead of two for
+//! each arc is a third of this step's time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -30,10 +31,11 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, which leaves its sorting
-    /// in the second-level cache. Beyond 2^22 vertices it has more, as only some 2^11 places can be
-    /// written to at once before the translation buffers run over, and it is worth twice that to have an
-    /// arc in one word; but never more than 2^16, so that a source within its band has 16 bits.
+    /// A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, which leaves its
+    /// sorting in the second-level cache. Beyond 2^22 vertices it has more, as only some 2^11
+    /// places can be written to at once before the translation buffers run over, and it is worth
+    /// twice that to have an arc in one word; but never more than 2^16, so that a source within its
+    /// band has 16 bits.
     pub(crate) fn new(num_vertices: usize, num_edges: usize) -> Layout {
         let bits = usize::BITS - num_vertices.saturating_sub(1).leading_zeros();
         let shift = if bits <= 22 {
@@ -41,8 +43,8 @@ impl Layout {
         } else {
             (bits - 11).clamp(10, 16)
         };
-        // Chunks enough for any machine, few enough that their counters are small beside the tuples, and none so large that
-        // a cancellation has to wait for it.
+        // Chunks enough for any machine, few enough that their counters are small beside the
+        // tuples, and none so large that a cancellation has to wait for it.
         let chunk = (num_edges / 128).clamp(1 << 14, 1 << 22);
         Layout {
             num_vertices,
@@ -155,7 +157,8 @@ fn place(edges: &[Edge], cursors: &mut [u64], shift: u32, put: impl Fn(usize, u3
     }
 }
 
-/// Turns the counts of each chunk into where its region starts within each band; gives where the bands begin.
+/// Turns the counts of each chunk into where its region starts within each band; gives where the
+/// bands begin.
 fn offsets(counters: &mut [u32], width: usize, bands: usize) -> Result<Vec<u64>, RunError> {
     let mut totals = vec![0u64; width];
     for counters in counters.chunks_mut(width) {

@@ -1,8 +1,8 @@
 //! The vertices in the order of descending degree.
 //!
-//! Degrees are counted per band, duplicates included: the order is there to make searches fast, and a hub is a hub either
-//! way. The order is a stable counting sort over *classes*: one class a degree up to 63, then 32 classes per power of two,
-//! so that 896 counters do for any degree.
+//! Degrees are counted per band, duplicates included: the order is there to make searches fast, and
+//! a hub is a hub either way. The order is a stable counting sort over *classes*: one class a
+//! degree up to 63, then 32 classes per power of two, so that 896 counters do for any degree.
 
 use std::sync::atomic::Ordering::Relaxed;
 

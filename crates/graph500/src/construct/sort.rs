@@ -1,10 +1,10 @@
 //! Each band's arcs sorted into rows, in cache and in place.
 //!
-//! An arc becomes a key, its source within the band above the rank of its target. A radix sort by rank,
-//! with digits of at most eleven bits, least significant first, passes the keys back and forth between
-//! two scratch buffers. A last pass then deals them out to their sources: every row receives its targets
-//! in the order of rank, and a rank that comes twice in succession is a duplicate and left out. In the
-//! end the rows move together over the gaps that duplicates left.
+//! An arc becomes a key, its source within the band above the rank of its target. A radix sort by
+//! rank, with digits of at most eleven bits, least significant first, passes the keys back and
+//! forth between two scratch buffers. A last pass then deals them out to their sources: every row
+//! receives its targets in the order of rank, and a rank that comes twice in succession is a
+//! duplicate and left out. In the end the rows move together over the gaps that duplicates left.
 //!
 //! Keys have 32 bits where arcs are one word, else 64.
 
@@ -191,8 +191,8 @@ impl<K: Key> Scratch<K> {
         }
     }
 
-    /// Deals the targets out to the rows; on entry the band's `rows` holds their lengths with duplicates, afterwards
-    /// where each begins.
+    /// Deals the targets out to the rows; on entry the band's `rows` holds their lengths with
+    /// duplicates, afterwards where each begins.
     fn deal(&mut self, band: &mut Band<'_>, ranks: &Ranks, bits: u32) {
         let mut start = 0;
         self.rows.clear();
