@@ -1,4 +1,5 @@
-//! The steps of the benchmark one by one, each with its time: how to use the library for more than [`graph500::run`].
+//! The steps of the benchmark one by one, each with its time: how to use the library for more than
+//! [`graph500::run`].
 //!
 //! ```text
 //! cargo run --release --example steps -- [SCALE [THREADS [KERNEL...]]]

@@ -1,11 +1,13 @@
 //! The edge tuple, the benchmark's input format.
 
-/// An undirected edge as the generator hands it over: two vertex numbers of 48 bits each, in twelve bytes.
+/// An undirected edge as the generator hands it over: two vertex numbers of 48 bits each, in twelve
+/// bytes.
 ///
-/// The specification asks for at least 48 bits a vertex number in the tuples. Twelve bytes are exactly that: a quarter less
-/// memory, and a quarter less to stream through in kernel 1 and in every validation, than two `u64`. The low halves lie in
-/// words of their own, so that for graphs of up to 2^32 vertices an end is one plain load and the high halves are only
-/// looked at to see that they are zero.
+/// The specification asks for at least 48 bits a vertex number in the tuples. Twelve bytes are
+/// exactly that: a quarter less memory, and a quarter less to stream through in kernel 1 and in
+/// every validation, than two `u64`. The low halves lie in words of their own, so that for graphs
+/// of up to 2^32 vertices an end is one plain load and the high halves are only looked at to see
+/// that they are zero.
 ///
 /// ```
 /// use graph500::Edge;
@@ -40,7 +42,8 @@ impl Edge {
         ((self.high[0] as u64) << 32 | self.low[0] as u64, (self.high[1] as u64) << 32 | self.low[1] as u64)
     }
 
-    /// Both ends without their high halves: right where the graph is known to have at most 2^32 vertices.
+    /// Both ends without their high halves: right where the graph is known to have at most 2^32
+    /// vertices.
     #[inline]
     pub(crate) const fn low_ends(self) -> (u32, u32) {
         (self.low[0], self.low[1])

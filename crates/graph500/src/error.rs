@@ -27,7 +27,8 @@ pub enum RunError {
         /// How much.
         bytes: u64,
     },
-    /// A vertex number is larger than a graph of this crate holds, or than the vertices that there are.
+    /// A vertex number is larger than a graph of this crate holds, or than the vertices that there
+    /// are.
     TooManyVertices {
         /// The vertex number.
         label: u64,

@@ -1,24 +1,27 @@
 //! The Kronecker generator, one pure function from the index of an edge to its tuple.
 //!
-//! **Edges.** An edge is drawn as in R-MAT: for each bit of the vertex numbers one of four quadrants, with probabilities
-//! A = .57, B = C = .19, D = .05 (Chakrabarti, Zhan, Faloutsos 2004; Graph500 specification, section 3). A draw compares 32
-//! random bits with three integer thresholds, so the probabilities are right to within 2^-32 and no floating-point unit has a
-//! say in the result.
+//! **Edges.** An edge is drawn as in R-MAT: for each bit of the vertex numbers one of four
+//! quadrants, with probabilities A = .57, B = C = .19, D = .05 (Chakrabarti, Zhan, Faloutsos 2004;
+//! Graph500 specification, section 3). A draw compares 32 random bits with three integer
+//! thresholds, so the probabilities are right to within 2^-32 and no floating-point unit has a say
+//! in the result.
 //!
-//! **Random bits.** The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): its n-th output is a finaliser applied to
-//! `start + n * GAMMA`, so it can be entered anywhere for the price of a multiplication. Edge `i` owns the outputs
-//! `i * d .. (i + 1) * d`, where `d` outputs are as many as its bits need. So an edge depends on the seed and its index alone,
-//! no two edges share a draw (2^48 edges of 20 draws stay below the period of 2^64), and the whole list reads one
-//! contiguous stretch of a generator that passes BigCrush, which is what that test battery examines. The seed is itself
-//! finalised, so that neighbouring seeds start at unrelated places.
+//! **Random bits.** The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): its n-th output is
+//! a finaliser applied to `start + n * GAMMA`, so it can be entered anywhere for the price of a
+//! multiplication. Edge `i` owns the outputs `i * d .. (i + 1) * d`, where `d` outputs are as many
+//! as its bits need. So an edge depends on the seed and its index alone, no two edges share a draw
+//! (2^48 edges of 20 draws stay below the period of 2^64), and the whole list reads one contiguous
+//! stretch of a generator that passes BigCrush, which is what that test battery examines. The seed
+//! is itself finalised, so that neighbouring seeds start at unrelated places.
 //!
-//! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of `0..2^scale` hides that: three
-//! rounds of adding a constant, multiplying by an odd one, and folding the high half onto the low by exclusive or, all
-//! modulo 2^scale; each step can be undone, the constants come from the seed.
+//! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of
+//! `0..2^scale` hides that: three rounds of adding a constant, multiplying by an odd one, and
+//! folding the high half onto the low by exclusive or, all modulo 2^scale; each step can be undone,
+//! the constants come from the seed.
 //!
-//! **No shuffle.** The specification asks that the tuples be shuffled, so that their order says nothing. Here the tuples are
-//! independent draws from one distribution: every order of them is as likely as every other, and a shuffle would leave that
-//! distribution as it is.
+//! **No shuffle.** The specification asks that the tuples be shuffled, so that their order says
+//! nothing. Here the tuples are independent draws from one distribution: every order of them is as
+//! likely as every other, and a shuffle would leave that distribution as it is.
 
 use anabranch::{chunks_mut, par_for_each};
 

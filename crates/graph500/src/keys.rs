@@ -6,7 +6,8 @@ use crate::bitmap::ones;
 use crate::generator::SplitMix;
 use crate::graph::Graph;
 
-/// `count` different random vertices that have a neighbour other than themselves; all there are if they are fewer.
+/// `count` different random vertices that have a neighbour other than themselves; all there are if
+/// they are fewer.
 ///
 /// The same graph and seed give the same keys in the same order.
 ///
@@ -23,7 +24,8 @@ pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMix::new(seed, 3);
     let places = distinct_below(candidates, count, &mut random);
 
-    // One pass over the bitmap finds all of them: in ascending order, so sort, and put each where it was drawn.
+    // One pass over the bitmap finds all of them: in ascending order, so sort, and put each where
+    // it was drawn.
     let mut ascending: Vec<(u64, usize)> = places.iter().copied().zip(0..).collect();
     ascending.sort_unstable();
     let mut keys = vec![0; places.len()];

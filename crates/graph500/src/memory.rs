@@ -1,12 +1,15 @@
-//! The room for the crate's `unsafe`: large zeroed arrays on huge pages, and shared writing to disjoint places.
+//! The room for the crate's `unsafe`: large zeroed arrays on huge pages, and shared writing to
+//! disjoint places.
 //!
-//! **Huge pages.** Every array that is accessed at random comes from [`zeroed`]: it is taken zeroed from the allocator, which
-//! for such sizes means untouched pages, and before the first touch the kernel is asked to back it with huge pages. That is
-//! advice; where it is not taken, or not on Linux, nothing but the speed changes.
+//! **Huge pages.** Every array that is accessed at random comes from [`zeroed`]: it is taken zeroed
+//! from the allocator, which for such sizes means untouched pages, and before the first touch the
+//! kernel is asked to back it with huge pages. That is advice; where it is not taken, or not on
+//! Linux, nothing but the speed changes.
 //!
-//! **Shared writing.** A scatter writes to places that are disjoint but not contiguous. [`Shared`] lends an exclusively
-//! borrowed slice as a slice of atomics. A relaxed atomic load or store is a plain `mov` on the machines of today, and
-//! whatever the caller gets wrong is a wrong number, never a data race.
+//! **Shared writing.** A scatter writes to places that are disjoint but not contiguous. [`Shared`]
+//! lends an exclusively borrowed slice as a slice of atomics. A relaxed atomic load or store is a
+//! plain `mov` on the machines of today, and whatever the caller gets wrong is a wrong number,
+//! never a data race.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
@@ -57,8 +60,9 @@ pub(crate) fn zeroed<T: Zeroable>(what: &'static str, len: usize) -> Result<Vec<
     if start.is_null() {
         return Err(failed);
     }
-    // SAFETY: `start` comes from the global allocator with the layout of an array of `len` elements, so length and capacity
-    // are `len`; its bytes are zero, which `Zeroable` makes valid elements.
+    // SAFETY: `start` comes from the global allocator with the layout of an array of `len`
+    // elements, so length and capacity are `len`; its bytes are zero, which `Zeroable` makes valid
+    // elements.
     let mut array = unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) };
     advise_huge_pages(&mut array);
     Ok(array)
@@ -75,8 +79,8 @@ fn advise_huge_pages<T>(array: &mut [T]) {
         let end = range.end.addr() / page * page;
         if end.saturating_sub(start) >= WORTHWHILE {
             let first = range.start.with_addr(start).cast();
-            // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this advice changes no
-            // contents. That it may be refused is no error.
+            // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this
+            // advice changes no contents. That it may be refused is no error.
             let _ = unsafe { rustix::mm::madvise(first, end - start, rustix::mm::Advice::LinuxHugepage) };
         }
     }
@@ -99,8 +103,9 @@ macro_rules! shared {
             #[inline]
             fn shared(&mut self) -> &[$atomic] {
                 const { assert!(align_of::<$plain>() == align_of::<$atomic>()) };
-                // SAFETY: an atomic has the size and the validity of its integer, and here also its alignment. The
-                // exclusive borrow, which the result keeps, rules out every access that is not atomic.
+                // SAFETY: an atomic has the size and the validity of its integer, and here also its
+                // alignment. The exclusive borrow, which the result keeps, rules out every access
+                // that is not atomic.
                 unsafe { &*(std::ptr::from_mut(self) as *const [$atomic]) }
             }
         }

@@ -7,8 +7,8 @@ use crate::{Edge, validate};
 
 /// What is in memory at the moment when a run needs most.
 ///
-/// That moment is the end of kernel 1, or with few edges a vertex the searches. The program itself and small buffers, a few
-/// megabytes, are not counted.
+/// That moment is the end of kernel 1, or with few edges a vertex the searches. The program itself
+/// and small buffers, a few megabytes, are not counted.
 ///
 /// ```
 /// use graph500::{BfsKind, Config, MemoryPlan, Spec};
@@ -41,7 +41,8 @@ impl MemoryPlan {
             BfsKind::Color => vertices * 2,
             BfsKind::Direction => vertices * 8 + bitmap * 3,
         };
-        let construction = [("arc sources", arcs * 2), ("degree ranks", vertices * 8)];
+        let sources = if layout.is_packed() { 0 } else { arcs * 2 };
+        let construction = [("arc sources", sources), ("degree ranks", vertices * 8)];
         let search = [
             ("parents", vertices * 8),
             ("search", kernel),

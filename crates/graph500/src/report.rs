@@ -79,9 +79,10 @@ impl Report {
 
     /// The specification's `key: value` lines, named as the reference code 3.0 names them.
     ///
-    /// `num_mpi_processes` is 1: there is one process, whatever the number of threads. Lines about validation are there only if
-    /// there was one. With a single search, deviations are printed as 0. The exclamation mark that the reference code prints
-    /// before its harmonic mean is left out, so that every value is a number.
+    /// `num_mpi_processes` is 1: there is one process, whatever the number of threads. Lines about
+    /// validation are there only if there was one. With a single search, deviations are printed as
+    /// 0. The exclamation mark that the reference code prints before its harmonic mean is left out,
+    /// so that every value is a number.
     pub fn official(&self) -> String {
         let mut lines = Lines(String::new());
         lines.add("SCALE", self.spec.scale());

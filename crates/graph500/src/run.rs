@@ -15,7 +15,8 @@ pub struct Config {
     pub spec: Spec,
     /// The search kernel.
     pub bfs: BfsKind,
-    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as many searches.
+    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as
+    /// many searches.
     pub roots: usize,
     /// Whether to validate every search. The benchmark wants it.
     pub validate: bool,
@@ -49,7 +50,7 @@ pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError>
 
     let halt = Halt::new(observer);
     let mut search = Search::new(&graph, config.bfs)?;
-    let mut validator = if config.validate { Some(Validator::new(&edges, graph.num_vertices())?) } else { None };
+    let mut validator = if config.validate { Some(Validator::of_graph(&edges, graph.num_vertices())?) } else { None };
     let mut searches = Vec::with_capacity(keys.len());
     let (mut searching, mut validating) = (Duration::ZERO, Duration::ZERO);
     observer.begin(Phase::Search, keys.len() as u64);

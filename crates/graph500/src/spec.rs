@@ -23,7 +23,8 @@ impl Spec {
     /// The largest scale that can be described.
     pub const MAX_SCALE: u32 = 40;
 
-    /// A problem of 2^`scale` vertices and `edge_factor` times as many edge tuples; the benchmark's edge factor is 16.
+    /// A problem of 2^`scale` vertices and `edge_factor` times as many edge tuples; the benchmark's
+    /// edge factor is 16.
     ///
     /// # Errors
     /// If the scale is not in 1..=40, the edge factor is 0, or their product is beyond 2^48 tuples.

@@ -1,13 +1,14 @@
 //! Quartiles, means and deviations, as the benchmark defines them.
 //!
-//! **Quartiles** of n sorted samples x: the mean of `x[(n - 1) / 4]` and `x[n / 4]`, of `x[(n - 1) / 2]` and `x[n / 2]`, and the
-//! first one's mirror image, with integer division.
+//! **Quartiles** of n sorted samples x: the mean of `x[(n - 1) / 4]` and `x[n / 4]`, of `x[(n - 1)
+//! / 2]` and `x[n / 2]`, and the first one's mirror image, with integer division.
 //!
-//! **Deviation** is that of a sample, with n - 1. One sample deviates from nothing: its deviation is reported as 0, where the
-//! formula has 0 / 0.
+//! **Deviation** is that of a sample, with n - 1. One sample deviates from nothing: its deviation
+//! is reported as 0, where the formula has 0 / 0.
 //!
-//! **Rates** have a harmonic mean, n edges over the sum of their times; its standard error is `sd(1/x) / (mean(1/x)^2 sqrt(n - 1))`
-//! (Norris, *The Standard Errors of the Geometric and Harmonic Means*, 1940), and 0 for one sample too.
+//! **Rates** have a harmonic mean, n edges over the sum of their times; its standard error is
+//! `sd(1/x) / (mean(1/x)^2 sqrt(n - 1))` (Norris, *The Standard Errors of the Geometric and
+//! Harmonic Means*, 1940), and 0 for one sample too.
 
 /// Seven figures that describe a list of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

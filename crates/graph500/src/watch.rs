@@ -18,7 +18,8 @@ pub enum Phase {
     Validation,
 }
 
-/// Is told how a run proceeds, and may cancel it. All methods may be called from any thread and do nothing by default.
+/// Is told how a run proceeds, and may cancel it. All methods may be called from any thread and do
+/// nothing by default.
 ///
 /// `()` is the observer that does not look.
 pub trait Observer: Sync {
@@ -37,7 +38,8 @@ pub trait Observer: Sync {
         let _ = (phase, elapsed);
     }
 
-    /// Whether to stop. Asked once per block of work, from all threads, so it should cost no more than an atomic load.
+    /// Whether to stop. Asked once per block of work, from all threads, so it should cost no more
+    /// than an atomic load.
     fn is_cancelled(&self) -> bool {
         false
     }

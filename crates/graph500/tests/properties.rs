@@ -59,7 +59,8 @@ proptest! {
         let graph = Graph::build(&edges, &()).unwrap();
         let mut validator = Validator::new(&edges, graph.num_vertices()).unwrap();
         for kind in BfsKind::ALL {
-            // One search object for all roots, isolated ones too: what one search leaves must not reach the next.
+            // One search object for all roots, isolated ones too: what one search leaves must not
+            // reach the next.
             let mut search = Search::new(&graph, kind).unwrap();
             for root in &roots {
                 let root = root.index(adjacency.len()) as u64;
@@ -90,7 +91,8 @@ proptest! {
     }
 }
 
-/// Large enough for every branch of the searches: several blocks, both directions, rows that are cut, keys of 64 bits.
+/// Large enough for every branch of the searches: several blocks, both directions, rows that are
+/// cut, keys of 64 bits.
 #[test]
 fn a_kronecker_graph_is_searched_alike_by_all() {
     let spec = Spec::new(13, 16, 7).unwrap();
@@ -111,6 +113,22 @@ fn a_kronecker_graph_is_searched_alike_by_all() {
             assert_eq!(tree_levels(search.parents()), naive_levels(&adjacency, key), "{kind} from {key}");
             in_pool(|| validator.check(key, search.parents(), &()).unwrap());
         }
+    }
+}
+
+/// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down.
+#[test]
+fn a_long_row_goes_top_down() {
+    let hub = (1..=6000).map(|leaf| (0, leaf));
+    let twice = (1..=3000).map(|leaf| (leaf, leaf + 6000));
+    let elsewhere = (5000..105_000).map(|i| (2 * i, 2 * i + 1));
+    let edges = edges(&hub.chain(twice).chain(elsewhere).collect::<Vec<_>>());
+    let graph = in_pool(|| Graph::build(&edges, &()).unwrap());
+    let adjacency = naive_adjacency(&edges);
+    let mut search = Search::new(&graph, BfsKind::Direction).unwrap();
+    for root in [0, 1, 5999, 9000, 10_000] {
+        in_pool(|| search.run(root, &()).unwrap());
+        assert_eq!(tree_levels(search.parents()), naive_levels(&adjacency, root), "from {root}");
     }
 }
 
@@ -160,7 +178,8 @@ fn seeds_make_different_graphs() {
     assert_ne!(list(1), list(2));
 }
 
-/// The degrees of a Kronecker graph: many vertices without a neighbour, a hub with a large part of all edges.
+/// The degrees of a Kronecker graph: many vertices without a neighbour, a hub with a large part of
+/// all edges.
 #[test]
 fn generated_degrees_are_skewed() {
     let edges = generate(&Spec::new(14, 16, 1).unwrap(), &()).unwrap();

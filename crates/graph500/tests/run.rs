@@ -40,7 +40,8 @@ fn fewer_vertices_make_fewer_searches() {
     assert!((1..=4).contains(&report.searches.len()));
     let official = report.official();
     assert!(official.contains(&format!("NBFS:                           {}\n", report.searches.len())), "{official}");
-    // A single self-loop or none at all: some seed of scale 1 with one edge per vertex has loops only.
+    // A single self-loop or none at all: some seed of scale 1 with one edge per vertex has loops
+    // only.
     let loops = (0..200).map(|seed| Config { spec: Spec::new(1, 1, seed).unwrap(), ..small });
     assert!(loops.map(|config| run(&config, &())).any(|result| result == Err(RunError::NoKeys)));
 }

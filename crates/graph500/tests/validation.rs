@@ -81,7 +81,8 @@ fn check_2_levels_of_tree_edges() {
 
 #[test]
 fn check_3_levels_of_all_edges() {
-    // Vertex 3 hangs from 2, which is an edge, instead of from 0: the edge (3, 0) then spans three levels.
+    // Vertex 3 hangs from 2, which is an edge, instead of from 0: the edge (3, 0) then spans three
+    // levels.
     let error = broken(&[(3, 2)]);
     assert_eq!(error, ValidationError::EdgeSpansLevels { edge: 3, ends: (3, 0), levels: (3, 0) });
 }
@@ -94,7 +95,8 @@ fn check_4_the_whole_component() {
 
 #[test]
 fn check_5_tree_edges_are_input_edges() {
-    // On the right level, but from 3 there is no edge to 4 or 5. Vertex 6 stays within one level of all its neighbours.
+    // On the right level, but from 3 there is no edge to 4 or 5. Vertex 6 stays within one level of
+    // all its neighbours.
     assert_eq!(broken(&[(6, 4)]), ValidationError::NotAnEdge { vertex: 6, parent: 4 });
     // A vertex of another component drawn in.
     let edges = edges(&[(0, 1), (2, 2)]);
@@ -125,7 +127,8 @@ fn edges_beyond_the_vertices_are_refused() {
     assert!(Validator::new(&edges(&[(0, 1 << 40)]), 9).is_err());
 }
 
-/// Every single change of one parent in a Kronecker tree is either another right parent or found out.
+/// Every single change of one parent in a Kronecker tree is either another right parent or found
+/// out.
 #[test]
 fn no_single_change_slips_through() {
     let spec = graph500::Spec::new(6, 8, 5).unwrap();

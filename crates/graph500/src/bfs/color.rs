@@ -1,7 +1,7 @@
 //! Breadth-first search by coloring: no queue, every vertex looks around in every round.
 //!
-//! Source: the parallel Graph500 search that was written in Rust in 2012, months after the language's first release, to learn
-//! what its tasks could do:
+//! Source: the parallel Graph500 search that was written in Rust in 2012, months after the
+//! language's first release, to learn what its tasks could do:
 //!
 //! ```text
 //! color the root gray, all others white
@@ -12,11 +12,12 @@
 //!         black: black
 //! ```
 //!
-//! No vertex depends on another's new color, so the loop is parallel as it stands. Work is O(N) a round plus the rows of the
-//! vertices that are still white, where others look at the frontier alone; that is the price of its simplicity.
+//! No vertex depends on another's new color, so the loop is parallel as it stands. Work is O(N) a
+//! round plus the rows of the vertices that are still white, where others look at the frontier
+//! alone; that is the price of its simplicity.
 //!
-//! Encoding: two color vectors of a byte a vertex, the round reads one and writes the other, then they change places.
-//! Parents are written by their vertex alone.
+//! Encoding: two color vectors of a byte a vertex, the round reads one and writes the other, then
+//! they change places. Parents are written by their vertex alone.
 
 use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
 

@@ -1,27 +1,35 @@
-//! Direction-optimising breadth-first search: top-down while the frontier is small, bottom-up while it is large.
+//! Direction-optimising breadth-first search: top-down while the frontier is small, bottom-up while
+//! it is large.
 //!
-//! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; the choice of first neighbours and
-//! isolated vertices from Yasui, Fujisawa, Goto, *NUMA-optimized Parallel Breadth-first Search*, BigData 2013.
+//! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; the
+//! choice of first neighbours and isolated vertices from Yasui, Fujisawa, Goto, *NUMA-optimized
+//! Parallel Breadth-first Search*, BigData 2013.
 //!
-//! **Top-down** goes through the frontier, a queue, and claims each neighbour that has not been visited. **Bottom-up** goes
-//! through the vertices that have not been visited and looks for one neighbour in the frontier, a bitmap; it stops at the first,
-//! so in the levels that hold most of a small-world graph it looks at a few per cent of the edges. It goes down while
-//! `edges of the frontier <= edges not yet explored / ALPHA`, and back down once the frontier shrinks below `N / BETA`.
+//! **Top-down** goes through the frontier, a queue, and claims each neighbour that has not been
+//! visited. **Bottom-up** goes through the vertices that have not been visited and looks for one
+//! neighbour in the frontier, a bitmap; it stops at the first, so in the levels that hold most of a
+//! small-world graph it looks at a few per cent of the edges. It turns bottom-up once the frontier
+//! has more than 1 / [`ALPHA`] of the edges not yet explored, and top-down again once the frontier
+//! shrinks below 1 / [`BETA`] of the vertices.
 //!
-//! **Encoding.** `visited` is a bitmap that starts as the isolated vertices, whom nobody needs to look at. The frontier is
-//! `queue[..n]` or the bitmap `front`; a level writes the other queue or the bitmap `next`.
-//! - Top-down, a neighbour is claimed by setting its bit in `visited`, after a plain look that settles most. Whoever set it
-//!   writes the parent and puts the neighbour into a buffer of its own, which is emptied into the shared queue when full. A
-//!   row that is long is itself cut into pieces, since the first levels are often one hub.
-//! - Bottom-up, a block of 64-vertex words belongs to whoever runs it: `visited`, `next` and parents are written plainly.
-//!   First all vertices of a word try their first neighbour, with no branch on the outcome; the parent is written in any
-//!   case, to be overwritten, or cleared at the end, should it be wrong. The few that remain go through their rows.
+//! **Encoding.** `visited` is a bitmap that starts as the isolated vertices, whom nobody needs to
+//! look at. The frontier is `queue[..n]` or the bitmap `front`; a level writes the other queue or
+//! the bitmap `next`.
+//! - Top-down, a neighbour is claimed by setting its bit in `visited`, after a plain look that
+//!   settles most. Whoever set it writes the parent and puts the neighbour into a buffer of its
+//!   own, which is emptied into the shared queue when full. A row that is long is itself cut into
+//!   pieces, since the first levels are often one hub.
+//! - Bottom-up, a block of 64-vertex words belongs to whoever runs it: `visited`, `next` and
+//!   parents are written plainly. First all vertices of a word try their first neighbour, with no
+//!   branch on the outcome; the parent is written in any case, to be overwritten, or cleared at the
+//!   end, should it be wrong. The few that remain go through their rows.
 //!
-//! **Parents** are not cleared before a search. A vertex that is reached has its parent written, an isolated one keeps the -1 that
-//! it always had, and what is in neither set when the search ends, which the bitmap shows 64 at a time, is set to -1 then.
+//! **Parents** are not cleared before a search. A vertex that is reached has its parent written, an
+//! isolated one keeps the -1 that it always had, and what is in neither set when the search ends,
+//! which the bitmap shows 64 at a time, is set to -1 then.
 //!
-//! **Orderings.** All atomics are relaxed: a claim hands over nothing but the vertex, and levels are separated by the end of a
-//! parallel loop.
+//! **Orderings.** All atomics are relaxed: a claim hands over nothing but the vertex, and levels
+//! are separated by the end of a parallel loop.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -35,7 +43,8 @@ use crate::graph::Graph;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
 
-/// Bottom-up once the frontier has more than this fraction of the unexplored edges. Values from 14 to 60 do equally well.
+/// Bottom-up once the frontier has more than this fraction of the unexplored edges. Values from 14
+/// to 60 do equally well.
 const ALPHA: u64 = 30;
 /// Top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: u64 = 24;
@@ -248,7 +257,8 @@ impl Direction<'_> {
                 }
                 let words = visited.iter_mut().zip(next).zip(first.chunks(64).zip(parents.chunks_mut(64)));
                 for (i, ((visited, next), (first, parents))) in words.enumerate() {
-                    *next = bottom_up_word(graph, front, (block * BLOCK + i) as u32 * 64, *visited, first, parents);
+                    let rows = graph.rows_of_word(block * BLOCK + i);
+                    *next = bottom_up_word(front, *visited, rows, first, parents);
                     *visited |= *next;
                     found += u64::from(next.count_ones());
                 }
@@ -308,16 +318,37 @@ impl Direction<'_> {
 }
 
 /// The vertices of one word that have not been visited and have a neighbour in `front`.
+///
+/// The first two neighbours are tried without a branch on the outcome, so that the many cache
+/// misses of a word overlap; what has no neighbour there writes a parent that is none, and stays
+/// unvisited.
 #[inline]
-fn bottom_up_word(graph: &Graph, front: &[u64], start: u32, visited: u64, first: &[u32], parents: &mut [i64]) -> u64 {
+fn bottom_up_word(
+    front: &[u64],
+    visited: u64,
+    (starts, lists): (&[u32], &[u32]),
+    first: &[u32],
+    parents: &mut [i64],
+) -> u64 {
     let mut found = 0;
     for bit in ones(!visited) {
         let neighbour = first[bit as usize];
         parents[bit as usize] = i64::from(neighbour);
         found |= u64::from(contains(front, neighbour)) << bit;
     }
+    let mut more = 0;
     for bit in ones(!visited & !found) {
-        let row = &graph.row(start + bit)[1..];
+        let (start, end) = (starts[bit as usize] as usize, starts[bit as usize + 1] as usize);
+        // Where there is no second neighbour, a place that is always in the cache, to no effect.
+        let has_second = end - start > 1;
+        let neighbour = lists[(start + 1) * usize::from(has_second)];
+        parents[bit as usize] = i64::from(neighbour);
+        found |= u64::from(has_second & contains(front, neighbour)) << bit;
+        more |= u64::from(end - start > 2) << bit;
+    }
+    for bit in ones(more & !found) {
+        let (start, end) = (starts[bit as usize] as usize, starts[bit as usize + 1] as usize);
+        let row = &lists[start + 2..end];
         if let Some(&neighbour) = row.iter().find(|&&neighbour| contains(front, neighbour)) {
             parents[bit as usize] = i64::from(neighbour);
             found |= 1 << bit;

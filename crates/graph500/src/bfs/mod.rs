@@ -1,7 +1,7 @@
 //! Kernel 2: breadth-first search, one kernel a file.
 //!
-//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels; the root is its own
-//! parent, and -1 stands where the search did not come.
+//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels;
+//! the root is its own parent, and -1 stands where the search did not come.
 
 mod color;
 mod direction;
@@ -9,6 +9,8 @@ mod sequential;
 
 use std::fmt;
 use std::str::FromStr;
+
+use anabranch::{chunks_mut, par_for_each};
 
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -116,14 +118,15 @@ impl<'g> Search<'g> {
             BfsKind::Direction => Box::new(direction::Direction::new(graph)?),
         };
         let mut parents = zeroed::<i64>("the parents", graph.num_vertices)?;
-        parents.fill(UNREACHED);
+        par_for_each(chunks_mut(&mut parents, 1 << 16), |parents| parents.fill(UNREACHED));
         Ok(Search { graph, kernel, parents })
     }
 
     /// Searches from `root`. All that this does is what the benchmark times.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if the observer says so; the parents are then half-written, and the next run starts anew.
+    /// [`RunError::Cancelled`] if the observer says so; the parents are then half-written, and the
+    /// next run starts anew.
     ///
     /// # Panics
     /// If there is no vertex `root`.
@@ -143,7 +146,8 @@ impl<'g> Search<'g> {
 
 /// One way to search.
 trait Kernel: Send {
-    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, at first all [`UNREACHED`].
-    /// If `halt` says so, returns soon and leaves anything in them, but the next search must be right again.
+    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, at
+    /// first all [`UNREACHED`]. If `halt` says so, returns soon and leaves anything in them, but
+    /// the next search must be right again.
     fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach;
 }

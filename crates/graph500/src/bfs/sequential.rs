@@ -1,9 +1,11 @@
 //! The textbook's breadth-first search: a queue, one thread. What the others are measured against.
 //!
-//! Source: any textbook, e.g. Cormen, Leiserson, Rivest, Stein, *Introduction to Algorithms*, "Breadth-first search".
+//! Source: any textbook, e.g. Cormen, Leiserson, Rivest, Stein, *Introduction to Algorithms*,
+//! "Breadth-first search".
 //!
-//! Encoding: no colors; a vertex has been seen if it has a parent. The queue is an array that every reached vertex enters once,
-//! so nothing is ever taken out, and `head` walks behind the end. A level ends where the queue ended when it began.
+//! Encoding: no colors; a vertex has been seen if it has a parent. The queue is an array that every
+//! reached vertex enters once, so nothing is ever taken out, and `head` walks behind the end. A
+//! level ends where the queue ended when it began.
 
 use super::{Kernel, Reach, UNREACHED};
 use crate::RunError;

@@ -1,21 +1,24 @@
 //! Kernel 1: from edge tuples to a [`Graph`], by partitioning, ranking and sorting in cache.
 //!
 //! 1. **Size.** The number of vertices is the largest label plus one; kernel 1 is not told it.
-//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the arcs are brought together by
-//!    *band*, the high bits of their source: one counting pass over the tuples, one writing pass.
-//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting sort over degree classes
-//!    gives every vertex its place in the order of descending degree.
-//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the target) with a radix sort in two
-//!    scratch buffers; duplicates are now neighbours and drop out, and the rows are written back over the band itself.
+//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the
+//!    arcs are brought together by *band*, the high bits of their source: one counting pass over
+//!    the tuples, one writing pass.
+//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting
+//!    sort over degree classes gives every vertex its place in the order of descending degree.
+//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the
+//!    target) with a radix sort in two scratch buffers; duplicates are now neighbours and drop out,
+//!    and the rows are written back over the band itself.
 //!
-//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the number of threads, and the
-//! arcs exist only once: besides the tuples, the peak is 6 bytes an arc (a 4-byte target and a 2-byte source within the band).
+//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the
+//! number of threads, and the arcs exist only once, and become the adjacency lists where they lie:
+//! besides the tuples, the peak is 4 bytes an arc, or 6 beyond 2^22 vertices.
 
 mod partition;
 mod rank;
 mod sort;
 
-use anabranch::par_reduce;
+use anabranch::{chunks, par_reduce};
 
 use crate::graph::Graph;
 use crate::memory::zeroed;
@@ -41,11 +44,11 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and [`RunError::Cancelled`] if the
-    /// observer says so.
+    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and
+    /// [`RunError::Cancelled`] if the observer says so.
     pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
         let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
-        let num_vertices = num_vertices(edges)?;
+        let num_vertices = num_vertices(edges, &watch)?;
         let layout = Layout::new(num_vertices, edges.len());
         let mut arcs = partition::partition(edges, &layout, &watch)?;
         let mut rows = zeroed::<u32>("the row index", num_vertices + layout.bands)?;
@@ -62,7 +65,7 @@ impl Graph {
             shift: layout.shift,
             bands: arcs.bands,
             rows,
-            neighbours: arcs.targets,
+            neighbours: arcs.words,
             first,
             isolated,
         };
@@ -72,12 +75,16 @@ impl Graph {
 }
 
 /// One more than the largest label.
-fn num_vertices(edges: &[Edge]) -> Result<usize, RunError> {
-    let largest = |acc: Option<u64>, edges: &[Edge]| {
+fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
+    let larger = |largest: Option<u64>, edges: &[Edge]| {
+        if watch.is_cancelled() {
+            return largest;
+        }
         let block = edges.iter().map(|edge| edge.ends().0.max(edge.ends().1)).max();
-        acc.max(block)
+        largest.max(block)
     };
-    let largest = par_reduce(anabranch::chunks(edges, BLOCK), || None, largest, Option::max);
+    let largest = par_reduce(chunks(edges, BLOCK), || None, larger, Option::max);
+    watch.check()?;
     match largest {
         None => Ok(0),
         Some(label) if label < 1 << 32 => Ok(label as usize + 1),

@@ -1,8 +1,14 @@
 //! Arcs brought together by the high bits of their source.
 //!
-//! The tuples are cut into chunks. Each chunk counts its arcs per band; prefix sums over (band, chunk) give each chunk a
-//! region of its own in each band; each chunk then writes its arcs there. No two chunks share a place, and an arc's place
-//! depends on the chunks alone, not on who runs them.
+//! The tuples are cut into chunks. Each chunk counts its arcs per band; prefix sums over (band,
+//! chunk) give each chunk a region of its own in each band; each chunk then writes its arcs there.
+//! No two chunks share a place, and an arc's place depends on the chunks alone, not on who runs
+//! them.
+//!
+//! **Encoding.** Within a band, an arc is the source's place in the band and the target. Up to 2^22
+//! vertices both fit into one word of 32 bits, source above target. Beyond, the word is the target,
+//! and the source lies in an array of 16-bit words beside it. Writing one place instead of two for
+//! each arc is a third of this step's time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,6 +21,8 @@ use crate::{Edge, RunError};
 /// How vertices are cut into bands, and tuples into chunks.
 pub(crate) struct Layout {
     pub(crate) num_vertices: usize,
+    /// Bits of a vertex number.
+    pub(crate) bits: u32,
     /// Binary logarithm of the vertices in a band.
     pub(crate) shift: u32,
     pub(crate) bands: usize,
@@ -23,16 +31,23 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, which leaves its sorting in the second-level
-    /// cache. From 2^21 vertices on it has more, as about 2^11 places can be written to at once before the translation buffers
-    /// run over; and never more than 2^16, so that a source within its band has 16 bits.
+    /// A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, which leaves its
+    /// sorting in the second-level cache. Beyond 2^22 vertices it has more, as only some 2^11
+    /// places can be written to at once before the translation buffers run over, and it is worth
+    /// twice that to have an arc in one word; but never more than 2^16, so that a source within its
+    /// band has 16 bits.
     pub(crate) fn new(num_vertices: usize, num_edges: usize) -> Layout {
         let bits = usize::BITS - num_vertices.saturating_sub(1).leading_zeros();
-        let shift = bits.saturating_sub(11).clamp(10, 16);
-        // Chunks enough for any machine, few enough that their counters are small beside the tuples, and none so large that
-        // a cancellation has to wait for it.
+        let shift = if bits <= 22 { 10 } else { (bits - 11).clamp(10, 16) };
+        // Chunks enough for any machine, few enough that their counters are small beside the
+        // tuples, and none so large that a cancellation has to wait for it.
         let chunk = (num_edges / 128).clamp(1 << 14, 1 << 22);
-        Layout { num_vertices, shift, bands: num_vertices.div_ceil(1 << shift), chunk }
+        Layout { num_vertices, bits, shift, bands: num_vertices.div_ceil(1 << shift), chunk }
+    }
+
+    /// Whether an arc is one word.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.bits + self.shift <= 32
     }
 }
 
@@ -40,8 +55,9 @@ impl Layout {
 pub(crate) struct Arcs {
     /// Where each band begins, and at the end the number of arcs.
     pub(crate) bands: Vec<u64>,
-    pub(crate) targets: Vec<u32>,
-    /// The sources, as places within the band.
+    /// The targets, below the sources if these fit.
+    pub(crate) words: Vec<u32>,
+    /// The sources, as places within the band, if they did not fit; else empty.
     pub(crate) sources: Vec<u16>,
 }
 
@@ -66,36 +82,53 @@ pub(super) fn partition(edges: &[Edge], layout: &Layout, watch: &Watch<'_>) -> R
 
     let bands = offsets(&mut counters, width, layout.bands)?;
     let total = bands[layout.bands] as usize;
-    let mut targets = zeroed::<u32>("the adjacency lists", total)?;
-    let mut sources = zeroed::<u16>("the arcs' sources", total)?;
-    let (shared_targets, shared_sources) = (targets.shared(), sources.shared());
+    let packed = layout.is_packed();
+    let mut words = zeroed::<u32>("the adjacency lists", total)?;
+    let mut sources = zeroed::<u16>("the arcs' sources", if packed { 0 } else { total })?;
+    let (shared_words, shared_sources) = (words.shared(), sources.shared());
     par_for_each((chunks(edges, layout.chunk), chunks(&counters, width)), |(edges, starts)| {
         if watch.is_cancelled() {
             return;
         }
-        let mut cursors: Vec<u64> = bands.iter().zip(starts).map(|(band, &start)| band + u64::from(start)).collect();
-        let (cursors, shift, mask) = (&mut cursors[..], layout.shift, (1 << layout.shift) - 1);
-        let mut place = |source: u32, target: u32| {
-            let cursor = &mut cursors[(source >> shift) as usize];
-            let at = *cursor as usize;
-            *cursor += 1;
-            shared_targets[at].store(target, Relaxed);
-            shared_sources[at].store((source & mask) as u16, Relaxed);
-        };
-        for edge in edges {
-            let (a, b) = edge.low_ends();
-            if a != b {
-                place(a, b);
-                place(b, a);
-            }
+        let starts = bands.iter().zip(starts).map(|(band, &start)| band + u64::from(start));
+        let cursors = &mut starts.collect::<Vec<u64>>()[..];
+        let (shift, bits, mask) = (layout.shift, layout.bits, (1 << layout.shift) - 1);
+        if packed {
+            place(edges, cursors, shift, |at, source, target| {
+                shared_words[at].store((source & mask) << bits | target, Relaxed);
+            });
+        } else {
+            place(edges, cursors, shift, |at, source, target| {
+                shared_words[at].store(target, Relaxed);
+                shared_sources[at].store((source & mask) as u16, Relaxed);
+            });
         }
         watch.advance(edges.len() as u64);
     });
     watch.check()?;
-    Ok(Arcs { bands, targets, sources })
+    Ok(Arcs { bands, words, sources })
 }
 
-/// Turns the counts of each chunk into where its region starts within each band; gives where the bands begin.
+/// Puts both arcs of every edge that is no self-loop where its band's cursor stands.
+#[inline]
+fn place(edges: &[Edge], cursors: &mut [u64], shift: u32, put: impl Fn(usize, u32, u32)) {
+    let mut arc = |source: u32, target: u32| {
+        let cursor = &mut cursors[(source >> shift) as usize];
+        let at = *cursor as usize;
+        *cursor += 1;
+        put(at, source, target);
+    };
+    for edge in edges {
+        let (a, b) = edge.low_ends();
+        if a != b {
+            arc(a, b);
+            arc(b, a);
+        }
+    }
+}
+
+/// Turns the counts of each chunk into where its region starts within each band; gives where the
+/// bands begin.
 fn offsets(counters: &mut [u32], width: usize, bands: usize) -> Result<Vec<u64>, RunError> {
     let mut totals = vec![0u64; width];
     for counters in counters.chunks_mut(width) {

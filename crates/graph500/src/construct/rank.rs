@@ -1,8 +1,8 @@
 //! The vertices in the order of descending degree.
 //!
-//! Degrees are counted per band, duplicates included: the order is there to make searches fast, and a hub is a hub either
-//! way. The order is a stable counting sort over *classes*: one class a degree up to 63, then 32 classes per power of two,
-//! so that 896 counters do for any degree.
+//! Degrees are counted per band, duplicates included: the order is there to make searches fast, and
+//! a hub is a hub either way. The order is a stable counting sort over *classes*: one class a
+//! degree up to 63, then 32 classes per power of two, so that 896 counters do for any degree.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -37,8 +37,15 @@ pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch
         if watch.is_cancelled() {
             return;
         }
-        for &source in &arcs.sources[arcs.bands[band] as usize..arcs.bands[band + 1] as usize] {
-            degrees[usize::from(source)] += 1;
+        let limits = arcs.bands[band] as usize..arcs.bands[band + 1] as usize;
+        if layout.is_packed() {
+            for word in &arcs.words[limits] {
+                degrees[(word >> layout.bits) as usize] += 1;
+            }
+        } else {
+            for &source in &arcs.sources[limits] {
+                degrees[usize::from(source)] += 1;
+            }
         }
     });
     watch.check()?;

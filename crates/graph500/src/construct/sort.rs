@@ -1,12 +1,12 @@
 //! Each band's arcs sorted into rows, in cache and in place.
 //!
-//! An arc becomes a key, its source within the band above the rank of its target. A radix sort by rank,
-//! with digits of at most eleven bits, least significant first, passes the keys back and forth between
-//! two scratch buffers. A last pass then deals them out to their sources: every row receives its targets
-//! in the order of rank, and a rank that comes twice in succession is a duplicate and left out. In the
-//! end the rows move together over the gaps that duplicates left.
+//! An arc becomes a key, its source within the band above the rank of its target. A radix sort by
+//! rank, with digits of at most eleven bits, least significant first, passes the keys back and
+//! forth between two scratch buffers. A last pass then deals them out to their sources: every row
+//! receives its targets in the order of rank, and a rank that comes twice in succession is a
+//! duplicate and left out. In the end the rows move together over the gaps that duplicates left.
 //!
-//! Keys have 32 bits where that is enough, which halves what the passes move.
+//! Keys have 32 bits where arcs are one word, else 64.
 
 use anabranch::{chunks_mut, par_reduce};
 
@@ -20,39 +20,52 @@ const MAX_DIGIT: u32 = 11;
 /// A band and everything that belongs to it.
 struct Band<'a> {
     start: u32,
-    targets: &'a mut [u32],
+    /// On entry the arcs, afterwards the rows.
+    words: &'a mut [u32],
     sources: &'a [u16],
     rows: &'a mut [u32],
     first: &'a mut [u32],
     isolated: &'a mut [u64],
 }
 
-/// A sort key of 32 or 64 bits.
+/// A sort key: the source within the band above the rank of the target, which has `bits` bits.
 trait Key: Copy + Default + Send {
-    fn new(source: u16, rank: u32, rank_bits: u32) -> Self;
-    fn source(self, rank_bits: u32) -> usize;
-    fn rank(self, rank_bits: u32) -> u32;
+    /// The keys of a band's arcs.
+    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<Self>);
+    fn source(self, bits: u32) -> usize;
+    fn rank(self, bits: u32) -> u32;
 }
 
-macro_rules! key {
-    ($($t:ty),*) => {$(
-        impl Key for $t {
-            #[inline]
-            fn new(source: u16, rank: u32, rank_bits: u32) -> $t {
-                <$t>::from(source) << rank_bits | <$t>::from(rank)
-            }
-            #[inline]
-            fn source(self, rank_bits: u32) -> usize {
-                (self >> rank_bits) as usize
-            }
-            #[inline]
-            fn rank(self, rank_bits: u32) -> u32 {
-                (self & ((1 << rank_bits) - 1)) as u32
-            }
-        }
-    )*};
+impl Key for u32 {
+    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<u32>) {
+        let mask = (1 << bits) - 1;
+        let key = |&word: &u32| word & !mask | ranks.of[(word & mask) as usize];
+        keys.extend(band.words.iter().map(key));
+    }
+    #[inline]
+    fn source(self, bits: u32) -> usize {
+        (self >> bits) as usize
+    }
+    #[inline]
+    fn rank(self, bits: u32) -> u32 {
+        self & ((1 << bits) - 1)
+    }
 }
-key!(u32, u64);
+
+impl Key for u64 {
+    fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<u64>) {
+        let key = |(&target, &source): (&u32, &u16)| u64::from(source) << bits | u64::from(ranks.of[target as usize]);
+        keys.extend(band.words.iter().zip(band.sources).map(key));
+    }
+    #[inline]
+    fn source(self, bits: u32) -> usize {
+        (self >> bits) as usize
+    }
+    #[inline]
+    fn rank(self, bits: u32) -> u32 {
+        (self & ((1 << bits) - 1)) as u32
+    }
+}
 
 /// Writes rows, first neighbours and isolated vertices; gives the number of arcs that are left.
 pub(super) fn sort(
@@ -66,33 +79,27 @@ pub(super) fn sort(
 ) -> Result<u64, RunError> {
     let vertices = 1usize << layout.shift;
     let mut bands = Vec::with_capacity(layout.bands);
-    let mut targets = &mut arcs.targets[..];
+    let mut words = &mut arcs.words[..];
     let mut rest = (rows.chunks_mut(vertices + 1), first.chunks_mut(vertices), isolated.chunks_mut(vertices / 64));
     for (band, limits) in arcs.bands.windows(2).enumerate() {
-        let (own, others) = targets.split_at_mut((limits[1] - limits[0]) as usize);
-        targets = others;
+        let (own, others) = words.split_at_mut((limits[1] - limits[0]) as usize);
+        words = others;
         if let (Some(rows), Some(first), Some(isolated)) = (rest.0.next(), rest.1.next(), rest.2.next()) {
-            let sources = &arcs.sources[limits[0] as usize..limits[1] as usize];
-            bands.push(Band { start: (band * vertices) as u32, targets: own, sources, rows, first, isolated });
+            let sources =
+                if layout.is_packed() { &[][..] } else { &arcs.sources[limits[0] as usize..limits[1] as usize] };
+            bands.push(Band { start: (band * vertices) as u32, words: own, sources, rows, first, isolated });
         }
     }
-    let rank_bits = usize::BITS - layout.num_vertices.saturating_sub(1).leading_zeros();
-    let num_arcs = if rank_bits + layout.shift <= 32 {
-        sort_bands::<u32>(&mut bands, ranks, rank_bits, layout, watch)
+    let num_arcs = if layout.is_packed() {
+        sort_bands::<u32>(&mut bands, ranks, layout, watch)
     } else {
-        sort_bands::<u64>(&mut bands, ranks, rank_bits, layout, watch)
+        sort_bands::<u64>(&mut bands, ranks, layout, watch)
     };
     watch.check()?;
     Ok(num_arcs)
 }
 
-fn sort_bands<K: Key>(
-    bands: &mut [Band<'_>],
-    ranks: &Ranks,
-    rank_bits: u32,
-    layout: &Layout,
-    watch: &Watch<'_>,
-) -> u64 {
+fn sort_bands<K: Key>(bands: &mut [Band<'_>], ranks: &Ranks, layout: &Layout, watch: &Watch<'_>) -> u64 {
     // Of all bands together, so that the observer is not called for each.
     let batch = bands.len().div_ceil(1024).max(1);
     let scratch = || (0, Scratch::<K>::new(layout));
@@ -105,9 +112,9 @@ fn sort_bands<K: Key>(
                 if watch.is_cancelled() {
                     break;
                 }
-                done += band.targets.len() as u64;
-                scratch.sort_by_rank(band, ranks, rank_bits);
-                scratch.deal(band, ranks, rank_bits);
+                done += band.words.len() as u64;
+                scratch.sort_by_rank(band, ranks, layout.bits);
+                scratch.deal(band, ranks, layout.bits);
                 arcs += scratch.close(band);
             }
             watch.advance(done / 2);
@@ -147,24 +154,23 @@ impl<K: Key> Scratch<K> {
     }
 
     /// Leaves the band's keys in `keys`, in the order of rank.
-    fn sort_by_rank(&mut self, band: &Band<'_>, ranks: &Ranks, rank_bits: u32) {
-        let passes = rank_bits.div_ceil(MAX_DIGIT).max(1);
-        let digit = rank_bits.div_ceil(passes);
-        let arcs = band.targets.iter().zip(band.sources);
+    fn sort_by_rank(&mut self, band: &Band<'_>, ranks: &Ranks, bits: u32) {
+        let passes = bits.div_ceil(MAX_DIGIT).max(1);
+        let digit = bits.div_ceil(passes);
         self.keys.clear();
-        self.keys.extend(arcs.map(|(&target, &source)| K::new(source, ranks.of[target as usize], rank_bits)));
+        K::of_band(band, ranks, bits, &mut self.keys);
         self.other.clear();
         self.other.resize(self.keys.len(), K::default());
         for pass in 0..passes {
-            let digit = |key: K| (key.rank(rank_bits) >> (pass * digit)) as usize & ((1 << digit) - 1);
+            let digit = |key: K| (key.rank(bits) >> (pass * digit)) as usize & ((1 << digit) - 1);
             radix_pass(&self.keys, &mut self.other, &mut self.counters, digit);
             std::mem::swap(&mut self.keys, &mut self.other);
         }
     }
 
-    /// Deals the targets out to the rows; on entry the band's `rows` holds their lengths with duplicates, afterwards
-    /// where each begins.
-    fn deal(&mut self, band: &mut Band<'_>, ranks: &Ranks, rank_bits: u32) {
+    /// Deals the targets out to the rows; on entry the band's `rows` holds their lengths with
+    /// duplicates, afterwards where each begins.
+    fn deal(&mut self, band: &mut Band<'_>, ranks: &Ranks, bits: u32) {
         let mut start = 0;
         self.rows.clear();
         let own = &ranks.of[band.start as usize..];
@@ -175,10 +181,10 @@ impl<K: Key> Scratch<K> {
             row
         }));
         for &key in &self.keys {
-            let row = &mut self.rows[key.source(rank_bits)];
-            let rank = key.rank(rank_bits);
+            let row = &mut self.rows[key.source(bits)];
+            let rank = key.rank(bits);
             // A duplicate is written too, to a place that is the row's own, and then not counted.
-            band.targets[row.next as usize] = ranks.at[rank as usize];
+            band.words[row.next as usize] = ranks.at[rank as usize];
             row.next += u32::from(row.last != rank);
             row.last = rank;
         }
@@ -194,8 +200,8 @@ impl<K: Key> Scratch<K> {
                 *first = band.start + local as u32;
                 band.isolated[local / 64] |= 1 << (local % 64);
             } else {
-                *first = band.targets[start];
-                band.targets.copy_within(start..end, len);
+                *first = band.words[start];
+                band.words.copy_within(start..end, len);
                 len += end - start;
             }
         }

@@ -46,7 +46,8 @@ pub enum ValidationError {
         /// Its parent's level.
         parent_level: u32,
     },
-    /// An input edge joins levels that are more than one apart (check 3): the tree is not of shortest paths.
+    /// An input edge joins levels that are more than one apart (check 3): the tree is not of
+    /// shortest paths.
     EdgeSpansLevels {
         /// Index of the tuple.
         edge: u64,

@@ -1,23 +1,26 @@
 //! The five checks of a search's result, against the input tuples.
 //!
-//! Source: Graph500 specification, section 8 ("Validation"). In its order: (1) the parents form a tree that hangs from the key and
-//! has no cycle; (2) each tree edge joins vertices whose levels differ by one; (3) each input edge joins vertices whose levels
-//! differ by at most one; (4) the tree spans the key's component, so no input edge leaves it; (5) each tree edge is an input edge.
+//! Source: Graph500 specification, section 8 ("Validation"). In its order: (1) the parents form a
+//! tree that hangs from the key and has no cycle; (2) each tree edge joins vertices whose levels
+//! differ by one; (3) each input edge joins vertices whose levels differ by at most one; (4) the
+//! tree spans the key's component, so no input edge leaves it; (5) each tree edge is an input edge.
 //!
-//! Nothing here looks at the graph that was built: a mistake in kernel 1 must not hide one in kernel 2.
+//! Nothing here looks at the graph that was built: a mistake in kernel 1 must not hide one in
+//! kernel 2.
 //!
-//! **Levels** are found by walking up from each vertex until a vertex of known level, then writing the levels down that path, so
-//! that no step of a path is walked for a second vertex. Threads that meet on a path write the same numbers. A walk longer than
-//! the number of vertices is in a cycle.
+//! **Levels** are found by walking up from each vertex until a vertex of known level, then writing
+//! the levels down that path, so that no step of a path is walked for a second vertex. Threads that
+//! meet on a path write the same numbers. A walk longer than the number of vertices is in a cycle.
 //!
-//! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component. What it needs of a vertex lies
-//! in one word, *level above parent*, so that an end of a tuple costs one access to memory. Only where the levels differ by
-//! one can a tuple be a tree edge; then the parent of the lower end is compared, and where it fits, the word's parent
-//! is replaced by the vertex itself, which stands for "seen". In the end whoever is not its own parent has a tree edge that
-//! is nowhere in the input. Two threads that see the same tree edge store the same word.
+//! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component.
+//! What it needs of a vertex lies in one word, *level above parent*, so that an end of a tuple
+//! costs one access to memory. Only where the levels differ by one can a tuple be a tree edge; then
+//! the parent of the lower end is compared, and where it fits, the word's parent is replaced by the
+//! vertex itself, which stands for "seen". In the end whoever is not its own parent has a tree edge
+//! that is nowhere in the input. Two threads that see the same tree edge store the same word.
 //!
-//! In total O(N + M). What is reported is the first violation in the order above, then in the order of vertices or tuples,
-//! whatever the number of threads.
+//! In total O(N + M). What is reported is the first violation in the order above, then in the order
+//! of vertices or tuples, whatever the number of threads.
 
 mod error;
 
@@ -43,7 +46,8 @@ const UNKNOWN: u32 = u32::MAX - 1;
 /// What a valid tree spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Component {
-    /// Input tuples in the component, self-loops and duplicates included: the edges that traversed edges per second count.
+    /// Input tuples in the component, self-loops and duplicates included: the edges that traversed
+    /// edges per second count.
     pub edges: u64,
     /// Vertices in the tree.
     pub reached: u64,
@@ -112,8 +116,8 @@ impl<'a> Validator<'a> {
     /// For searches of a graph with `num_vertices` vertices and these edges.
     ///
     /// # Errors
-    /// [`RunError::OutOfMemory`], and [`RunError::TooManyVertices`] if an edge has an end that is no vertex or the vertices
-    /// are more than 2^32.
+    /// [`RunError::OutOfMemory`], and [`RunError::TooManyVertices`] if an edge has an end that is
+    /// no vertex or the vertices are more than 2^32.
     pub fn new(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
         if num_vertices > 1 << 32 {
             return Err(RunError::TooManyVertices { label: num_vertices - 1 });
@@ -124,6 +128,11 @@ impl<'a> Validator<'a> {
         if let Some(label) = par_reduce(chunks(edges, BLOCK), || None, outside, Option::or) {
             return Err(RunError::TooManyVertices { label });
         }
+        Validator::of_graph(edges, num_vertices)
+    }
+
+    /// Without a look at the edges: a graph with this many vertices was built from them.
+    pub(crate) fn of_graph(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
         Ok(Validator { edges, words: zeroed("the validation", num_vertices as usize)? })
     }
 
@@ -138,8 +147,8 @@ impl<'a> Validator<'a> {
         self.finish(parents, &halt)
     }
 
-    /// As [`check`](Validator::check), for a search that also returns levels: these are what the checks then use. Levels of
-    /// vertices outside the tree are not looked at.
+    /// As [`check`](Validator::check), for a search that also returns levels: these are what the
+    /// checks then use. Levels of vertices outside the tree are not looked at.
     ///
     /// # Errors
     /// The first violation.
@@ -274,7 +283,8 @@ fn check_edges(edges: &[Edge], words: &[AtomicU64], halt: &Halt<'_>) -> Result<u
     let check = |inside: &mut u64, index: usize| {
         let (a, b) = edges[index].low_ends();
         let (word_a, word_b) = (words[a as usize].load(Relaxed), words[b as usize].load(Relaxed));
-        // The level of OUTSIDE is larger than any, so that one comparison settles almost every tuple.
+        // The level of OUTSIDE is larger than any, so that one comparison settles almost every
+        // tuple.
         let (level_a, level_b) = (level(word_a), level(word_b));
         *inside += u64::from(word_a != OUTSIDE);
         if level_a == level_b {
@@ -311,7 +321,8 @@ fn each_vertex(
     blocks(vertices, halt, |(), vertex| check(vertex), |(), ()| ())
 }
 
-/// Runs a check for all of `0..len` in parallel, with a count; the error is that of the smallest index.
+/// Runs a check for all of `0..len` in parallel, with a count; the error is that of the smallest
+/// index.
 fn blocks<A: Default + Send>(
     len: usize,
     halt: &Halt<'_>,
