@@ -22,80 +22,100 @@ use std::{
     thread,
 };
 
-/// The second half of a join. Before it runs the payload is the closure, afterwards the result.
-#[repr(C)]
-struct Fork<B, RB> {
-    frame: Frame,
-    payload: UnsafeCell<Payload<B, RB>>,
+/// What can be forked: the second half of a `join`, the rest of a loop.
+pub(crate) trait Job: Send {
+    type Output: Send;
+
+    /// Runs it on the thread that has stolen it.
+    fn run(self) -> Self::Output;
 }
 
-union Payload<B, RB> {
-    closure: ManuallyDrop<B>,
-    result: ManuallyDrop<thread::Result<RB>>,
-}
+/// A closure as a job.
+struct Closure<F>(F);
 
-impl<B, RB> Fork<B, RB>
+impl<F, R> Job for Closure<F>
 where
-    B: FnOnce() -> RB + Send,
-    RB: Send,
+    F: FnOnce() -> R + Send,
+    R: Send,
 {
-    fn new(closure: B) -> Self {
-        Self {
-            frame: Frame::new(Self::execute),
-            payload: UnsafeCell::new(Payload { closure: ManuallyDrop::new(closure) }),
-        }
+    type Output = R;
+
+    fn run(self) -> R {
+        (self.0)()
+    }
+}
+
+/// What became of a job that was forked.
+pub(crate) enum Forked<RA, A, J: Job> {
+    /// Nobody took it: here it is again, to be run by the caller.
+    Own(RA, J),
+    /// A thief has run it.
+    Stolen(RA, J::Output),
+    /// The thread is in no pool, so nothing has been done.
+    Outside(A, J),
+}
+
+/// A job that was forked. Before it runs the payload is the job, afterwards the result.
+#[repr(C)]
+struct Fork<J: Job> {
+    frame: Frame,
+    payload: UnsafeCell<Payload<J>>,
+}
+
+union Payload<J: Job> {
+    job: ManuallyDrop<J>,
+    result: ManuallyDrop<thread::Result<J::Output>>,
+}
+
+impl<J: Job> Fork<J> {
+    #[inline(always)]
+    fn new(job: J) -> Self {
+        Self { frame: Frame::new(Self::execute), payload: UnsafeCell::new(Payload { job: ManuallyDrop::new(job) }) }
     }
 
     /// The thief's way of running it.
     ///
     /// # Safety
-    /// `frame` is the first field of a `Fork<B, RB>` that the caller has taken, and its closure has not been run.
+    /// `frame` is the first field of a `Fork<J>` that the caller has taken, and its job has not been run.
     unsafe fn execute(frame: *const Frame) {
         let this = frame.cast::<Self>();
         // SAFETY: the frame is at offset 0, and a taken frame is the thief's until it is done.
         unsafe {
             let payload = (*this).payload.get();
-            let closure = ManuallyDrop::take(&mut (*payload).closure);
-            let result = catch_unwind(AssertUnwindSafe(closure));
+            let job = ManuallyDrop::take(&mut (*payload).job);
+            let result = catch_unwind(AssertUnwindSafe(|| job.run()));
             (*payload).result = ManuallyDrop::new(result);
         }
     }
 
     /// # Safety
     /// The fork was never published or has been reclaimed, and neither this nor `take_result` has been called.
-    unsafe fn take_closure(&self) -> B {
-        // SAFETY: the caller's word: the payload is the closure, and this thread's.
-        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).closure) }
+    #[inline(always)]
+    unsafe fn take_job(&self) -> J {
+        // SAFETY: the caller's word: the payload is the job, and this thread's.
+        unsafe { ManuallyDrop::take(&mut (*self.payload.get()).job) }
     }
 
     /// # Safety
     /// A thief has run the fork and it is done; this is called once.
-    unsafe fn take_result(&self) -> thread::Result<RB> {
+    unsafe fn take_result(&self) -> thread::Result<J::Output> {
         // SAFETY: the caller's word: the payload is the result, and this thread's again.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
     }
 }
 
 /// Ends the fork when the first closure panics: nothing may refer to the frame when its stack is unwound.
-struct Unwind<'a, B, RB>
-where
-    B: FnOnce() -> RB + Send,
-    RB: Send,
-{
+struct Unwind<'a, J: Job> {
     worker: &'a Worker,
     slot: *const Slot,
-    fork: &'a Fork<B, RB>,
+    fork: &'a Fork<J>,
 }
 
-impl<B, RB> Drop for Unwind<'_, B, RB>
-where
-    B: FnOnce() -> RB + Send,
-    RB: Send,
-{
+impl<J: Job> Drop for Unwind<'_, J> {
     // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not come.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: made by `join` for a slot that it pushed and has not popped.
+        // SAFETY: made by `fork` for a slot that it pushed and has not popped.
         unsafe { abandon(self.worker, self.slot, self.fork) }
     }
 }
@@ -104,15 +124,11 @@ where
 /// As for [`ForkStack::pop`](crate::pool::fork_stack::ForkStack::pop), with the slot of `fork`.
 #[cold]
 #[inline(never)]
-unsafe fn abandon<B, RB>(worker: &Worker, slot: *const Slot, fork: &Fork<B, RB>)
-where
-    B: FnOnce() -> RB + Send,
-    RB: Send,
-{
-    // SAFETY: the caller's word; then as in `join` itself.
+unsafe fn abandon<J: Job>(worker: &Worker, slot: *const Slot, fork: &Fork<J>) {
+    // SAFETY: the caller's word; then as in `fork` itself.
     unsafe {
         if worker.stack.pop(slot) || worker.finish(slot, &raw const fork.frame) == Outcome::Reclaimed {
-            drop(fork.take_closure());
+            drop(fork.take_job());
         } else {
             match fork.take_result() {
                 Ok(result) => drop(result),
@@ -120,6 +136,53 @@ where
             }
         }
     }
+}
+
+/// Runs `a` while others may take `job`. A panic of either goes on when both have ended.
+#[inline(always)]
+pub(crate) fn fork<A, RA, J>(a: A, job: J) -> Forked<RA, A, J>
+where
+    A: FnOnce() -> RA,
+    J: Job,
+{
+    let worker = Worker::current();
+    let fork = Fork::new(job);
+    let frame = &raw const fork.frame;
+    // SAFETY: `worker` is this thread's seat. The slot is popped below, or by `Unwind` if `a` panics, before `fork` ends.
+    let slot = match unsafe { worker.stack.push(frame) } {
+        Some(slot) => slot,
+        // SAFETY: as above.
+        None => match unsafe { worker.push_asked(frame) } {
+            Some(slot) => slot,
+            // SAFETY: the fork was not pushed.
+            None => return without_fork(worker, a, unsafe { fork.take_job() }),
+        },
+    };
+    let unwind = Unwind { worker, slot, fork: &fork };
+    let ra = a();
+    std::mem::forget(unwind);
+    // SAFETY: pushed above, and whatever `a` pushed has been popped. A fork that is still private, or was reclaimed, is
+    // this thread's alone with its job in it; one that is done has its result.
+    unsafe {
+        if !worker.stack.pop(slot) && worker.finish(slot, frame) == Outcome::Done {
+            return match fork.take_result() {
+                Ok(result) => Forked::Stolen(ra, result),
+                Err(panic) => resume_unwind(panic),
+            };
+        }
+        Forked::Own(ra, fork.take_job())
+    }
+}
+
+/// Outside of every pool nothing is done; in a pool the fork stack is full, and the fork is a plain call.
+#[cold]
+#[inline(never)]
+fn without_fork<A, RA, J>(worker: &Worker, a: A, job: J) -> Forked<RA, A, J>
+where
+    A: FnOnce() -> RA,
+    J: Job,
+{
+    if worker.registry().is_none() { Forked::Outside(a, job) } else { Forked::Own(a(), job) }
 }
 
 /// Runs both closures, possibly in parallel, and returns both results.
@@ -154,49 +217,9 @@ where
     RA: Send,
     RB: Send,
 {
-    let worker = Worker::current();
-    let fork = Fork::new(b);
-    let frame = &raw const fork.frame;
-    // SAFETY: `worker` is this thread's seat. The slot is popped below, or by `Unwind` if `a` panics, before `fork` ends.
-    let slot = match unsafe { worker.stack.push(frame) } {
-        Some(slot) => slot,
-        // SAFETY: as above.
-        None => match unsafe { worker.push_asked(frame) } {
-            Some(slot) => slot,
-            // SAFETY: the fork was not pushed.
-            None => return without_fork(worker, a, unsafe { fork.take_closure() }),
-        },
-    };
-    let unwind = Unwind { worker, slot, fork: &fork };
-    let ra = a();
-    std::mem::forget(unwind);
-    // SAFETY: pushed above, and whatever `a` pushed has been popped. A fork that is still private, or was reclaimed, is
-    // this thread's alone with its closure in it; one that is done has its result.
-    unsafe {
-        if !worker.stack.pop(slot) && worker.finish(slot, frame) == Outcome::Done {
-            return match fork.take_result() {
-                Ok(rb) => (ra, rb),
-                Err(panic) => resume_unwind(panic),
-            };
-        }
-        let b = fork.take_closure();
-        (ra, b())
+    match fork(a, Closure(b)) {
+        Forked::Own(ra, Closure(b)) => (ra, b()),
+        Forked::Stolen(ra, rb) => (ra, rb),
+        Forked::Outside(a, Closure(b)) => Pool::default().install(|| join(a, b)),
     }
-}
-
-/// Outside of every pool the default one is entered first; in a pool the fork stack is full, and the fork is a plain call.
-#[cold]
-#[inline(never)]
-fn without_fork<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
-    if worker.registry().is_none() {
-        return Pool::default().install(|| join(a, b));
-    }
-    let ra = a();
-    (ra, b())
 }

@@ -16,12 +16,12 @@ use std::{mem::MaybeUninit, ptr};
 pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
     let reduction =
         Reduction { identity: &|| (), fold: &|(), block: S| block.into_seq().for_each(&body), combine: &|(), ()| () };
-    reduction.run(items, ());
+    reduction.start(items, ());
 }
 
 /// Folds the items in parallel.
 ///
-/// The items are cut into pieces, about as many as other threads ask for. Each piece is folded from an `identity()` of its
+/// The items are cut into pieces, about as many as other threads take. Each piece is folded from an `identity()` of its
 /// own, from front to back, and the results of neighbouring pieces are combined in order. `combine` has to be associative
 /// and `identity()` neutral for it, or else the result depends on where the cuts fell; for floating-point sums it does, in
 /// the last digits.
@@ -50,7 +50,7 @@ pub fn par_reduce<S: Splittable, A: Send>(
     let acc = identity();
     let reduction =
         Reduction { identity: &identity, fold: &|acc, block: S| block.into_seq().fold(acc, &fold), combine: &combine };
-    reduction.run(items, acc)
+    reduction.start(items, acc)
 }
 
 /// The results of `f` for each item, in order, computed in parallel.
@@ -73,7 +73,7 @@ pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync
         fold: &|written: Written<R>, (block, places): (S, Places<'_, R>)| written.followed_by(fill(block, places, &f)),
         combine: &Written::followed_by,
     };
-    let written = reduction.run((items, places), Written::nothing());
+    let written = reduction.start((items, places), Written::nothing());
     assert_eq!(written.len, len, "a Splittable yielded fewer items than its len");
     std::mem::forget(written);
     // SAFETY: `written` says that the first `len` places, one next to the other, hold results; it is forgotten, so they are
