@@ -7,7 +7,10 @@ use common::{LONG, pool, sum_to, watchdog};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    sync::atomic::{AtomicI64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 struct Counting;
@@ -37,9 +40,17 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
+/// The live bytes are those of the whole process: one test at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn alone(test: impl FnOnce()) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    watchdog(LONG, test);
+}
+
 #[test]
 fn a_join_allocates_nothing() {
-    watchdog(LONG, || {
+    alone(|| {
         for threads in [1, 2] {
             pool(threads).install(|| {
                 sum_to(1000);
@@ -53,7 +64,7 @@ fn a_join_allocates_nothing() {
 
 #[test]
 fn a_loop_allocates_nothing() {
-    watchdog(LONG, || {
+    alone(|| {
         pool(2).install(|| {
             let before = ALLOCATIONS.get();
             let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
@@ -88,7 +99,7 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
             eprintln!("{info}");
         }
     }));
-    watchdog(LONG, || {
+    alone(|| {
         for threads in [1, 2] {
             let pool = pool(threads);
             let rounds = |n| (0..n).for_each(|i| pool.install(|| round(i)));
@@ -96,7 +107,7 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
             let before = LIVE_BYTES.load(Ordering::Relaxed);
             rounds(10_000);
             let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
-            // Other tests of this process come and go; one leaked payload a round would be four million bytes.
+            // The harness allocates a little, and queues grow; one leaked payload a round would be four million bytes.
             assert!(grown < 100_000, "{grown} bytes more than before, in a pool of {threads}");
         }
     });
@@ -104,7 +115,7 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
 
 #[test]
 fn a_pool_that_is_dropped_gives_all_its_memory_back() {
-    watchdog(LONG, || {
+    alone(|| {
         let make = || (0..50).for_each(|i| assert_eq!(pool(2).install(|| sum_to(i)), i * (i + 1) / 2));
         make();
         let before = LIVE_BYTES.load(Ordering::Relaxed);
