@@ -41,7 +41,7 @@ impl Pace {
     #[inline]
     fn advance(&mut self, len: usize) {
         self.done += len;
-        if self.leaf < UNTIMED {
+        if self.since.is_none() && self.leaf < UNTIMED {
             self.leaf *= 2;
         }
     }
@@ -50,7 +50,7 @@ impl Pace {
     /// over soon does not read it at all.
     #[inline]
     fn adjust(&mut self) {
-        if self.leaf >= UNTIMED {
+        if self.since.is_some() || self.leaf >= UNTIMED {
             self.follow(Instant::now());
         }
     }

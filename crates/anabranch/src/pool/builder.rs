@@ -132,6 +132,8 @@ impl Builder {
         for index in 0..threads {
             pool.registry.crew.start(pool.registry.worker(index), Some(started.clone())).map_err(BuildError::Spawn)?;
         }
+        // A thread that ends without a word closes the channel.
+        drop(started);
         for _ in 0..threads {
             if !starts.recv().unwrap_or(false) {
                 return Err(BuildError::StartHandlerPanicked);

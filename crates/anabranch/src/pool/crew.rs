@@ -124,8 +124,10 @@ impl Crew {
             Some(handler) => handler(panic),
             None => drop(panic),
         }));
-        // A panic about a panic has nowhere to go, and its payload's drop may panic again.
-        std::mem::forget(outcome);
+        // A panic about a panic has nowhere to go. Where even the drop of its payload panics, that is the end of it.
+        if let Err(panic) = outcome {
+            std::mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
+        }
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout. `false`: the cap is reached, the system refuses,

@@ -100,8 +100,10 @@ impl Pool {
 
     /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
     ///
-    /// A thread that is at work does it when that piece of work has ended, or while it waits for something that this
-    /// broadcast is a part of. While it waits for the answers, a thread of the pool may run the `op` of another broadcast.
+    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::join), a
+    /// [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a lock that
+    /// is held across one of these. A thread that is inside another pool answers when it has come back, so work that it
+    /// waits for there must not broadcast here.
     ///
     /// # Panics
     /// When an `op` panics: once all have ended, with the first panic.

@@ -10,7 +10,7 @@
 //! |-------------|---------------------------------------------------------------------------------|
 //! | at work     | `retire` -> lookout if there is none, else asleep                               |
 //! | lookout     | `successor` or `resign` -> at work; `stand_down` -> asleep, after a quiet spell |
-//! | asleep      | `call` or `successor` names it -> lookout                                       |
+//! | asleep      | `call` or `successor` names it -> lookout; `withdraw` -> at work                 |
 //!
 //! The invariant:
 //!
@@ -31,6 +31,16 @@ use crate::sys::{
 pub(crate) enum Idle {
     Lookout,
     Asleep,
+}
+
+/// Who is the lookout after [`Sleep::appoint`].
+pub(crate) enum Appointed {
+    /// There was one.
+    Before,
+    /// A sleeper, to be woken.
+    Sleeper(usize),
+    /// Nobody sleeps.
+    Nobody,
 }
 
 struct Roles {
@@ -87,6 +97,28 @@ impl Sleep {
         roles.has_lookout = true;
         self.is_post_vacant.store(false, Ordering::Relaxed);
         Idle::Lookout
+    }
+
+    /// A sleeper goes to work of its own accord. `false`: it has just been named lookout instead.
+    pub(crate) fn withdraw(&self, worker: usize) -> bool {
+        let mut roles = lock(&self.roles);
+        let Some(place) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
+        roles.asleep.remove(place);
+        if roles.asleep.is_empty() {
+            self.is_post_vacant.store(false, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Makes sure of a lookout. After `Nobody` the post is taken, and the caller must name a new thread or resign.
+    pub(crate) fn appoint(&self) -> Appointed {
+        let mut roles = lock(&self.roles);
+        if roles.has_lookout {
+            return Appointed::Before;
+        }
+        roles.has_lookout = true;
+        self.is_post_vacant.store(false, Ordering::Relaxed);
+        roles.asleep.pop().map_or(Appointed::Nobody, Appointed::Sleeper)
     }
 
     /// The lookout goes to work: the sleeper that is the lookout from now on and has to be woken. `None`: nobody sleeps, and

@@ -1,7 +1,8 @@
 //! Waiting in compute code: for a fork that was stolen, or for the tasks of a scope.
 //!
 //! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in the
-//! same place, so a lock held across a `join` cannot deadlock with it. When there are none it spins a little, then parks
+//! same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts, which want
+//! this very thread.) When there are none it spins a little, then parks
 //! and lends its slot to another thread. Who waits, waits for work that some thread is running; followed downwards these
 //! waits end at a thread that does not wait, so there is always one that goes on.
 
@@ -14,9 +15,13 @@ use crate::{
     },
     sys::sync::hint,
 };
+use std::time::Duration;
 
 /// How often a waiting thread looks around before it parks: about 20 us, the price of parking and being woken.
 const LOOKS: u32 = 400;
+
+/// After how long a broadcast is not a quick one.
+const LONG_BROADCAST: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
 #[derive(Default)]
@@ -39,9 +44,6 @@ impl Worker {
             self.stack.finish(slot, frame, || {
                 let awaited: *const Lineage = Frame::lineage(frame);
                 self.pause(&mut patience, || {
-                    if let Some(task) = self.inbox.take_descendant(awaited) {
-                        return Some(Work::Task(task));
-                    }
                     // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
                     // panicking thread, and a guard that rolls back on panic would do so.
                     if std::thread::panicking() {
@@ -57,16 +59,24 @@ impl Worker {
 
     /// Waits for the tasks of a scope, whose lineage is `awaited`. Whoever makes `is_over` true unparks this worker.
     pub(crate) fn wait_for_tasks(&self, awaited: *const Lineage, is_over: impl Fn() -> bool) {
-        self.wait(is_over, || {
-            let registry = self.registry()?;
-            self.inbox.take_descendant(awaited).map(Work::Task).or_else(|| registry.find_task(self, awaited))
-        });
+        self.wait(is_over, || self.registry()?.find_task(self, awaited));
     }
 
-    /// Waits for the answers to a broadcast. Whatever is in this worker's inbox is run meanwhile: two workers that
-    /// broadcast to each other would wait for ever otherwise.
+    /// Waits for the answers to a broadcast. Every worker may be held up by it, so this thread sees to it that somebody looks
+    /// out if it takes long.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
-        self.wait(is_over, || self.inbox.take_oldest().map(Work::Task));
+        while !is_over() {
+            if let Some(task) = self.inbox.take_oldest() {
+                self.run(Work::Task(task));
+                continue;
+            }
+            self.status.wait();
+            let is_woken = self.parker.park_timeout(LONG_BROADCAST);
+            self.status.activate();
+            if !is_woken && let Some(registry) = self.registry() {
+                registry.ensure_lookout();
+            }
+        }
     }
 
     fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
@@ -78,7 +88,10 @@ impl Worker {
 
     /// One step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
     fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
-        if let Some(work) = find() {
+        // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work that
+        // this thread waits for in turn.
+        let broadcast = self.inbox.take_oldest().map(Work::Task);
+        if let Some(work) = broadcast.or_else(find) {
             self.run(work);
             patience.looks = 0;
         } else if patience.looks < LOOKS {

@@ -4,7 +4,7 @@ use crate::{
     pool::{
         monitor::Monitor,
         registry::Registry,
-        sleep::Idle,
+        sleep::{Appointed, Idle},
         stats::Phase,
         worker::{Work, Worker},
     },
@@ -63,17 +63,23 @@ impl Registry {
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
         while !self.is_closing() {
-            while let Some(task) = me.inbox.take_oldest() {
-                me.run(Work::Task(task));
+            // A broadcast may take its time: nobody should count on this worker meanwhile.
+            if !me.inbox.is_empty() {
+                if idle == Idle::Lookout || !self.wakes_by_itself(me) {
+                    // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
+                    self.wake(self.sleep.resign());
+                }
+                me.status.activate();
+                break;
             }
             match idle {
+                Idle::Asleep if me.is_called() => {
+                    me.counters.wakes.add(1);
+                    (idle, lookout) = (Idle::Lookout, Lookout::new(self));
+                }
                 Idle::Asleep => {
                     me.counters.parks.add(1);
                     me.parker.park();
-                    if me.is_called() {
-                        me.counters.wakes.add(1);
-                        (idle, lookout) = (Idle::Lookout, Lookout::new(self));
-                    }
                 }
                 Idle::Lookout => match lookout.look(self) {
                     Sight::Work => {
@@ -91,6 +97,31 @@ impl Registry {
             }
         }
         me.counters.enter(Phase::Searching);
+    }
+
+    /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.
+    fn wakes_by_itself(&self, me: &Worker) -> bool {
+        let is_uncalled = self.sleep.withdraw(me.index);
+        if !is_uncalled {
+            // Whoever took it off the list is about to say so; the mark must not be left for later.
+            while !me.is_called() {
+                me.parker.park();
+            }
+        }
+        is_uncalled
+    }
+
+    /// Sees to it that somebody looks out, where all workers may be held up by a broadcast.
+    pub(crate) fn ensure_lookout(&self) {
+        match self.sleep.appoint() {
+            Appointed::Before => {}
+            Appointed::Sleeper(worker) => self.wake(Some(worker)),
+            Appointed::Nobody => {
+                if !self.crew.add_spare(self) {
+                    self.wake(self.sleep.resign());
+                }
+            }
+        }
     }
 
     /// The lookout goes to work: a sleeper follows it, or else, where all threads are at work or blocked, a spare.

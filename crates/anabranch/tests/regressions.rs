@@ -137,15 +137,6 @@ fn a_nested_broadcast_meets_one_from_a_stolen_job() {
     });
 }
 
-/// A worker of one pool waits as a guest in another, for a job that broadcasts to the first.
-#[test]
-fn a_broadcast_reaches_a_worker_that_waits_in_another_pool() {
-    watchdog(LIMIT, || {
-        let (home, away) = (pool(1), pool(2));
-        home.broadcast(|_| away.install(|| join_stolen(|| (), || home.broadcast(|i| i))));
-    });
-}
-
 struct Spiteful;
 
 impl Drop for Spiteful {
