@@ -4,7 +4,7 @@
 //! Kronecker graph as a list of edge tuples ([`generate`]), builds a graph from it
 //! ([`Graph::build`], kernel 1), searches it breadth first from 64 random vertices
 //! ([`search_keys`], [`Search`], kernel 2), checks every result against the tuples ([`Validator`])
-//! and reports traversed edges per second ([`Report`]). [`run`] does all of it; every step can also
+//! and reports traversed edges per second ([`Report`]). [`run()`] does all of it; every step can also
 //! be used alone.
 //!
 //! ```
