@@ -21,6 +21,8 @@ pub(crate) struct Registry {
     /// Seats are added one at a time.
     adding: Mutex<()>,
     threads: usize,
+    /// How many threads the machine runs at a time for this process.
+    pub(crate) cores: usize,
     pub(crate) sleep: Sleep,
     closing: AtomicBool,
     /// Whether a thread that does not answer can be raided. Where not, more is published of one's own accord.
@@ -46,6 +48,7 @@ impl Registry {
                 seats,
                 adding: Mutex::new(()),
                 threads,
+                cores: std::thread::available_parallelism().map_or(1, usize::from),
                 sleep: Sleep::new(fence),
                 closing: AtomicBool::new(false),
                 can_raid: fence == Fence::Asymmetric,

@@ -16,7 +16,7 @@ const MAX_HOPS: usize = 16;
 const LOOKS_AFTER_ASKING: usize = 20;
 
 impl Registry {
-    /// Takes work from anybody; where there is none, asks everybody to publish.
+    /// Takes work from anybody.
     pub(crate) fn find(&self, me: &Worker) -> Option<Work> {
         me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
@@ -30,11 +30,11 @@ impl Registry {
                 return Some(work);
             }
         }
-        self.ask_all();
         None
     }
 
-    fn ask_all(&self) {
+    /// Asks everybody to publish at the next fork.
+    pub(crate) fn ask_all(&self) {
         for worker in self.workers() {
             worker.stack.ask();
         }
@@ -42,11 +42,21 @@ impl Registry {
 
     /// The lookout's look: whether there is work to be had, also after asking for it, and after raiding those who do not
     /// answer because they are in a long piece that does not fork.
+    ///
+    /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So work
+    /// that takes less than a beat is never disturbed.
     pub(crate) fn sees_work(&self) -> bool {
         if self.workers().any(Worker::has_work) {
             return true;
         }
-        self.ask_all();
+        let mut has_asked = false;
+        for worker in self.workers().filter(|worker| worker.is_worth_asking()) {
+            worker.stack.ask();
+            has_asked = true;
+        }
+        if !has_asked {
+            return false;
+        }
         let is_answered = (0..LOOKS_AFTER_ASKING).any(|_| {
             hint::spin_loop();
             self.workers().any(Worker::has_work)
@@ -54,10 +64,10 @@ impl Registry {
         is_answered || self.can_raid() && self.raid_all()
     }
 
-    /// Publishes for everybody: as many forks as there are threads that might take one.
+    /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
-        for worker in self.workers() {
+        for worker in self.workers().filter(|worker| worker.stack.is_asked()) {
             let published = worker.stack.raid(&worker.parker, self.threads());
             if published > 0 {
                 worker.counters.raided.add(published as u64);

@@ -24,6 +24,10 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
+    pub(crate) fn set(&self, n: u64) {
+        self.0.store(n, Ordering::Relaxed);
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -112,12 +116,13 @@ counters! {
 }
 
 impl Counters {
-    /// The thread begins with something else. Only the pool's own threads call this.
-    pub(crate) fn enter(&self, phase: Phase) {
+    /// The thread begins with something else. Only the pool's own threads call this. How long it was at the last.
+    pub(crate) fn enter(&self, phase: Phase) -> Duration {
         let now = Instant::now();
-        if let Some((old, since)) = self.phase.replace(Some((phase, now))) {
-            self.times[old as usize].add(u64::try_from((now - since).as_nanos()).unwrap_or(u64::MAX));
-        }
+        let Some((old, since)) = self.phase.replace(Some((phase, now))) else { return Duration::ZERO };
+        let took = now - since;
+        self.times[old as usize].add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        took
     }
 
     /// What the thread is at; `None` for a guest.

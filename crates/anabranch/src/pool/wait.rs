@@ -103,7 +103,7 @@ impl Worker {
             let phase = self.counters.phase();
             let enter = |phase| {
                 if self.is_own {
-                    self.counters.enter(phase)
+                    self.counters.enter(phase);
                 }
             };
             enter(Phase::Parked);

@@ -22,6 +22,15 @@ const SLOW_BEAT: Duration = Duration::from_millis(1);
 /// parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
+/// How often a searching thread looks at the shelves between two looks at the clock.
+const LOOKS_BETWEEN: usize = 8;
+
+/// A piece shorter than this was not worth taking: the owner would have done it in the time that handing it over took.
+const WORTH_WHILE: Duration = Duration::from_micros(10);
+
+/// How long a thread that got short pieces waits at least, and at most, before it asks again.
+const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(320));
+
 /// How long after the last root the lookout lies down.
 const QUIET: Duration = Duration::from_millis(10);
 
@@ -33,27 +42,46 @@ impl Registry {
         } else {
             me.status.activate();
         }
-        let mut idle_since = None;
+        let mut manners = Manners::default();
         while !self.is_closing() {
-            let is_crowded = self.is_crowded();
-            let work = match me.inbox.take_oldest() {
-                Some(task) => Some(Work::Task(task)),
-                None if is_crowded => None,
-                None => self.find(me),
-            };
-            if let Some(work) = work {
+            if let Some(work) = self.search(me, &mut manners) {
                 me.counters.enter(Phase::Working);
                 me.run(work);
-                me.counters.enter(Phase::Searching);
+                manners.note(me.counters.enter(Phase::Searching));
                 // While it ran, the slot may have been lent.
                 me.status.activate();
-                idle_since = None;
-            } else if !is_crowded && idle_since.get_or_insert_with(Instant::now).elapsed() < SEARCH {
-                hint::spin_loop();
             } else {
                 me.status.vacate();
                 self.rest(me, self.sleep.retire(me.index));
-                idle_since = None;
+            }
+        }
+    }
+
+    /// Looks for work for a while. `None`: there is none, or this thread should give way.
+    ///
+    /// Between two looks at the clock only the shelves are looked at, which disturbs nobody. Asking makes its victims publish,
+    /// so it is done with manners.
+    fn search(&self, me: &Worker, manners: &mut Manners) -> Option<Work> {
+        let start = Instant::now();
+        let mut now = start;
+        loop {
+            if let Some(task) = me.inbox.take_oldest() {
+                return Some(Work::Task(task));
+            }
+            // On a machine with fewer cores than the pool has threads a search keeps others from working.
+            let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
+            if is_in_the_way || now - start > SEARCH || self.is_closing() {
+                return None;
+            }
+            for _ in 0..LOOKS_BETWEEN {
+                if let Some(work) = self.find(me) {
+                    return Some(work);
+                }
+                hint::spin_loop();
+            }
+            now = Instant::now();
+            if manners.may_ask(now) {
+                self.ask_all();
             }
         }
     }
@@ -131,6 +159,35 @@ impl Registry {
             None if self.crew.add_spare(self) => {}
             None => self.wake(self.sleep.resign()),
         }
+    }
+}
+
+/// When a searching thread may ask for work.
+///
+/// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
+/// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
+#[derive(Default)]
+struct Manners {
+    delay: Duration,
+    not_before: Option<Instant>,
+}
+
+impl Manners {
+    fn note(&mut self, took: Duration) {
+        let (least, most) = ASK_DELAYS;
+        self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
+        self.not_before = None;
+    }
+
+    fn may_ask(&mut self, now: Instant) -> bool {
+        if self.delay.is_zero() {
+            return true;
+        }
+        let may = now >= *self.not_before.get_or_insert(now + self.delay);
+        if may {
+            self.not_before = Some(now + self.delay);
+        }
+        may
     }
 }
 

@@ -51,6 +51,8 @@ pub(crate) struct Worker {
     pub(crate) status: Status,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
+    /// How many of them the lookout knows of.
+    known_roots: Counter,
     pub(crate) counters: Counters,
     /// The thread that holds the seat, as the system knows it.
     thread: AtomicU64,
@@ -78,6 +80,7 @@ static NOBODY: Worker = Worker {
     is_own: false,
     status: Status::vacant(),
     roots: Counter::new(),
+    known_roots: Counter::new(),
     counters: Counters::new(),
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
@@ -103,6 +106,7 @@ impl Worker {
             is_own,
             status: Status::vacant(),
             roots: Counter::new(),
+            known_roots: Counter::new(),
             counters: Counters::new(),
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
@@ -241,6 +245,16 @@ impl Worker {
         // SAFETY: workers live as long as their registry, which owns `self` too.
         let thief = unsafe { theft.thief.load(Ordering::Acquire).as_ref() }?;
         Some((thief, theft.base.load(Ordering::Relaxed) as usize))
+    }
+
+    /// Whether somebody works here, and has since the lookout asked this last.
+    pub(crate) fn is_worth_asking(&self) -> bool {
+        let roots = self.roots.get();
+        let is_old = roots == self.known_roots.get();
+        if !is_old {
+            self.known_roots.set(roots);
+        }
+        is_old && self.status.is_occupied()
     }
 
     /// Whether there is something to take.
