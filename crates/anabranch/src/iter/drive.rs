@@ -1,13 +1,14 @@
-//! The driver of the parallel loops: halving, with leaves that grow.
+//! The driver of the parallel loops: halving, and blocks that grow.
 //!
-//! A piece that is longer than a leaf is cut in half and its right half forked. As long as nobody takes it, that costs a
-//! nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same accumulator; so a
-//! loop makes about as many accumulators as there are steals. What is stolen is always the right half of a piece, the
+//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as nobody takes it, that costs
+//! a nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same accumulator; so
+//! a loop makes about as many accumulators as there are steals. What is stolen is always the right half of a piece, the
 //! biggest that is left.
 //!
-//! Leaves begin at one item, so that two heavy items are two pieces, and double from leaf to leaf, so that the forks are lost
-//! in the noise: at first blindly, up to a size that is still quick for items of a microsecond, then by the clock. A leaf
-//! that finds somebody asking for work is cut in any case (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010).
+//! A short piece is run block by block, and between two blocks one load tells whether somebody asks for work; then the rest
+//! is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one item, so that two heavy
+//! items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and quick beside a heavy
+//! one. Only long loops look at the clock, to find the number of items that makes asking vanish in the noise.
 
 use crate::{
     iter::Splittable,
@@ -16,41 +17,53 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Up to here leaves double without a look at the clock.
-const UNTIMED: usize = 256;
+/// Up to here blocks double without a look at the clock.
+const UNTIMED: usize = 16;
 
-/// How long a leaf should take: some thousand times a fork, some hundred times the price of reading the clock, and short
-/// against the time in which an idle thread gives up.
+/// Loops up to this length never look at the clock: at a nanosecond an item it would be a tenth of the work.
+const SHORT: usize = 4096;
+
+/// A piece of at most this many blocks is not forked any further.
+const BLOCKS_IN_A_LEAF: usize = 8;
+
+/// How long a block should take: some hundred times the price of reading the clock, and short against the time in which an
+/// idle thread gives up.
 const TARGET: Duration = Duration::from_micros(10);
 
-/// How long leaves are on this thread.
+/// How long blocks are on this thread.
 #[derive(Clone)]
 struct Pace {
-    leaf: usize,
+    block: usize,
+    is_timed: bool,
     /// Items since the clock was read.
     done: usize,
     since: Option<Instant>,
 }
 
 impl Pace {
-    fn new() -> Self {
-        Self { leaf: 1, done: 0, since: None }
+    fn new(len: usize) -> Self {
+        Self { block: 1, is_timed: len > SHORT, done: 0, since: None }
     }
 
-    /// Notes a leaf of `len` items.
+    /// The length up to which a piece is not forked.
+    #[inline]
+    fn leaf(&self) -> usize {
+        if self.block < UNTIMED { self.block } else { self.block.saturating_mul(BLOCKS_IN_A_LEAF) }
+    }
+
+    /// Notes a piece of `len` items.
     #[inline]
     fn advance(&mut self, len: usize) {
         self.done += len;
-        if self.since.is_none() && self.leaf < UNTIMED {
-            self.leaf *= 2;
+        if self.block < UNTIMED && self.since.is_none() {
+            self.block *= 2;
         }
     }
 
-    /// A piece is longer than a leaf: is a leaf long enough? The clock is read here and not in each leaf, so a loop that is
-    /// over soon does not read it at all.
+    /// Called before a piece is forked, and not for each block, so the clock is read rarely.
     #[inline]
     fn adjust(&mut self) {
-        if self.since.is_some() || self.leaf >= UNTIMED {
+        if self.is_timed && (self.block >= UNTIMED || self.since.is_some()) {
             self.follow(Instant::now());
         }
     }
@@ -62,7 +75,7 @@ impl Pace {
         let elapsed = now.duration_since(since).as_nanos().max(1);
         let fitting = (done as u128 * TARGET.as_nanos() / elapsed) as usize;
         // Not at one go: the items that were timed may have been the cheap ones.
-        self.leaf = fitting.clamp(self.leaf / 4, self.leaf.saturating_mul(16)).max(1);
+        self.block = fitting.clamp(self.block / 4, self.block.saturating_mul(16)).max(1);
     }
 }
 
@@ -96,7 +109,7 @@ where
 }
 
 impl<I, F, C> Reduction<'_, I, F, C> {
-    /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole leaves.
+    /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole blocks.
     pub(super) fn start<S, A>(&self, items: S, acc: A) -> A
     where
         S: Splittable,
@@ -108,7 +121,10 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         if items.len() <= 1 {
             return (self.fold)(acc, items);
         }
-        let run = || self.run(items, acc, &mut Pace::new());
+        let run = || {
+            let mut pace = Pace::new(items.len());
+            self.run(items, acc, &mut pace)
+        };
         if Worker::current().registry().is_none() { Pool::default().install(run) } else { run() }
     }
 
@@ -122,14 +138,19 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     {
         loop {
             let len = items.len();
-            if len > pace.leaf {
+            if len > pace.leaf() {
                 pace.adjust();
             }
-            let is_leaf = len <= pace.leaf && !Worker::current().stack.is_asked();
-            if is_leaf || len <= 1 {
-                let acc = (self.fold)(acc, items);
-                pace.advance(len);
-                return acc;
+            if len <= 1 || len <= pace.leaf() && !Worker::current().stack.is_asked() {
+                let block = pace.block;
+                pace.advance(block.min(len));
+                if len <= block {
+                    return (self.fold)(acc, items);
+                }
+                let (front, rest) = items.split_at(block);
+                acc = (self.fold)(acc, front);
+                items = rest;
+                continue;
             }
             let (left, right) = items.split_at(len / 2);
             let piece = Piece { items: right, pace: pace.clone(), by: self };
@@ -147,22 +168,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaves_double_and_then_follow_the_clock() {
-        let mut pace = Pace::new();
+    fn blocks_double_and_then_follow_the_clock() {
+        let mut pace = Pace::new(SHORT + 1);
         let start = Instant::now();
-        for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 256] {
-            assert_eq!(pace.leaf, expected);
+        for expected in [1, 2, 4, 8, 16, 16] {
+            assert_eq!(pace.block, expected);
             pace.advance(expected);
         }
         pace.follow(start);
-        pace.advance(1000);
+        pace.advance(100);
         pace.follow(start + TARGET);
-        assert_eq!(pace.leaf, 1000, "as many items as fit into the target");
-        pace.advance(1000);
+        assert_eq!(pace.block, 100, "as many items as fit into the target");
+        pace.advance(100);
         pace.follow(start + 2 * TARGET + Duration::from_secs(1));
-        assert_eq!(pace.leaf, 250, "slow items make leaves shorter, in steps");
+        assert_eq!(pace.block, 25, "slow items make blocks shorter, in steps");
         pace.advance(1_000_000);
         pace.follow(start + 2 * TARGET + Duration::from_secs(1) + Duration::from_nanos(1));
-        assert_eq!(pace.leaf, 4000, "quick ones make them longer, in steps");
+        assert_eq!(pace.block, 400, "quick ones make them longer, in steps");
+    }
+
+    #[test]
+    fn a_short_loop_does_not_look_at_the_clock() {
+        let mut pace = Pace::new(SHORT);
+        (0..100).for_each(|_| {
+            pace.adjust();
+            pace.advance(1);
+        });
+        assert_eq!((pace.block, pace.since), (UNTIMED, None));
     }
 }
