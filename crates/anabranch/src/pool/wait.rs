@@ -15,10 +15,14 @@ use crate::{
     },
     sys::sync::hint,
 };
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How often a waiting thread looks around before it parks: about 20 us, the price of parking and being woken.
-const LOOKS: u32 = 400;
+/// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the slot
+/// goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
+const PATIENCE: Duration = Duration::from_micros(100);
+
+/// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
+const LOOKS_BETWEEN: u32 = 64;
 
 /// After how long a broadcast is not a quick one.
 const LONG_BROADCAST: Duration = Duration::from_millis(5);
@@ -27,6 +31,20 @@ const LONG_BROADCAST: Duration = Duration::from_millis(5);
 #[derive(Default)]
 struct Patience {
     looks: u32,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// Whether to look once more.
+    fn lasts(&mut self, worker: &Worker) -> bool {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(LOOKS_BETWEEN) {
+            return true;
+        }
+        let is_in_the_way =
+            worker.registry().is_none_or(|registry| registry.count_active(registry.cores + 1) > registry.cores);
+        !is_in_the_way && self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+    }
 }
 
 impl Worker {
@@ -93,12 +111,11 @@ impl Worker {
         let broadcast = self.inbox.take_oldest().map(Work::Task);
         if let Some(work) = broadcast.or_else(find) {
             self.run(work);
-            patience.looks = 0;
-        } else if patience.looks < LOOKS {
-            patience.looks += 1;
+            *patience = Patience::default();
+        } else if patience.lasts(self) {
             hint::spin_loop();
         } else {
-            patience.looks = 0;
+            *patience = Patience::default();
             self.counters.parks.add(1);
             let phase = self.counters.phase();
             let enter = |phase| {

@@ -49,7 +49,7 @@ const ALPHA: u64 = 30;
 /// Top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: u64 = 24;
 /// Words of 64 vertices that go bottom-up in one go.
-const BLOCK: usize = 32;
+const BLOCK: usize = 8;
 /// Frontier vertices that go top-down in one go.
 const PIECE: usize = 32;
 /// Neighbours of one vertex that go top-down in one go.
