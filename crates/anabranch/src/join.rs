@@ -1,18 +1,13 @@
 //! Fork and join: the second closure may be run by another thread while this one runs the first.
 //!
 //! What happens when nobody steals, which is nearly always: the frame (the closure and a pointer to the code that runs it)
-//! is written on this stack, its address is pushed onto the fork stack, the first closure is called, the slot is popped,
-//! one comparison tells that the frame is still private, and the second closure is called, statically and inlined where
+//! is written on this stack and linked to the thread's list, the first closure is called, the frame is unlinked, one test
+//! tells that it is still private, and the second closure is called, statically and inlined where
 //! the compiler likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `pool::fork_stack` has the
 //! protocol, `pool::frame` what happens to a frame that is published.
 
 use crate::{
-    pool::{
-        fork_stack::{Outcome, Slot},
-        frame::Frame,
-        handle::Pool,
-        worker::Worker,
-    },
+    pool::{fork_stack::Outcome, frame::Frame, handle::Pool, worker::Worker},
     scope::report,
 };
 use std::{
@@ -69,8 +64,11 @@ union Payload<J: Job> {
 
 impl<J: Job> Fork<J> {
     #[inline(always)]
-    fn new(job: J) -> Self {
-        Self { frame: Frame::new(Self::execute), payload: UnsafeCell::new(Payload { job: ManuallyDrop::new(job) }) }
+    fn new(job: J, previous: *const Frame) -> Self {
+        Self {
+            frame: Frame::new(Self::execute, previous),
+            payload: UnsafeCell::new(Payload { job: ManuallyDrop::new(job) }),
+        }
     }
 
     /// The thief's way of running it.
@@ -107,7 +105,6 @@ impl<J: Job> Fork<J> {
 /// Ends the fork when the first closure panics: nothing may refer to the frame when its stack is unwound.
 struct Unwind<'a, J: Job> {
     worker: &'a Worker,
-    slot: *const Slot,
     fork: &'a Fork<J>,
 }
 
@@ -115,19 +112,20 @@ impl<J: Job> Drop for Unwind<'_, J> {
     // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not come.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: made by `fork` for a slot that it pushed and has not popped.
-        unsafe { abandon(self.worker, self.slot, self.fork) }
+        // SAFETY: made by `fork` for what it pushed and has not popped.
+        unsafe { abandon(self.worker, self.fork) }
     }
 }
 
 /// # Safety
-/// As for [`ForkStack::pop`](crate::pool::fork_stack::ForkStack::pop), with the slot of `fork`.
+/// As for [`ForkStack::pop`](crate::pool::fork_stack::ForkStack::pop), with the frame of `fork`.
 #[cold]
 #[inline(never)]
-unsafe fn abandon<J: Job>(worker: &Worker, slot: *const Slot, fork: &Fork<J>) {
+unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
+    let frame = &raw const fork.frame;
     // SAFETY: the caller's word; then as in `fork` itself.
     unsafe {
-        if worker.stack.pop(slot) || worker.finish(slot, &raw const fork.frame) == Outcome::Reclaimed {
+        if worker.stack.pop(frame) || worker.finish(frame) == Outcome::Reclaimed {
             drop(fork.take_job());
         } else {
             match fork.take_result() {
@@ -146,25 +144,24 @@ where
     J: Job,
 {
     let worker = Worker::current();
-    let fork = Fork::new(job);
+    let is_asked = worker.stack.is_asked();
+    if is_asked && worker.registry().is_none() {
+        return Forked::Outside(a, job);
+    }
+    let fork = Fork::new(job, worker.stack.newest());
     let frame = &raw const fork.frame;
-    // SAFETY: `worker` is this thread's seat. The slot is popped below, or by `Unwind` if `a` panics, before `fork` ends.
-    let slot = match unsafe { worker.stack.push(frame) } {
-        Some(slot) => slot,
-        // SAFETY: as above.
-        None => match unsafe { worker.push_asked(frame) } {
-            Some(slot) => slot,
-            // SAFETY: the fork was not pushed.
-            None => return without_fork(worker, a, unsafe { fork.take_job() }),
-        },
-    };
-    let unwind = Unwind { worker, slot, fork: &fork };
+    // SAFETY: `worker` is this thread's seat in a pool. The frame is popped below, or by `Unwind` if `a` panics.
+    unsafe { worker.stack.push(frame) };
+    if is_asked {
+        worker.serve();
+    }
+    let unwind = Unwind { worker, fork: &fork };
     let ra = a();
     std::mem::forget(unwind);
     // SAFETY: pushed above, and whatever `a` pushed has been popped. A fork that is still private, or was reclaimed, is
     // this thread's alone with its job in it; one that is done has its result.
     unsafe {
-        if !worker.stack.pop(slot) && worker.finish(slot, frame) == Outcome::Done {
+        if !worker.stack.pop(frame) && worker.finish(frame) == Outcome::Done {
             return match fork.take_result() {
                 Ok(result) => Forked::Stolen(ra, result),
                 Err(panic) => resume_unwind(panic),
@@ -172,17 +169,6 @@ where
         }
         Forked::Own(ra, fork.take_job())
     }
-}
-
-/// Outside of every pool nothing is done; in a pool the fork stack is full, and the fork is a plain call.
-#[cold]
-#[inline(never)]
-fn without_fork<A, RA, J>(worker: &Worker, a: A, job: J) -> Forked<RA, A, J>
-where
-    A: FnOnce() -> RA,
-    J: Job,
-{
-    if worker.registry().is_none() { Forked::Outside(a, job) } else { Forked::Own(a(), job) }
 }
 
 /// Runs both closures, possibly in parallel, and returns both results.

@@ -3,12 +3,13 @@
 use super::explore;
 use crate::{
     pool::{
-        fork_stack::{ForkStack, Outcome, Slot},
+        fork_stack::{ForkStack, Outcome},
         frame::Frame,
     },
     sys::parker::Parker,
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
+use std::ptr;
 
 /// A fork as `join` makes it, reduced to a number that running it increments. Loom sees every access to the number, so a
 /// missing ordering shows as a race.
@@ -20,7 +21,7 @@ struct Fork {
 
 impl Fork {
     fn new() -> Self {
-        Self { frame: Frame::new(Self::execute), runs: UnsafeCell::new(0) }
+        Self { frame: Frame::new(Self::execute, ptr::null()), runs: UnsafeCell::new(0) }
     }
 
     unsafe fn execute(frame: *const Frame) {
@@ -50,23 +51,27 @@ impl Seat {
         Arc::new(Self { stack: ForkStack::new(4), parker: Parker::new() })
     }
 
-    fn fork(&self, fork: &Fork) -> *const Slot {
-        // SAFETY: the model's owner calls this, and joins.
-        unsafe { self.stack.push_unasked(&raw const fork.frame) }.expect("the model stays within the stack")
+    /// Makes the frame anew, for it may have been used, and links it.
+    fn fork(&self, fork: &Fork) {
+        let frame = &raw const fork.frame;
+        // SAFETY: the model's owner calls this, and joins; until it is linked the frame is the owner's alone.
+        unsafe {
+            frame.cast_mut().write(Frame::new(Fork::execute, self.stack.newest()));
+            self.stack.push(frame);
+        }
     }
 
     fn publish(&self) -> bool {
         // SAFETY: the model's owner calls this.
-        unsafe { self.stack.publish_oldest(&self.parker) }
+        unsafe { self.stack.serve(&self.parker, 1) == 1 }
     }
 
     /// As the end of `join`.
-    fn join(&self, slot: *const Slot, fork: &Fork) {
+    fn join(&self, fork: &Fork) {
+        let frame = &raw const fork.frame;
         // SAFETY: the model's owner calls this with what it forked last.
         unsafe {
-            if self.stack.pop(slot)
-                || self.stack.finish(slot, &raw const fork.frame, || self.parker.park()) == Outcome::Reclaimed
-            {
+            if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) == Outcome::Reclaimed {
                 fork.run();
             }
         }
@@ -80,13 +85,13 @@ fn thief(seat: &Arc<Seat>, act: impl Fn(&Seat) + Send + 'static) -> thread::Join
 }
 
 fn steal(seat: &Seat) {
-    if let Some((_, claim)) = seat.stack.take_oldest(0) {
+    if let Some((_, claim)) = seat.stack.shelf.take_oldest(0) {
         claim.run();
     }
 }
 
 fn steal_and_put_back(seat: &Seat) {
-    if let Some((_, claim)) = seat.stack.take_oldest(0) {
+    if let Some((_, claim)) = seat.stack.shelf.take_oldest(0) {
         claim.put_back();
     }
 }
@@ -97,11 +102,11 @@ fn models_shelf_owner_against_a_thief() {
         let seat = Seat::new();
         let other = thief(&seat, steal);
         let (outer, inner) = (Fork::new(), Fork::new());
-        let outer_slot = seat.fork(&outer);
+        seat.fork(&outer);
         assert!(seat.publish());
-        let inner_slot = seat.fork(&inner);
-        seat.join(inner_slot, &inner);
-        seat.join(outer_slot, &outer);
+        seat.fork(&inner);
+        seat.join(&inner);
+        seat.join(&outer);
         other.join().unwrap();
     });
 }
@@ -112,11 +117,11 @@ fn models_shelf_two_published_two_thieves() {
         let seat = Seat::new();
         let others = [thief(&seat, steal), thief(&seat, steal)];
         let (outer, inner) = (Fork::new(), Fork::new());
-        let outer_slot = seat.fork(&outer);
-        let inner_slot = seat.fork(&inner);
+        seat.fork(&outer);
+        seat.fork(&inner);
         assert!(seat.publish() && seat.publish() && !seat.publish());
-        seat.join(inner_slot, &inner);
-        seat.join(outer_slot, &outer);
+        seat.join(&inner);
+        seat.join(&outer);
         for other in others {
             other.join().unwrap();
         }
@@ -129,9 +134,9 @@ fn models_shelf_a_claim_is_put_back() {
         let seat = Seat::new();
         let others = [thief(&seat, steal_and_put_back), thief(&seat, steal)];
         let fork = Fork::new();
-        let slot = seat.fork(&fork);
+        seat.fork(&fork);
         assert!(seat.publish());
-        seat.join(slot, &fork);
+        seat.join(&fork);
         for other in others {
             other.join().unwrap();
         }
@@ -148,16 +153,15 @@ fn models_shelf_the_slot_and_the_frame_are_reused() {
             steal(seat);
         });
         let fork = Fork::new();
-        let slot = seat.fork(&fork);
+        seat.fork(&fork);
         assert!(seat.publish());
-        seat.join(slot, &fork);
+        seat.join(&fork);
         fork.runs.with_mut(|runs| {
             // SAFETY: joined, so the owner's alone.
             unsafe { *runs = 0 }
         });
-        let again = seat.fork(&fork);
-        assert_eq!(again, slot);
-        seat.join(again, &fork);
+        seat.fork(&fork);
+        seat.join(&fork);
         other.join().unwrap();
     });
 }
@@ -175,17 +179,12 @@ fn models_shelf_demand_is_served() {
         });
         thread::yield_now();
         let fork = Fork::new();
-        // SAFETY: the owner forks, and joins below.
-        let slot = match unsafe { seat.stack.push(&raw const fork.frame) } {
-            Some(slot) => slot,
-            None => {
-                let slot = seat.fork(&fork);
-                seat.stack.serve();
-                assert!(seat.publish());
-                slot
-            }
-        };
-        seat.join(slot, &fork);
+        let is_asked = seat.stack.is_asked();
+        seat.fork(&fork);
+        if is_asked {
+            assert!(seat.publish());
+        }
+        seat.join(&fork);
         other.join().unwrap();
     });
 }
@@ -201,8 +200,8 @@ fn models_raid_against_the_owner() {
         let seat = Seat::new();
         let other = thief(&seat, raid_and_steal);
         let fork = Fork::new();
-        let slot = seat.fork(&fork);
-        seat.join(slot, &fork);
+        seat.fork(&fork);
+        seat.join(&fork);
         other.join().unwrap();
     });
 }
@@ -213,12 +212,12 @@ fn models_raid_while_the_owner_forks_on() {
         let seat = Seat::new();
         let other = thief(&seat, raid_and_steal);
         let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
-        let outer_slot = seat.fork(&outer);
-        let inner_slot = seat.fork(&inner);
-        seat.join(inner_slot, &inner);
-        let next_slot = seat.fork(&next);
-        seat.join(next_slot, &next);
-        seat.join(outer_slot, &outer);
+        seat.fork(&outer);
+        seat.fork(&inner);
+        seat.join(&inner);
+        seat.fork(&next);
+        seat.join(&next);
+        seat.join(&outer);
         other.join().unwrap();
     });
 }
@@ -229,11 +228,11 @@ fn models_raid_while_the_owner_publishes() {
         let seat = Seat::new();
         let others = [thief(&seat, raid_and_steal), thief(&seat, steal)];
         let (outer, inner) = (Fork::new(), Fork::new());
-        let outer_slot = seat.fork(&outer);
+        seat.fork(&outer);
         seat.publish();
-        let inner_slot = seat.fork(&inner);
-        seat.join(inner_slot, &inner);
-        seat.join(outer_slot, &outer);
+        seat.fork(&inner);
+        seat.join(&inner);
+        seat.join(&outer);
         for other in others {
             other.join().unwrap();
         }

@@ -8,8 +8,8 @@
 //! | taken     | the thief, and `done` by the owner          | the thief sets `done`, its last touch of the frame       |
 //! | done      | the owner                                   | the owner takes the result out; the stack frame ends     |
 //!
-//! A fork that nobody steals pays for two words: `execute` and the closure. Everything else is written when the frame is
-//! published, by whoever publishes it.
+//! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written when the frame
+//! is published, by whoever publishes it.
 //!
 //! Orderings: publishing stores the slot with release, and winning the slot's CAS acquires it, so the thief sees the
 //! frame as the owner wrote it. The thief stores `done` with release, and the owner loads it with acquire, so the owner
@@ -61,32 +61,16 @@ impl Lineage {
 
 /// A piece of work in execution on a thread, kept on the stack of that thread while it runs.
 pub(crate) struct Running {
-    lineage: *const Lineage,
-    /// How many forks were open when it began: those above are its own.
-    pub(crate) base: Cell<usize>,
+    pub(crate) lineage: *const Lineage,
+    /// The newest fork that was open when it began: that one and those below are not its own.
+    pub(crate) base: Cell<*const Frame>,
     /// What it interrupts: work that waits.
     pub(crate) outer: Cell<*const Running>,
 }
 
 impl Running {
     pub(crate) fn new(lineage: *const Lineage) -> Self {
-        Self { lineage, base: Cell::new(0), outer: Cell::new(ptr::null()) }
-    }
-
-    /// The work to which the fork at `depth` belongs: the innermost that began at or below it. Null stands for the root.
-    ///
-    /// # Safety
-    /// `innermost` is null or points to a record that is linked, as are those it leads to.
-    pub(crate) unsafe fn lineage_at(innermost: *const Running, depth: usize) -> *const Lineage {
-        let mut running = innermost;
-        // SAFETY: the caller's word.
-        while let Some(record) = unsafe { running.as_ref() } {
-            if record.base.get() <= depth {
-                return record.lineage;
-            }
-            running = record.outer.get();
-        }
-        ptr::null()
+        Self { lineage, base: Cell::new(ptr::null()), outer: Cell::new(ptr::null()) }
     }
 }
 
@@ -108,21 +92,50 @@ impl Published {
 #[repr(C, align(8))]
 pub(crate) struct Frame {
     execute: unsafe fn(*const Frame),
+    /// The fork that was the newest before this one.
+    previous: *const Frame,
+    is_published: AtomicBool,
     published: UnsafeCell<MaybeUninit<Published>>,
 }
 
 impl Frame {
-    /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief.
-    pub(crate) fn new(execute: unsafe fn(*const Frame)) -> Self {
-        Self { execute, published: UnsafeCell::new(MaybeUninit::uninit()) }
+    /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief. `previous`
+    /// is the newest fork of this thread so far.
+    #[inline(always)]
+    pub(crate) fn new(execute: unsafe fn(*const Frame), previous: *const Frame) -> Self {
+        Self {
+            execute,
+            previous,
+            is_published: AtomicBool::new(false),
+            published: UnsafeCell::new(MaybeUninit::uninit()),
+        }
     }
 
     /// # Safety
-    /// The frame is private and the caller is the one who publishes it.
+    /// The frame is linked, and stays so during the call.
+    #[inline(always)]
+    pub(crate) unsafe fn previous(this: *const Frame) -> *const Frame {
+        // SAFETY: alive while it is linked.
+        unsafe { (*this).previous }
+    }
+
+    /// # Safety
+    /// As for [`previous`](Self::previous), or the caller is the owner and has just popped it.
+    #[inline(always)]
+    pub(crate) unsafe fn is_published(this: *const Frame) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { (*this).is_published.load(Ordering::Relaxed) }
+    }
+
+    /// # Safety
+    /// The frame is private and the caller is the one who publishes it, under the gate of its stack.
     pub(crate) unsafe fn prepare(this: *const Frame, published: Published) {
-        // SAFETY: a private frame is touched by the publisher alone (state table), so nobody holds a reference into the
-        // cell.
-        unsafe { (*(*this).published.get()).write(published) };
+        // SAFETY: what a private frame keeps for its publication is touched by the publisher alone (state table), so nobody
+        // holds a reference into the cell.
+        unsafe {
+            (*(*this).published.get()).write(published);
+            (*this).is_published.store(true, Ordering::Relaxed);
+        }
     }
 
     /// # Safety

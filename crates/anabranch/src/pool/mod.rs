@@ -1,6 +1,6 @@
 //! The pool: frames, shelves, sleep, and the threads that live by them.
 //!
-//! `frame <- fork_stack <- worker <- registry <- builder`; `sleep` and `tasks` stand beside `fork_stack`.
+//! `frame <- shelf <- fork_stack <- worker <- registry <- builder`; `sleep` and `tasks` stand beside `fork_stack`.
 
 #[cfg(not(loom))]
 mod broadcast;
@@ -18,6 +18,7 @@ pub(crate) mod registry;
 mod search;
 #[cfg(not(loom))]
 mod seats;
+pub(crate) mod shelf;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
 pub(crate) mod stats;

@@ -135,7 +135,7 @@ impl Registry {
         }
         // The thread may be away for long: what it has forked in its own pool is for the others to take.
         if current.registry().is_some() {
-            while current.publish_oldest() {}
+            current.publish_all();
         }
         let _guest = Guest::sit_down(self);
         root()
@@ -208,7 +208,9 @@ impl<'a> Guest<'a> {
         if let Some(lookout) = registry.sleep.call_if_vacant() {
             registry.wake(Some(lookout));
         }
-        if !registry.can_raid && registry.threads > 1 {
+        if registry.can_raid || registry.threads == 1 {
+            seat.stack.forget_demand();
+        } else {
             seat.stack.ask();
         }
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`

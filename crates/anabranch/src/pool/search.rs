@@ -67,7 +67,10 @@ impl Registry {
     /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
-        for worker in self.workers().filter(|worker| worker.stack.is_asked()) {
+        // Who waits for a fork has published all that is below it, and has nothing above.
+        let silent =
+            |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
+        for worker in self.workers().filter(silent) {
             let published = worker.stack.raid(&worker.parker, self.threads());
             if published > 0 {
                 worker.counters.raided.add(published as u64);
@@ -98,7 +101,7 @@ impl Registry {
                 return Some(Work::Task(task));
             }
             victim.stack.ask();
-            (victim, base) = victim.thief_of(victim.stack.first_taken(base)?)?;
+            (victim, base) = victim.thief_of(victim.stack.shelf.first_taken(base)?)?;
         }
         None
     }

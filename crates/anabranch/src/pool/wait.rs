@@ -8,7 +8,7 @@
 
 use crate::{
     pool::{
-        fork_stack::{Outcome, Slot},
+        fork_stack::Outcome,
         frame::{Frame, Lineage},
         stats::Phase,
         worker::{Work, Worker},
@@ -51,15 +51,14 @@ impl Worker {
     /// Ends a fork that was published: takes it back, or waits for the thief.
     ///
     /// # Safety
-    /// The owner calls this, for the fork that it popped from `slot` and found published.
+    /// The owner calls this, for the fork that it has just popped and that may be published.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn finish(&self, slot: *const Slot, frame: *const Frame) -> Outcome {
+    pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
         let mut patience = Patience::default();
-        let index = self.stack.depth_of(slot);
         // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
         let outcome = unsafe {
-            self.stack.finish(slot, frame, || {
+            self.stack.finish(frame, |index| {
                 let awaited: *const Lineage = Frame::lineage(frame);
                 self.pause(&mut patience, || {
                     // A thread that unwinds takes no work that another can do: what runs on it would find itself in a

@@ -2,10 +2,11 @@
 
 use crate::{
     pool::{
-        fork_stack::{Claim, ForkStack, Slot},
+        fork_stack::ForkStack,
         frame::{Frame, Lineage, Running},
         monitor,
         registry::Registry,
+        shelf::Claim,
         stats::{Counter, Counters},
         status::Status,
         tasks::{Task, Tasks},
@@ -17,9 +18,8 @@ use crate::{
 };
 use std::{cell::Cell, ptr};
 
-/// The most forks that a worker can have open; deeper ones run as plain calls. A slot is 8 bytes, a frame on the thread's
-/// stack at least ten times that, so a thread of the usual stack size does not get there.
-const CAPACITY: usize = 1 << 14;
+/// The most forks that a worker can have published at a time; there is no limit to those that are not.
+const CAPACITY: usize = 1 << 12;
 
 /// How many forks a demand is answered with where nobody can be raided afterwards.
 const UNASKED_LEVELS: usize = 3;
@@ -72,7 +72,7 @@ unsafe impl Sync for Worker {}
 
 /// The seat of a thread that is in no pool: without room for forks, so that every fork takes the slow path.
 static NOBODY: Worker = Worker {
-    stack: ForkStack::closed(),
+    stack: ForkStack::outside(),
     parker: Parker::new(),
     tasks: Tasks::new(),
     inbox: Tasks::new(),
@@ -173,29 +173,23 @@ impl Worker {
         self.called.swap(false, Ordering::Acquire)
     }
 
-    /// The slow path of a fork: serves the demand. `None`: there is no room, so the fork has to be a plain call.
-    ///
-    /// # Safety
-    /// As for [`ForkStack::push`].
+    /// Serves the demand for work. Only the thread that holds the seat calls this.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn push_asked(&self, frame: *const Frame) -> Option<*const Slot> {
-        // SAFETY: the caller's word.
-        let slot = unsafe { self.stack.push_unasked(frame) }?;
-        self.stack.serve();
+    pub(crate) fn serve(&self) {
         let levels = if self.registry().is_some_and(Registry::can_raid) { 1 } else { UNASKED_LEVELS };
-        for _ in 0..levels {
-            self.publish_oldest();
-        }
-        Some(slot)
+        self.publish(levels);
     }
 
-    /// Publishes the oldest private fork of this thread. Only the thread that holds the seat calls this.
-    pub(crate) fn publish_oldest(&self) -> bool {
+    /// Lays open all that this thread has forked.
+    pub(crate) fn publish_all(&self) {
+        self.publish(usize::MAX);
+    }
+
+    fn publish(&self, most: usize) {
         // SAFETY: called by the owner.
-        let is_published = unsafe { self.stack.publish_oldest(&self.parker) };
-        self.counters.published.add(u64::from(is_published));
-        is_published
+        let published = unsafe { self.stack.serve(&self.parker, most) };
+        self.counters.published.add(published as u64);
     }
 
     /// Runs work that this thread has taken.
@@ -232,9 +226,9 @@ impl Worker {
 
     /// Takes a published fork at `from` or above and notes the theft.
     pub(crate) fn take_fork(&self, from: usize, thief: &Worker) -> Option<Claim> {
-        let (index, claim) = self.stack.take_oldest(from)?;
+        let (index, claim) = self.stack.shelf.take_oldest(from)?;
         let theft = &self.thefts[index];
-        theft.base.store(thief.stack.depth() as u64, Ordering::Relaxed);
+        theft.base.store(thief.stack.shelf.len() as u64, Ordering::Relaxed);
         theft.thief.store(ptr::from_ref(thief).cast_mut(), Ordering::Release);
         Some(claim)
     }
@@ -259,7 +253,7 @@ impl Worker {
 
     /// Whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty() || self.stack.has_published()
+        !self.tasks.is_empty() || self.stack.shelf.has_published()
     }
 }
 
