@@ -27,7 +27,8 @@ fn assert_goes_quiet(prefix: &str) {
     for _ in 0..5 {
         thread::sleep(Duration::from_millis(200));
         let before = switches(prefix);
-        assert_eq!(before.len(), 4);
+        // Spares, if a loaded machine made any, have to be quiet too.
+        assert!(before.len() >= 4);
         thread::sleep(Duration::from_secs(1));
         if switches(prefix) == before {
             return;

@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
 const LOOKS_BETWEEN: u32 = 64;
 
-/// After how long a broadcast is not a quick one.
-const LONG_BROADCAST: Duration = Duration::from_millis(5);
+/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up.
+const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
 #[derive(Default)]
@@ -79,19 +79,12 @@ impl Worker {
         self.wait(is_over, || self.registry()?.find_task(self, awaited));
     }
 
-    /// Waits for the answers to a broadcast. Every worker may be held up by it, so this thread sees to it that somebody looks
-    /// out if it takes long.
+    /// Waits for the answers to a broadcast.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
         while !is_over() {
-            if let Some(task) = self.inbox.take_oldest() {
-                self.run(Work::Task(task));
-                continue;
-            }
-            self.status.wait();
-            let is_woken = self.parker.park_timeout(LONG_BROADCAST);
-            self.status.activate();
-            if !is_woken && let Some(registry) = self.registry() {
-                registry.ensure_lookout();
+            match self.inbox.take_oldest() {
+                Some(task) => self.run(Work::Task(task)),
+                None => self.park(),
             }
         }
     }
@@ -115,18 +108,26 @@ impl Worker {
             hint::spin_loop();
         } else {
             *patience = Patience::default();
-            self.counters.parks.add(1);
-            let phase = self.counters.phase();
-            let enter = |phase| {
-                if self.is_own {
-                    self.counters.enter(phase);
-                }
-            };
-            enter(Phase::Parked);
-            self.status.wait();
-            self.parker.park();
-            self.status.activate();
-            enter(phase.unwrap_or(Phase::Working));
+            self.park();
+        }
+    }
+
+    /// Waits to be unparked, and lends the slot meanwhile. May return early.
+    fn park(&self) {
+        self.counters.parks.add(1);
+        let phase = self.counters.phase();
+        let enter = |phase| {
+            if self.is_own {
+                self.counters.enter(phase);
+            }
+        };
+        enter(Phase::Parked);
+        self.status.wait();
+        let is_woken = self.parker.park_timeout(LONG_WAIT);
+        self.status.activate();
+        enter(phase.unwrap_or(Phase::Working));
+        if !is_woken && let Some(registry) = self.registry() {
+            registry.ensure_lookout();
         }
     }
 }

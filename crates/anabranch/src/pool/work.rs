@@ -139,7 +139,7 @@ impl Registry {
         is_uncalled
     }
 
-    /// Sees to it that somebody looks out, where all workers may be held up by a broadcast.
+    /// Sees to it that somebody looks out, for a thread that waits long: all workers may be held up.
     pub(crate) fn ensure_lookout(&self) {
         match self.sleep.appoint() {
             Appointed::Before => {}
@@ -152,12 +152,17 @@ impl Registry {
         }
     }
 
-    /// The lookout goes to work: a sleeper follows it, or else, where all threads are at work or blocked, a spare.
+    /// The lookout goes to work: a sleeper follows it, or else a spare where a thread is blocked without a word. Without such
+    /// a thread the post may stay empty: everybody is at work, or waits and sees to it that somebody looks out.
     fn hand_on_the_post(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
-            None if self.crew.add_spare(self) => {}
-            None => self.wake(self.sleep.resign()),
+            None => {
+                let is_blocked = self.workers().any(|worker| worker.status.is_lent());
+                if !(is_blocked && self.crew.add_spare(self)) {
+                    self.wake(self.sleep.resign());
+                }
+            }
         }
     }
 }
