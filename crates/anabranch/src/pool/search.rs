@@ -40,15 +40,17 @@ impl Registry {
         }
     }
 
-    /// The lookout's look: whether there is work to be had, also after asking for it, and after raiding those who do not
-    /// answer because they are in a long piece that does not fork.
+    /// Whether there is something to take without asking.
+    pub(crate) fn has_published_work(&self) -> bool {
+        self.workers().any(Worker::has_work)
+    }
+
+    /// The lookout's look: whether there is work to be had after asking for it, and after raiding those who do not answer
+    /// because they are in a long piece that does not fork.
     ///
     /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So work
     /// that takes less than a beat is never disturbed.
     pub(crate) fn sees_work(&self) -> bool {
-        if self.workers().any(Worker::has_work) {
-            return true;
-        }
         let mut has_asked = false;
         for worker in self.workers().filter(|worker| worker.is_worth_asking()) {
             worker.stack.ask();
@@ -59,7 +61,7 @@ impl Registry {
         }
         let is_answered = (0..LOOKS_AFTER_ASKING).any(|_| {
             hint::spin_loop();
-            self.workers().any(Worker::has_work)
+            self.has_published_work()
         });
         is_answered || self.can_raid() && self.raid_all()
     }

@@ -235,6 +235,14 @@ impl Lookout {
             }
             self.is_full = !registry.has_free_slot();
         }
-        if !self.is_full && registry.sees_work() { Sight::Work } else { Sight::Nothing }
+        if self.is_full {
+            return Sight::Nothing;
+        }
+        // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
+        // has been waiting, and not for what comes and goes between two beats.
+        let is_waiting = registry.has_published_work();
+        let has_core = registry.count_active(registry.cores) < registry.cores;
+        let sees_work = is_waiting || registry.sees_work();
+        if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
     }
 }
