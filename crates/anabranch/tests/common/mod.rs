@@ -149,3 +149,20 @@ pub fn where_work_is_stolen(check: impl Fn() + Sync) {
         }
     });
 }
+
+/// Waits until no thread of the pool looks, wakes or parks any more.
+pub fn at_rest(pool: &Pool) {
+    let steps = || {
+        let total = pool.stats().total();
+        (total.searches, total.parks, total.wakes)
+    };
+    let mut before = steps();
+    loop {
+        thread::sleep(Duration::from_millis(25));
+        let now = steps();
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+}
