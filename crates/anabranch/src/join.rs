@@ -125,7 +125,7 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     let frame = &raw const fork.frame;
     // SAFETY: the caller's word; then as in `fork` itself.
     unsafe {
-        if worker.stack.pop(frame) || worker.finish(frame) == Outcome::Reclaimed {
+        if worker.stack.pop(frame) || worker.finish(frame) != Outcome::Done {
             drop(fork.take_job());
         } else {
             match fork.take_result() {

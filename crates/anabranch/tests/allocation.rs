@@ -104,9 +104,11 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
             let pool = pool(threads);
             let rounds = |n| (0..n).for_each(|i| pool.install(|| round(i)));
             rounds(200);
-            let before = LIVE_BYTES.load(Ordering::Relaxed);
+            let (before, spares) = (LIVE_BYTES.load(Ordering::Relaxed), pool.stats().spare_threads);
             rounds(10_000);
-            let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
+            // The seat of a spare is kept until the pool ends; how many there are is a matter of timing.
+            let seats = 150_000 * (pool.stats().spare_threads - spares) as i64;
+            let grown = LIVE_BYTES.load(Ordering::Relaxed) - before - seats;
             // The harness allocates a little, and queues grow; one leaked payload a round would be four million bytes.
             assert!(grown < 100_000, "{grown} bytes more than before, in a pool of {threads}");
         }

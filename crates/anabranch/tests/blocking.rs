@@ -270,33 +270,14 @@ fn where_more_must_be_blocked_than_there_are_threads_spares_are_added() {
     });
 }
 
-/// Where nobody can be raided, a thread that is blocked keeps the forks that it has not published. A root in a pool of two
-/// and more, a task, and a stolen piece publish the first fork that they make, and nothing more unless they are asked.
-/// So a branch may block for the other one of the first join of its root or piece. It may not in a later or deeper join
-/// (`receiver_before_sender`, `rendezvous`, `barrier_in_all_leaves`, `reader_of_a_socket`: these stand still), nor in any
-/// join of a guest of a pool of one.
-const WITHOUT_RAIDS: &[&str] = &[
-    "lock_across_a_join",
-    "lock_across_a_loop",
-    "lazy_initialiser_that_joins",
-    "sender_before_receiver",
-    "sleeper_beside_others",
-    "chain_of_receivers",
-    "barrier_in_a_scope",
-    "barrier_in_a_loop",
-    "handshake_by_condvar",
-    "task_that_waits_for_a_fork_of_its_parent",
-];
-
+/// Raids do without `membarrier` as well, so the same programs end.
 #[test]
-fn without_membarrier_programs_end_that_block_in_the_first_join_of_a_piece() {
-    let programs: Vec<_> = PROGRAMS.iter().copied().filter(|(name, _)| WITHOUT_RAIDS.contains(name)).collect();
-    assert_eq!(programs.len(), WITHOUT_RAIDS.len());
+fn without_membarrier_the_programs_end_too() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = Pool::builder().threads(threads).without_membarrier().build().unwrap();
-            run_all(&pool, by_task, &programs);
-            run_all(&pool, by_guest, if threads == 1 { &programs[..5] } else { &programs });
+            run_all(&pool, by_task, PROGRAMS);
+            run_all(&pool, by_guest, PROGRAMS);
         }
     });
 }

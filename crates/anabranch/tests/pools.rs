@@ -86,9 +86,14 @@ fn handlers_are_inside_of_the_pool() {
             }
         };
         let pool = Pool::builder().threads(3).on_start(handler(&sums)).on_exit(handler(&sums)).build().unwrap();
-        assert_eq!(sums.lock().unwrap()[..], [(3, 500_500, (1, 2)); 3]);
+        let check = |least: usize| {
+            let sums = sums.lock().unwrap();
+            // Work in a handler may have called for a spare, which has its handlers too.
+            assert!(sums.len() >= least && sums.iter().all(|sum| *sum == (3, 500_500, (1, 2))), "{sums:?}");
+        };
+        check(3);
         drop(pool);
-        assert_eq!(sums.lock().unwrap()[..], [(3, 500_500, (1, 2)); 6]);
+        check(6);
     });
 }
 

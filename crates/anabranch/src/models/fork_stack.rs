@@ -6,7 +6,7 @@ use crate::{
         fork_stack::{ForkStack, Outcome},
         frame::Frame,
     },
-    sys::parker::Parker,
+    sys::{barrier::Fence, parker::Parker},
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 use std::ptr;
@@ -48,7 +48,11 @@ struct Seat {
 
 impl Seat {
     fn new() -> Arc<Self> {
-        Arc::new(Self { stack: ForkStack::new(4), parker: Parker::new() })
+        Self::with(Fence::Asymmetric)
+    }
+
+    fn with(fence: Fence) -> Arc<Self> {
+        Arc::new(Self { stack: ForkStack::new(4, fence), parker: Parker::new() })
     }
 
     /// Makes the frame anew, for it may have been used, and links it.
@@ -71,7 +75,7 @@ impl Seat {
         let frame = &raw const fork.frame;
         // SAFETY: the model's owner calls this with what it forked last.
         unsafe {
-            if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) == Outcome::Reclaimed {
+            if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) != Outcome::Done {
                 fork.run();
             }
         }
@@ -195,15 +199,24 @@ fn raid_and_steal(seat: &Seat) {
 }
 
 #[test]
+fn models_raid_without_an_asymmetric_barrier() {
+    explore("raid, symmetric", Some(3), || raid_against_the_owner(Fence::Symmetric));
+}
+
+#[test]
 fn models_raid_against_the_owner() {
-    explore("raid", None, || {
-        let seat = Seat::new();
+    explore("raid, asymmetric", None, || raid_against_the_owner(Fence::Asymmetric));
+}
+
+fn raid_against_the_owner(fence: Fence) {
+    {
+        let seat = Seat::with(fence);
         let other = thief(&seat, raid_and_steal);
         let fork = Fork::new();
         seat.fork(&fork);
         seat.join(&fork);
         other.join().unwrap();
-    });
+    }
 }
 
 #[test]

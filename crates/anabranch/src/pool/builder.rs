@@ -1,7 +1,11 @@
 //! Making pools.
 
 use crate::{
-    pool::{Pool, crew::Plan, registry::Registry},
+    pool::{
+        Pool,
+        crew::{self, Plan},
+        registry::Registry,
+    },
     sys::barrier::{self, Fence},
 };
 use std::{any::Any, fmt, io, sync::mpsc, thread};
@@ -30,6 +34,7 @@ pub struct Builder {
     threads: Option<usize>,
     max_spares: Option<usize>,
     without_membarrier: bool,
+    pins: bool,
     plan: Plan,
 }
 
@@ -55,7 +60,8 @@ impl Builder {
         self
     }
 
-    /// Called by each of the pool's own threads when it starts, with its index. [`build`](Self::build) waits for it.
+    /// Called by each of the pool's own threads when it starts, with its index. [`build`](Self::build) waits for it, except
+    /// for spare threads, which start later: a handler must not wait for anything that the program does in the pool.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.plan.on_start = Some(Box::new(handler));
         self
@@ -81,7 +87,7 @@ impl Builder {
     /// Worth while on a machine that the program has for itself; elsewhere it keeps the system from moving a thread out of
     /// the way of others. Without effect on systems other than Linux.
     pub fn pin_threads(mut self, pin: bool) -> Self {
-        self.plan.pins = pin;
+        self.pins = pin;
         self
     }
 
@@ -99,9 +105,8 @@ impl Builder {
 
     /// Does without the `membarrier` system call, as on a system that does not have it.
     ///
-    /// With it a thread that does not fork for a while can have its forks published by an idle one. Without it each root
-    /// and each stolen piece publishes its first forks unasked, which costs small roots some ten nanoseconds and spreads
-    /// coarse work a little less well.
+    /// Threads that do not fork for a while have their forks published by an idle one. With `membarrier` that costs a fork
+    /// nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes.
     pub fn without_membarrier(mut self) -> Self {
         self.without_membarrier = true;
         self
@@ -126,6 +131,9 @@ impl Builder {
         let fence =
             if barrier::is_available() && !self.without_membarrier { Fence::Asymmetric } else { Fence::Symmetric };
         self.plan.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
+        if self.pins {
+            self.plan.cores = crew::allowed_cores();
+        }
         // From here on dropping the pool ends what was started.
         let pool = Pool { registry: Registry::new(threads, fence, self.plan) };
         let (started, starts) = mpsc::channel();
@@ -158,7 +166,7 @@ impl fmt::Debug for Builder {
         f.debug_struct("Builder")
             .field("threads", &self.threads)
             .field("stack_size", &self.plan.stack_size)
-            .field("pin_threads", &self.plan.pins)
+            .field("pin_threads", &self.pins)
             .field("max_spare_threads", &self.max_spares.unwrap_or(DEFAULT_SPARES))
             .finish_non_exhaustive()
     }

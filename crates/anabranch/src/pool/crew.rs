@@ -28,7 +28,8 @@ pub(crate) struct Plan {
     pub(crate) on_start: Option<Handler>,
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: Option<PanicHandler>,
-    pub(crate) pins: bool,
+    /// The cores to which threads are bound in turn; empty where they are not.
+    pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
 }
 
@@ -41,6 +42,8 @@ pub(crate) struct Crew {
     spares: AtomicU64,
     refused: AtomicU64,
     has_complained: AtomicBool,
+    /// A seat whose thread the system refused, for the next attempt.
+    unused: Mutex<Option<usize>>,
 }
 
 impl Crew {
@@ -52,6 +55,7 @@ impl Crew {
             spares: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
+            unused: Mutex::new(None),
         }
     }
 
@@ -89,8 +93,8 @@ impl Crew {
         // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the registry.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
-        if self.plan.pins {
-            pin(number);
+        if !self.plan.cores.is_empty() {
+            pin(self.plan.cores[number % self.plan.cores.len()]);
         }
         let is_ready = self.call(self.plan.on_start.as_ref(), number);
         let is_spare = started.is_none();
@@ -136,31 +140,44 @@ impl Crew {
         if registry.is_closing() {
             return false;
         }
-        if self.spares() < self.plan.max_spares {
-            // Only the lookout adds spares, and there is one lookout: nobody else counts up meanwhile.
+        // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
+        let error = if self.spares() < self.plan.max_spares {
+            let seat = lock(&self.unused).take().unwrap_or_else(|| registry.add_seat(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
-            let error = match self.start(registry.add_seat(true), None) {
+            match self.start(registry.worker(seat), None) {
                 Ok(()) => return true,
-                Err(error) => error,
-            };
-            self.spares.fetch_sub(1, Ordering::Relaxed);
-            self.complain(&format!("the system refused a spare thread for one that is blocked: {error}"));
+                Err(error) => {
+                    self.spares.fetch_sub(1, Ordering::Relaxed);
+                    *lock(&self.unused) = Some(seat);
+                    Some(error)
+                }
+            }
         } else {
-            self.complain(&format!(
-                "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
-                 Builder::max_spare_threads, or block less inside parallel code",
-                self.plan.max_spares
-            ));
+            None
+        };
+        // A spare is wanted before it is needed; only when threads are blocked does anybody have to know.
+        if registry.workers().any(|worker| worker.status.is_lent()) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.complain(error);
         }
         false
     }
 
     /// Says once what is wrong: there is no caller to whom an error could be returned, and a program that stands still for
     /// this reason should not have to be guessed at.
-    fn complain(&self, what: &str) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        if !self.has_complained.swap(true, Ordering::Relaxed) {
-            eprintln!("anabranch: {what}");
+    fn complain(&self, error: Option<io::Error>) {
+        if self.has_complained.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        match error {
+            Some(error) => {
+                eprintln!("anabranch: the system refused a spare thread for one that is blocked: {error}");
+            }
+            None => eprintln!(
+                "anabranch: all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
+                 Builder::max_spare_threads, or block less inside parallel code",
+                self.plan.max_spares
+            ),
         }
     }
 
@@ -179,20 +196,27 @@ impl Crew {
     }
 }
 
-/// Binds the calling thread to one of the cores that it may use, by its number.
-fn pin(number: usize) {
+/// The cores that the calling thread may use; none where the system does not say.
+pub(crate) fn allowed_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        let Ok(allowed) = sched_getaffinity(None) else { return };
-        let cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
-        if let Some(&core) = cores.get(number % cores.len().max(1)) {
-            let mut only = CpuSet::new();
-            only.set(core);
-            // Pinning is a hint about speed: where the system refuses it, the thread runs all the same.
-            let _ = sched_setaffinity(None, &only);
-        }
+        use rustix::thread::{CpuSet, sched_getaffinity};
+        let is_allowed = |allowed: &CpuSet| (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect();
+        sched_getaffinity(None).as_ref().map_or_else(|_| Vec::new(), is_allowed)
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = number;
+    Vec::new()
+}
+
+/// Binds the calling thread to a core.
+fn pin(core: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let mut only = rustix::thread::CpuSet::new();
+        only.set(core);
+        // Pinning is a hint about speed: where the system refuses it, the thread runs all the same.
+        let _ = rustix::thread::sched_setaffinity(None, &only);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = core;
 }

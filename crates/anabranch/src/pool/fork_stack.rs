@@ -18,7 +18,8 @@
 //! The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame either the raider sees
 //! that it was popped, or the owner sees that the stack is closed, and goes to the gate, a lock that the raider holds until
 //! it is done. While the stack is closed no pop ends, so all that the raider reaches from `tail` stays where it is. This is
-//! the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone.
+//! the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone. Where the
+//! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
 //!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf from slot 0 on, and `gate.published`
 //! counts them. Joins are nested, so a published frame that is popped is the one on the highest slot. (2) Frames are
@@ -35,7 +36,7 @@ use crate::{
         shelf::Shelf,
     },
     sys::{
-        barrier,
+        barrier::{self, Fence},
         parker::Parker,
         sync::{AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering, lock},
     },
@@ -68,6 +69,7 @@ pub(crate) struct ForkStack {
     /// The newest frame. Alone on its line: the owner writes it at each fork, and only a raider looks at it.
     tail: CachePadded<AtomicPtr<Frame>>,
     signals: CachePadded<Signals>,
+    fence: Fence,
     gate: Mutex<Gate>,
     pub(crate) shelf: Shelf,
 }
@@ -77,9 +79,11 @@ unsafe impl Send for ForkStack {}
 // SAFETY: as above. Methods that only the owner may call say so and are unsafe.
 unsafe impl Sync for ForkStack {}
 
-/// What became of a published fork.
+/// What became of a fork that may have been published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
+    /// It was not. The owner must run it.
+    Private,
     /// The owner has it back and must run it.
     Reclaimed,
     /// A thief has run it.
@@ -93,15 +97,22 @@ impl ForkStack {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             signals: CachePadded::new(Signals { is_asked: AtomicBool::new(true), is_closed: AtomicBool::new(false) }),
+            fence: Fence::Symmetric,
             gate: Mutex::new(Gate { published: 0, running: ptr::null() }),
             shelf: Shelf::closed(),
         }
     }
 
-    pub(crate) fn new(capacity: usize) -> Self {
+    /// Without an asymmetric barrier the stack is always closed: then every pop goes through the gate, which costs as much as
+    /// the fence would that it takes the place of, and raids work all the same.
+    pub(crate) fn new(capacity: usize, fence: Fence) -> Self {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
-            signals: CachePadded::new(Signals { is_asked: AtomicBool::new(false), is_closed: AtomicBool::new(false) }),
+            signals: CachePadded::new(Signals {
+                is_asked: AtomicBool::new(false),
+                is_closed: AtomicBool::new(fence == Fence::Symmetric),
+            }),
+            fence,
             gate: Mutex::new(Gate { published: 0, running: ptr::null() }),
             shelf: Shelf::new(capacity),
         }
@@ -158,8 +169,8 @@ impl ForkStack {
             let mut gate = lock(&self.gate);
             // SAFETY: the owner's, and alive until its join ends.
             if !unsafe { Frame::is_published(frame) } {
-                // A raider was at the list and did not reach it.
-                return Outcome::Reclaimed;
+                // A raider was at the list and did not reach it, or there always may be one.
+                return Outcome::Private;
             }
             let index = gate.published - 1;
             if self.shelf.reclaim(index, frame) {
@@ -239,18 +250,22 @@ impl ForkStack {
 
     /// Publishes up to `most` frames, the oldest, for an owner that does not answer. How many there were.
     ///
-    /// To be called only where [`barrier::heavy`] works, which costs some microseconds; without frames it is not paid.
+    /// Costs some microseconds where there are frames and an asymmetric barrier.
     pub(crate) fn raid(&self, owner: *const Parker, most: usize) -> usize {
         let mut gate = lock(&self.gate);
         if self.tail.load(Ordering::Relaxed).is_null() {
             return 0;
         }
-        self.signals.is_closed.store(true, Ordering::Relaxed);
-        barrier::heavy();
+        if self.fence == Fence::Asymmetric {
+            self.signals.is_closed.store(true, Ordering::Relaxed);
+            barrier::heavy();
+        }
         let newest = self.tail.load(Ordering::Acquire);
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
         let published = unsafe { self.publish(&mut gate, newest, owner, most) };
-        self.signals.is_closed.store(false, Ordering::Release);
+        if self.fence == Fence::Asymmetric {
+            self.signals.is_closed.store(false, Ordering::Release);
+        }
         published
     }
 

@@ -66,7 +66,7 @@ impl Pool {
     /// what that thread has forked there is first laid open, so that its own pool can go on without it.
     ///
     /// # Panics
-    /// When `root` panics; and when some 60,000 roots are open in the pool at once.
+    /// When `root` panics.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();

@@ -1,21 +1,35 @@
 //! The monitor: finds threads of the pool that are blocked without having said so.
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing with it.
-//! The lookout, when no slot is free while work waits, compares the CPU clocks of those that hold one: a clock that stands
-//! still from one look to the next belongs to a thread that did not run. That may also be the scheduler's doing, on a
-//! machine with more threads than cores, so a second question decides: only a thread that the system says is asleep is
-//! blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
+//! The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly moved from one
+//! look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a little). That may also be
+//! the scheduler's doing, on a machine with more threads than cores, so a second question decides: only a thread that the
+//! system says is asleep is blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
+//! A thread that waits by spinning is not found: nothing tells it from one that works.
 //!
 //! On systems other than Linux nobody is found, and a blocked thread keeps its slot.
 
 use crate::pool::worker::Worker;
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 /// What a lookout remembers from one look to the next.
 #[derive(Default)]
 pub(crate) struct Monitor {
-    clocks: HashMap<usize, (u32, u64)>,
+    readings: HashMap<usize, Reading>,
 }
+
+/// A thread's CPU clock, in nanoseconds, and when it was read.
+struct Reading {
+    thread: u32,
+    clock: u64,
+    at: Instant,
+}
+
+/// A thread that runs for less than this part of the time is blocked for the rest of it.
+const BUSY_PART: u32 = 4;
 
 impl Monitor {
     /// Looks at all who have a slot or have lent it. Whether a slot was lent.
@@ -24,13 +38,17 @@ impl Monitor {
         for worker in workers {
             let status = &worker.status;
             if !(status.is_active() || status.is_lent()) {
-                self.clocks.remove(&worker.index);
+                self.readings.remove(&worker.index);
                 continue;
             }
             let thread = worker.thread();
             let Some(clock) = cpu_clock(thread) else { continue };
-            let stood_still = self.clocks.insert(worker.index, (thread, clock)) == Some((thread, clock));
-            if !stood_still {
+            let now = Reading { thread, clock, at: Instant::now() };
+            let Some(before) = self.readings.insert(worker.index, now).filter(|before| before.thread == thread) else {
+                continue;
+            };
+            let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
+            if ran * BUSY_PART > before.at.elapsed() {
                 status.take_back();
             } else if status.is_active() && is_asleep(thread) && status.lend() {
                 has_lent = true;

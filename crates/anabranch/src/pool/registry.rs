@@ -25,8 +25,7 @@ pub(crate) struct Registry {
     pub(crate) cores: usize,
     pub(crate) sleep: Sleep,
     closing: AtomicBool,
-    /// Whether a thread that does not answer can be raided. Where not, more is published of one's own accord.
-    can_raid: bool,
+    fence: Fence,
     pub(crate) crew: Crew,
     /// Added to by the lookout alone.
     pub(crate) slots_lent: Counter,
@@ -42,7 +41,7 @@ impl Registry {
         Arc::new_cyclic(|registry| {
             let seats = Seats::new();
             for _ in 0..threads {
-                seats.add(|index| Worker::new(registry.as_ptr(), index, true));
+                seats.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
             }
             Self {
                 seats,
@@ -51,7 +50,7 @@ impl Registry {
                 cores: std::thread::available_parallelism().map_or(1, usize::from),
                 sleep: Sleep::new(fence),
                 closing: AtomicBool::new(false),
-                can_raid: fence == Fence::Asymmetric,
+                fence,
                 crew: Crew::new(plan, registry.clone()),
                 slots_lent: Counter::new(),
             }
@@ -61,10 +60,6 @@ impl Registry {
     /// How many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
         self.threads
-    }
-
-    pub(crate) fn can_raid(&self) -> bool {
-        self.can_raid
     }
 
     /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant.
@@ -78,7 +73,7 @@ impl Registry {
 
     pub(crate) fn add_seat(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
-        let index = self.seats.add(|index| Worker::new(self, index, is_own));
+        let index = self.seats.add(|index| Worker::new(self, index, is_own, self.fence));
         self.worker(index)
     }
 
@@ -179,7 +174,7 @@ impl Registry {
             spare_threads: self.crew.spares(),
             spares_refused: self.crew.refused(),
             slots_lent: self.slots_lent.get(),
-            uses_membarrier: self.can_raid,
+            uses_membarrier: self.fence == Fence::Asymmetric,
         };
         for worker in self.workers() {
             let counts = worker.counters.read();
@@ -208,11 +203,7 @@ impl<'a> Guest<'a> {
         if let Some(lookout) = registry.sleep.call_if_vacant() {
             registry.wake(Some(lookout));
         }
-        if registry.can_raid || registry.threads == 1 {
-            seat.stack.forget_demand();
-        } else {
-            seat.stack.ask();
-        }
+        seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.
         let outer = unsafe { Worker::occupy(seat) };

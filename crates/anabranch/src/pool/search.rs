@@ -63,7 +63,7 @@ impl Registry {
             hint::spin_loop();
             self.has_published_work()
         });
-        is_answered || self.can_raid() && self.raid_all()
+        is_answered || self.raid_all()
     }
 
     /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
@@ -92,8 +92,6 @@ impl Registry {
                 // won is alive, so its ancestry can be read; a stranger goes back.
                 // SAFETY: the claim keeps the frame alive.
                 if unsafe { Frame::lineage(claim.frame).descends_from(awaited) } {
-                    me.counters.stolen.add(1);
-                    me.counters.helped.add(1);
                     return Some(Work::Frame(claim));
                 }
                 claim.put_back();

@@ -16,6 +16,9 @@
 //!
 //! > where a root is open and a worker asleep, there is a lookout.
 //!
+//! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who work
+//! block in foreign calls, somebody has to be there to lend their slots.
+//!
 //! Roles change under the lock. Only the beginning of a root has to be cheap: it marks its seat, and then reads
 //! `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
 //! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
@@ -53,6 +56,8 @@ struct Roles {
 pub(crate) struct Sleep {
     /// A copy of "no lookout, somebody asleep", to be read without the lock.
     is_post_vacant: AtomicBool,
+    /// A copy of `roles.has_lookout`, likewise; a moment late where that does no harm.
+    has_lookout: AtomicBool,
     roles: Mutex<Roles>,
     /// How the two sides of the module's argument fence.
     fence: barrier::Fence,
@@ -63,6 +68,7 @@ impl Sleep {
     pub(crate) fn new(fence: barrier::Fence) -> Self {
         Self {
             is_post_vacant: AtomicBool::new(false),
+            has_lookout: AtomicBool::new(false),
             roles: Mutex::new(Roles { has_lookout: false, asleep: Vec::new() }),
             fence,
         }
@@ -82,9 +88,19 @@ impl Sleep {
             return None;
         }
         let worker = roles.asleep.pop()?;
-        roles.has_lookout = true;
+        self.set_lookout(&mut roles, true);
         self.is_post_vacant.store(false, Ordering::Relaxed);
         Some(worker)
+    }
+
+    fn set_lookout(&self, roles: &mut Roles, has_lookout: bool) {
+        roles.has_lookout = has_lookout;
+        self.has_lookout.store(has_lookout, Ordering::Relaxed);
+    }
+
+    /// Whether there is a lookout, as of a moment ago.
+    pub(crate) fn has_lookout(&self) -> bool {
+        self.has_lookout.load(Ordering::Relaxed)
     }
 
     /// A worker leaves its work. There is a lookout afterwards.
@@ -94,7 +110,7 @@ impl Sleep {
             roles.asleep.push(worker);
             return Idle::Asleep;
         }
-        roles.has_lookout = true;
+        self.set_lookout(&mut roles, true);
         self.is_post_vacant.store(false, Ordering::Relaxed);
         Idle::Lookout
     }
@@ -116,7 +132,7 @@ impl Sleep {
         if roles.has_lookout {
             return Appointed::Before;
         }
-        roles.has_lookout = true;
+        self.set_lookout(&mut roles, true);
         self.is_post_vacant.store(false, Ordering::Relaxed);
         roles.asleep.pop().map_or(Appointed::Nobody, Appointed::Sleeper)
     }
@@ -132,7 +148,7 @@ impl Sleep {
     pub(crate) fn resign(&self) -> Option<usize> {
         let mut roles = lock(&self.roles);
         let sleeper = roles.asleep.pop();
-        roles.has_lookout = sleeper.is_some();
+        self.set_lookout(&mut roles, sleeper.is_some());
         sleeper
     }
 
@@ -145,7 +161,7 @@ impl Sleep {
             self.is_post_vacant.store(false, Ordering::Relaxed);
             return false;
         }
-        roles.has_lookout = false;
+        self.set_lookout(&mut roles, false);
         roles.asleep.push(worker);
         true
     }

@@ -103,9 +103,9 @@ counters! {
     raided,
     /// Published forks of this thread that it took back because nobody had taken them.
     reclaimed,
-    /// Pieces of work that this thread took from another: forks and tasks.
+    /// Pieces of work that this thread took: forks from the shelves of others, tasks from any queue.
     stolen,
-    /// How many of these it took while it waited for a fork of its own, from the thief or those who stole from it.
+    /// How many of these it took while it waited, for a stolen fork or for the tasks of a scope.
     helped,
     /// Looks at all the shelves.
     searches,
@@ -143,11 +143,11 @@ pub struct Stats {
     pub spares: WorkerStats,
     /// How many threads were added because others had blocked.
     pub spare_threads: usize,
-    /// How often a thread was wanted and not added, because the cap was reached or the system refused it.
+    /// How often a thread was wanted for one that is blocked and not added, because the cap was reached or the system refused.
     pub spares_refused: u64,
     /// How often the slot of a thread that was blocked in a foreign call was lent.
     pub slots_lent: u64,
-    /// Whether threads that do not answer are raided by means of `membarrier`; where not, more is published unasked.
+    /// Whether threads that do not answer are raided by means of `membarrier`; where not, every join takes a lock instead.
     pub uses_membarrier: bool,
 }
 

@@ -100,8 +100,12 @@ impl Worker {
     fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
         // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work that
         // this thread waits for in turn.
-        let broadcast = self.inbox.take_oldest().map(Work::Task);
-        if let Some(work) = broadcast.or_else(find) {
+        if let Some(task) = self.inbox.take_oldest() {
+            self.run(Work::Task(task));
+            *patience = Patience::default();
+        } else if let Some(work) = find() {
+            self.counters.stolen.add(1);
+            self.counters.helped.add(1);
             self.run(work);
             *patience = Patience::default();
         } else if patience.lasts(self) {

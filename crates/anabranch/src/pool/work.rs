@@ -45,6 +45,10 @@ impl Registry {
         let mut manners = Manners::default();
         while !self.is_closing() {
             if let Some(work) = self.search(me, &mut manners) {
+                // A thread that came to its work without having been lookout leaves none behind if it blocks.
+                if !self.sleep.has_lookout() {
+                    self.ensure_lookout();
+                }
                 me.counters.enter(Phase::Working);
                 me.run(work);
                 manners.note(me.counters.enter(Phase::Searching));
@@ -65,8 +69,11 @@ impl Registry {
         let start = Instant::now();
         let mut now = start;
         loop {
-            if let Some(task) = me.inbox.take_oldest() {
-                return Some(Work::Task(task));
+            // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
+            while let Some(task) = me.inbox.take_oldest() {
+                me.counters.enter(Phase::Working);
+                me.run(Work::Task(task));
+                me.counters.enter(Phase::Searching);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
@@ -139,7 +146,7 @@ impl Registry {
         is_uncalled
     }
 
-    /// Sees to it that somebody looks out, for a thread that waits long: all workers may be held up.
+    /// Sees to it that somebody looks out.
     pub(crate) fn ensure_lookout(&self) {
         match self.sleep.appoint() {
             Appointed::Before => {}
@@ -152,17 +159,13 @@ impl Registry {
         }
     }
 
-    /// The lookout goes to work: a sleeper follows it, or else a spare where a thread is blocked without a word. Without such
-    /// a thread the post may stay empty: everybody is at work, or waits and sees to it that somebody looks out.
+    /// The lookout goes to work: a sleeper follows it, or else a spare, so that somebody is there to see it if all who work
+    /// are blocked.
     fn hand_on_the_post(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
-            None => {
-                let is_blocked = self.workers().any(|worker| worker.status.is_lent());
-                if !(is_blocked && self.crew.add_spare(self)) {
-                    self.wake(self.sleep.resign());
-                }
-            }
+            None if self.crew.add_spare(self) => {}
+            None => self.wake(self.sleep.resign()),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
         tasks::{Task, Tasks},
     },
     sys::{
+        barrier::Fence,
         parker::Parker,
         sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
     },
@@ -20,9 +21,6 @@ use std::{cell::Cell, ptr};
 
 /// The most forks that a worker can have published at a time; there is no limit to those that are not.
 const CAPACITY: usize = 1 << 12;
-
-/// How many forks a demand is answered with where nobody can be raided afterwards.
-const UNASKED_LEVELS: usize = 3;
 
 /// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
 /// A hint, possibly an old one: whoever follows it checks what it finds.
@@ -96,9 +94,9 @@ thread_local! {
 }
 
 impl Worker {
-    pub(crate) fn new(registry: *const Registry, index: usize, is_own: bool) -> Self {
+    pub(crate) fn new(registry: *const Registry, index: usize, is_own: bool, fence: Fence) -> Self {
         Self {
-            stack: ForkStack::new(CAPACITY),
+            stack: ForkStack::new(CAPACITY, fence),
             parker: Parker::new(),
             tasks: Tasks::new(),
             inbox: Tasks::new(),
@@ -177,8 +175,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) fn serve(&self) {
-        let levels = if self.registry().is_some_and(Registry::can_raid) { 1 } else { UNASKED_LEVELS };
-        self.publish(levels);
+        self.publish(1);
     }
 
     /// Lays open all that this thread has forked.

@@ -1,4 +1,4 @@
-//! Pools in which threads block, at a bad moment or in an odd way: each of these fails today, most by their watchdog.
+//! Pools in which threads block, at a bad moment or in an odd way: each of these once went wrong.
 
 mod common;
 
@@ -136,7 +136,7 @@ fn a_system_that_refuses_spares_costs_no_memory() {
     });
 }
 
-/// A later join of a root publishes nothing where nobody can be raided: its branch must not block for the other one.
+/// Without `membarrier` a raid needs another way to the forks of a thread that does not answer.
 #[test]
 fn a_branch_blocks_in_a_later_join_without_membarrier() {
     watchdog(LIMIT, || {
@@ -149,7 +149,7 @@ fn a_branch_blocks_in_a_later_join_without_membarrier() {
     });
 }
 
-/// A spare inherits the one core of the thread that starts it, and finds no other to choose from.
+/// A spare inherits the one core of the thread that starts it, and must not take that for all there are.
 #[cfg(target_os = "linux")]
 #[test]
 fn pinned_spares_take_their_turn_too() {
