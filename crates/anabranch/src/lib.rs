@@ -53,3 +53,8 @@ pub use crate::{
     pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
 };
+
+/// The readme's example has to compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -29,7 +29,7 @@ const LOOKS_BETWEEN: usize = 8;
 const WORTH_WHILE: Duration = Duration::from_micros(10);
 
 /// How long a thread that got short pieces waits at least, and at most, before it asks again.
-const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(320));
+const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
 
 /// How long after the last root the lookout lies down.
 const QUIET: Duration = Duration::from_millis(10);
