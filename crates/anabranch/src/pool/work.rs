@@ -15,8 +15,11 @@ use std::time::{Duration, Instant};
 /// How often the lookout looks for work.
 const BEAT: Duration = Duration::from_micros(100);
 
+/// How often it looks when every core is busy: it takes turns with those who work.
+const BUSY_BEAT: Duration = Duration::from_micros(400);
+
 /// How often it looks when all slots are taken: only a thread that blocks without a word can change that unnoticed.
-const SLOW_BEAT: Duration = Duration::from_millis(1);
+const FULL_BEAT: Duration = Duration::from_millis(1);
 
 /// How long a worker without work searches before it gives its slot back: about as long as the gaps between the parallel
 /// parts of a program that is parallel throughout.
@@ -125,8 +128,7 @@ impl Registry {
                     Sight::Quiet if self.sleep.stand_down(me.index, || self.is_root_open()) => idle = Idle::Asleep,
                     Sight::Quiet | Sight::Nothing => {
                         me.counters.parks.add(1);
-                        let beat = if lookout.is_full { SLOW_BEAT } else { BEAT };
-                        me.parker.park_timeout(beat);
+                        me.parker.park_timeout(lookout.beat);
                     }
                 },
             }
@@ -213,12 +215,13 @@ struct Lookout {
     roots: u64,
     active: Instant,
     monitor: Monitor,
-    is_full: bool,
+    /// How long it sleeps until the next look.
+    beat: Duration,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
-        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), is_full: false }
+        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
     }
 
     fn look(&mut self, registry: &Registry) -> Sight {
@@ -227,24 +230,26 @@ impl Lookout {
         if is_busy || roots != self.roots {
             (self.roots, self.active) = (roots, Instant::now());
         }
+        self.beat = BEAT;
         if !is_busy {
-            self.is_full = false;
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
-        self.is_full = !registry.has_free_slot();
-        if self.is_full {
+        if !registry.has_free_slot() {
             if self.monitor.look(registry.workers()) {
                 registry.slots_lent.add(1);
             }
-            self.is_full = !registry.has_free_slot();
-        }
-        if self.is_full {
-            return Sight::Nothing;
+            if !registry.has_free_slot() {
+                self.beat = FULL_BEAT;
+                return Sight::Nothing;
+            }
         }
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
         let is_waiting = registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
+        if !has_core {
+            self.beat = BUSY_BEAT;
+        }
         let sees_work = is_waiting || registry.sees_work();
         if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
     }
