@@ -68,7 +68,7 @@ unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
 unsafe impl Sync for Worker {}
 
-/// The seat of a thread that is in no pool: without room for forks, so that every fork takes the slow path.
+/// The seat of a thread that is in no pool: always asked, so that every fork takes the slow path.
 static NOBODY: Worker = Worker {
     stack: ForkStack::outside(),
     parker: Parker::new(),
