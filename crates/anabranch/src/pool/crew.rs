@@ -124,14 +124,17 @@ impl Crew {
 
     /// Gives a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| match &self.plan.on_panic {
+        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.plan.on_panic {
             Some(handler) => handler(panic),
             None => drop(panic),
         }));
-        // A panic about a panic has nowhere to go. Where even the drop of its payload panics, that is the end of it.
-        if let Err(panic) = outcome {
-            std::mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
+        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
+        // whoever builds an endless chain of these gets the rest of it leaked.
+        for _ in 0..8 {
+            let Err(panic) = outcome else { return };
+            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
         }
+        std::mem::forget(outcome);
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout. `false`: the cap is reached, the system refuses,
