@@ -13,22 +13,27 @@ struct Shared {
 // SAFETY: the model is about who may touch `value` when; loom checks it.
 unsafe impl Sync for Shared {}
 
+/// One thread writes and wakes, the other waits and reads.
+fn a_value_is_handed_over(wait: impl Fn(&Parker)) {
+    let shared = Arc::new(Shared { parker: Parker::new(), value: UnsafeCell::new(0) });
+    let other = thread::spawn({
+        let shared = Arc::clone(&shared);
+        move || {
+            // SAFETY: before the token nobody else touches it.
+            shared.value.with_mut(|value| unsafe { *value = 7 });
+            shared.parker.unpark();
+        }
+    });
+    wait(&shared.parker);
+    // SAFETY: after the token the other thread does not touch it.
+    shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
+    other.join().unwrap();
+}
+
 #[test]
 fn models_parker_wakes_and_publishes() {
     explore("parker, park", None, || {
-        let shared = Arc::new(Shared { parker: Parker::new(), value: UnsafeCell::new(0) });
-        let other = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                // SAFETY: before the token nobody else touches it.
-                shared.value.with_mut(|value| unsafe { *value = 7 });
-                shared.parker.unpark();
-            }
-        });
-        shared.parker.park();
-        // SAFETY: after the token the other thread does not touch it.
-        shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
-        other.join().unwrap();
+        a_value_is_handed_over(Parker::park);
     });
 }
 
@@ -53,20 +58,10 @@ fn models_parker_two_wakers_leave_at_least_one_token() {
 #[test]
 fn models_parker_timed_wait_keeps_the_token_for_the_next() {
     explore("parker, timed", None, || {
-        let shared = Arc::new(Shared { parker: Parker::new(), value: UnsafeCell::new(0) });
-        let other = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                // SAFETY: before the token nobody else touches it.
-                shared.value.with_mut(|value| unsafe { *value = 7 });
-                shared.parker.unpark();
+        a_value_is_handed_over(|parker| {
+            if !parker.park_timeout(Duration::ZERO) {
+                parker.park();
             }
         });
-        if !shared.parker.park_timeout(Duration::ZERO) {
-            shared.parker.park();
-        }
-        // SAFETY: after the token the other thread does not touch it.
-        shared.value.with(|value| assert_eq!(unsafe { *value }, 7));
-        other.join().unwrap();
     });
 }

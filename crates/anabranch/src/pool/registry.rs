@@ -200,9 +200,7 @@ impl<'a> Guest<'a> {
         let seat = registry.take_seat();
         seat.note_thread();
         seat.roots.add(1);
-        if let Some(lookout) = registry.sleep.call_if_vacant() {
-            registry.wake(Some(lookout));
-        }
+        registry.wake(registry.sleep.call_if_vacant());
         seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.

@@ -89,13 +89,18 @@ impl Sleep {
         }
         let worker = roles.asleep.pop()?;
         self.set_lookout(&mut roles, true);
-        self.is_post_vacant.store(false, Ordering::Relaxed);
         Some(worker)
     }
 
     fn set_lookout(&self, roles: &mut Roles, has_lookout: bool) {
         roles.has_lookout = has_lookout;
-        self.has_lookout.store(has_lookout, Ordering::Relaxed);
+        self.show(roles);
+    }
+
+    /// Brings the copies up to date.
+    fn show(&self, roles: &Roles) {
+        self.has_lookout.store(roles.has_lookout, Ordering::Relaxed);
+        self.is_post_vacant.store(!roles.has_lookout && !roles.asleep.is_empty(), Ordering::Relaxed);
     }
 
     /// Whether there is a lookout, as of a moment ago.
@@ -111,7 +116,6 @@ impl Sleep {
             return Idle::Asleep;
         }
         self.set_lookout(&mut roles, true);
-        self.is_post_vacant.store(false, Ordering::Relaxed);
         Idle::Lookout
     }
 
@@ -120,9 +124,7 @@ impl Sleep {
         let mut roles = lock(&self.roles);
         let Some(place) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
         roles.asleep.remove(place);
-        if roles.asleep.is_empty() {
-            self.is_post_vacant.store(false, Ordering::Relaxed);
-        }
+        self.show(&roles);
         true
     }
 
@@ -133,7 +135,6 @@ impl Sleep {
             return Appointed::Before;
         }
         self.set_lookout(&mut roles, true);
-        self.is_post_vacant.store(false, Ordering::Relaxed);
         roles.asleep.pop().map_or(Appointed::Nobody, Appointed::Sleeper)
     }
 
@@ -155,14 +156,14 @@ impl Sleep {
     /// The lookout lies down, unless it finds a root open.
     pub(crate) fn stand_down(&self, worker: usize, is_root_open: impl Fn() -> bool) -> bool {
         let mut roles = lock(&self.roles);
-        self.is_post_vacant.store(true, Ordering::Relaxed);
+        roles.asleep.push(worker);
+        self.set_lookout(&mut roles, false);
         self.fence.rare();
         if is_root_open() {
-            self.is_post_vacant.store(false, Ordering::Relaxed);
+            roles.asleep.pop();
+            self.set_lookout(&mut roles, true);
             return false;
         }
-        self.set_lookout(&mut roles, false);
-        roles.asleep.push(worker);
         true
     }
 }

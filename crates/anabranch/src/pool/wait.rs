@@ -2,9 +2,9 @@
 //!
 //! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in the
 //! same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts, which want
-//! this very thread.) When there are none it spins a little, then parks
-//! and lends its slot to another thread. Who waits, waits for work that some thread is running; followed downwards these
-//! waits end at a thread that does not wait, so there is always one that goes on.
+//! this very thread.) When there are none it spins a little, then parks and lends its slot to another thread. Who waits,
+//! waits for work that some thread is running; followed downwards these waits end at a thread that does not wait, so there
+//! is always one that goes on.
 
 use crate::{
     pool::{
@@ -48,7 +48,7 @@ impl Patience {
 }
 
 impl Worker {
-    /// Ends a fork that was published: takes it back, or waits for the thief.
+    /// Ends a fork that may be published: takes it back, or waits for the thief.
     ///
     /// # Safety
     /// The owner calls this, for the fork that it has just popped and that may be published.

@@ -153,11 +153,7 @@ impl Registry {
         match self.sleep.appoint() {
             Appointed::Before => {}
             Appointed::Sleeper(worker) => self.wake(Some(worker)),
-            Appointed::Nobody => {
-                if !self.crew.add_spare(self) {
-                    self.wake(self.sleep.resign());
-                }
-            }
+            Appointed::Nobody => self.give_the_post_to_a_spare(),
         }
     }
 
@@ -166,8 +162,14 @@ impl Registry {
     fn hand_on_the_post(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
-            None if self.crew.add_spare(self) => {}
-            None => self.wake(self.sleep.resign()),
+            None => self.give_the_post_to_a_spare(),
+        }
+    }
+
+    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant.
+    fn give_the_post_to_a_spare(&self) {
+        if !self.crew.add_spare(self) {
+            self.wake(self.sleep.resign());
         }
     }
 }
