@@ -14,8 +14,9 @@ use crate::{
     iter::Splittable,
     join::{Forked, Job, fork},
     pool::{handle::Pool, worker::Worker},
+    sys::clock::Instant,
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Up to here blocks double without a look at the clock.
 const UNTIMED: usize = 16;

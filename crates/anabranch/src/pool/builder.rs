@@ -6,9 +6,13 @@ use crate::{
         crew::{self, Plan},
         registry::Registry,
     },
-    sys::barrier::{self, Fence},
+    sys::{
+        barrier::{self, Fence},
+        sync::mpsc,
+        thread,
+    },
 };
-use std::{any::Any, fmt, io, sync::mpsc, thread};
+use std::{any::Any, fmt, io};
 
 /// The most threads that a pool can have.
 const MAX_THREADS: usize = 4095;
@@ -175,7 +179,7 @@ impl fmt::Debug for Builder {
 /// The number of threads where the program does not say it.
 fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
     match variable {
-        None => Ok(thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS)),
+        None => Ok(thread::cores().min(MAX_THREADS)),
         Some(value) => match value.to_str().and_then(|text| text.trim().parse().ok()) {
             Some(0) => Err(BuildError::ZeroThreads),
             Some(threads) => Ok(threads),

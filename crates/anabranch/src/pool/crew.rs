@@ -6,14 +6,16 @@
 
 use crate::{
     pool::{registry::Registry, worker::Worker},
-    sys::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
+    sys::{
+        sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
+        thread::{self, JoinHandle},
+    },
 };
 use std::{
     any::Any,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Weak, mpsc},
-    thread::{self, JoinHandle},
+    sync::{Arc, Weak},
 };
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;

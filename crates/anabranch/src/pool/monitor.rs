@@ -7,13 +7,11 @@
 //! system says is asleep is blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
 //! A thread that waits by spinning is not found: nothing tells it from one that works.
 //!
-//! On systems other than Linux nobody is found, and a blocked thread keeps its slot.
+//! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who is:
+//! a wrong verdict may cost time, and nothing else.
 
-use crate::pool::worker::Worker;
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use crate::{pool::worker::Worker, sys::clock::Instant};
+use std::{collections::HashMap, time::Duration};
 
 /// What a lookout remembers from one look to the next.
 #[derive(Default)]
@@ -60,14 +58,16 @@ impl Monitor {
 
 /// The number by which the system knows the calling thread; 0 where it has none that is of use here.
 pub(crate) fn current_thread() -> u32 {
-    #[cfg(target_os = "linux")]
+    #[cfg(shuttle)]
+    return usize::from(crate::sys::thread::current().id()) as u32 + 1;
+    #[cfg(all(target_os = "linux", not(shuttle)))]
     return rustix::thread::gettid().as_raw_nonzero().get() as u32;
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", shuttle)))]
     0
 }
 
 /// How long a thread of this process has run, in nanoseconds.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(shuttle)))]
 fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`), which
     // `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not followed.
@@ -79,7 +79,7 @@ fn cpu_clock(thread: u32) -> Option<u64> {
 }
 
 /// Whether the system says that a thread sleeps: it is neither running nor ready to.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(shuttle)))]
 fn is_asleep(thread: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")) else { return false };
     // The name before the state is in parentheses and may hold any character.
@@ -87,17 +87,29 @@ fn is_asleep(thread: u32) -> bool {
     matches!(state, Some('S' | 'D'))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", shuttle)))]
 fn cpu_clock(_: u32) -> Option<u64> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", shuttle)))]
 fn is_asleep(_: u32) -> bool {
     false
 }
 
-#[cfg(all(test, target_os = "linux"))]
+/// Either stands still or has made a leap.
+#[cfg(shuttle)]
+fn cpu_clock(_: u32) -> Option<u64> {
+    let runs = crate::sys::chance::one_in(2);
+    Some(if runs { u64::MAX } else { 0 })
+}
+
+#[cfg(shuttle)]
+fn is_asleep(_: u32) -> bool {
+    crate::sys::chance::one_in(2)
+}
+
+#[cfg(all(test, target_os = "linux", not(shuttle)))]
 mod tests {
     use super::*;
     use std::{

@@ -11,6 +11,7 @@ use crate::{
     sys::{
         barrier::Fence,
         sync::{AtomicBool, Mutex, Ordering, lock},
+        thread::{self, thread_local},
     },
 };
 use std::{cell::Cell, ptr, sync::Arc};
@@ -47,7 +48,7 @@ impl Registry {
                 seats,
                 adding: Mutex::new(()),
                 threads,
-                cores: std::thread::available_parallelism().map_or(1, usize::from),
+                cores: thread::cores(),
                 sleep: Sleep::new(fence),
                 closing: AtomicBool::new(false),
                 fence,

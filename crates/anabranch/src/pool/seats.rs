@@ -3,11 +3,11 @@
 //! Segments of doubling size, each made when it is first needed, so that a seat never moves and a reader needs no more
 //! than two acquire loads. The first segment holds the pool's own threads.
 
-use crate::pool::worker::Worker;
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicUsize, Ordering},
+use crate::{
+    pool::worker::Worker,
+    sys::sync::{AtomicUsize, Ordering},
 };
+use std::sync::OnceLock;
 
 type Segment = Box<[OnceLock<Worker>]>;
 

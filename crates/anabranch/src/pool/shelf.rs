@@ -47,7 +47,8 @@ impl Shelf {
     }
 
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { slots: empty_slots(capacity), len: AtomicU64::new(0) }
+        // SAFETY: all bits zero are a null `AtomicPtr`.
+        Self { slots: unsafe { zeroed(capacity) }, len: AtomicU64::new(0) }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -125,14 +126,14 @@ impl Claim {
     }
 }
 
-/// Slots that take no memory before they are used.
-#[cfg(not(loom))]
-fn empty_slots(capacity: usize) -> Vec<Slot> {
-    // SAFETY: all bits zero are a null `AtomicPtr`.
-    unsafe { Box::<[Slot]>::new_zeroed_slice(capacity).assume_init() }.into_vec()
-}
-
-#[cfg(loom)]
-fn empty_slots(capacity: usize) -> Vec<Slot> {
-    (0..capacity).map(|_| Slot::default()).collect()
+/// Places for atomics of std, which take no memory before they are used.
+///
+/// # Safety
+/// All bits zero are a `T`, the default one, if its atomics are those of std.
+pub(crate) unsafe fn zeroed<T: Default>(len: usize) -> Vec<T> {
+    if cfg!(any(loom, shuttle)) {
+        return (0..len).map(|_| T::default()).collect();
+    }
+    // SAFETY: the caller's word.
+    unsafe { Box::<[T]>::new_zeroed_slice(len).assume_init() }.into_vec()
 }

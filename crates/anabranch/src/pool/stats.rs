@@ -1,12 +1,11 @@
 //! Counters: what each thread of a pool has done. Always on: one plain store where something rare happens, nothing on the
 //! path of a fork that nobody takes.
 
-use crate::sys::sync::{AtomicU64, Ordering};
-use std::{
-    cell::Cell,
-    fmt,
-    time::{Duration, Instant},
+use crate::sys::{
+    clock::Instant,
+    sync::{AtomicU64, Ordering},
 };
+use std::{cell::Cell, fmt, time::Duration};
 
 /// A counter that one thread at a time adds to, and any thread reads.
 #[derive(Default)]

@@ -13,9 +13,9 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::sync::hint,
+    sys::{clock::Instant, sync::hint, thread},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the slot
 /// goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
@@ -63,7 +63,7 @@ impl Worker {
                 self.pause(&mut patience, || {
                     // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
                     // panicking thread, and a guard that rolls back on panic would do so.
-                    if std::thread::panicking() {
+                    if thread::panicking() {
                         return None;
                     }
                     self.registry()?.find_descendant(self, index, awaited)

@@ -8,9 +8,9 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::sync::hint,
+    sys::{clock::Instant, sync::hint},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often the lookout looks for work.
 const BEAT: Duration = Duration::from_micros(100);

@@ -6,7 +6,7 @@ use crate::{
         frame::{Frame, Lineage, Running},
         monitor,
         registry::Registry,
-        shelf::Claim,
+        shelf::{self, Claim},
         stats::{Counter, Counters},
         status::Status,
         tasks::{Task, Tasks},
@@ -15,15 +15,18 @@ use crate::{
         barrier::Fence,
         parker::Parker,
         sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
+        thread::thread_local,
     },
 };
 use std::{cell::Cell, ptr};
 
-/// The most forks that a worker can have published at a time; there is no limit to those that are not.
-const CAPACITY: usize = 1 << 12;
+/// The most forks that a worker can have published at a time; there is no limit to those that are not. Few under shuttle,
+/// where the limit ought to be met.
+const CAPACITY: usize = if cfg!(shuttle) { 4 } else { 1 << 12 };
 
 /// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
 /// A hint, possibly an old one: whoever follows it checks what it finds.
+#[derive(Default)]
 struct Theft {
     thief: AtomicPtr<Worker>,
     base: AtomicU64,
@@ -110,7 +113,7 @@ impl Worker {
             called: AtomicBool::new(false),
             registry,
             // SAFETY: all bits zero are a null pointer and a zero, in atomics.
-            thefts: unsafe { Box::<[Theft]>::new_zeroed_slice(CAPACITY).assume_init() }.into_vec(),
+            thefts: unsafe { shelf::zeroed(CAPACITY) },
             last_victim: Cell::new(0),
         }
     }

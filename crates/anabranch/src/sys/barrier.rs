@@ -6,22 +6,27 @@
 //! on request (`membarrier`, private expedited, since 4.14), so the owner only has to keep the compiler from reordering
 //! ([`light`]) and the thread that comes rarely pays for both ([`heavy`]).
 //!
-//! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom both sides are
-//! sequentially consistent fences, which is what the pair amounts to.
+//! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom and shuttle both
+//! sides are sequentially consistent fences, which is what the pair amounts to.
 
 use crate::sys::sync::{Ordering, fence};
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use self::real::{heavy, is_available, light};
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 pub(crate) fn light() {
-    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    fence(Ordering::SeqCst);
 }
 
-#[cfg(loom)]
+#[cfg(any(loom, shuttle))]
 pub(crate) fn heavy() {
-    loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
+    fence(Ordering::SeqCst);
+}
+
+#[cfg(shuttle)]
+pub(crate) fn is_available() -> bool {
+    true
 }
 
 /// How the two sides of Dekker's pattern fence where it has to work on every system.
@@ -52,7 +57,7 @@ impl Fence {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod real {
     use std::sync::atomic::{Ordering, compiler_fence};
 

@@ -1,6 +1,10 @@
-//! What the runtime needs of the operating system and of the standard library, in one place, so that the model checker
+//! What the runtime needs of the operating system and of the standard library, in one place, so that the model checkers
 //! can stand in for it.
 
 pub(crate) mod barrier;
+#[cfg(shuttle)]
+pub(crate) mod chance;
+pub(crate) mod clock;
 pub(crate) mod parker;
 pub(crate) mod sync;
+pub(crate) mod thread;

@@ -55,9 +55,21 @@ impl Parker {
             crate::sys::sync::hint::spin_loop();
             return self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok();
         }
-        self.park_until(|guard| match self.wake.wait_timeout(guard, timeout) {
-            Ok((guard, result)) => (guard, !result.timed_out()),
-            Err(poisoned) => (poisoned.into_inner().0, true),
+        self.park_until(|guard| {
+            // Nor has shuttle, whose condvar would wait for ever. It has weak fairness, though, so the wait can be gone
+            // through: it ends when the others have had their turn, be it over or not.
+            #[cfg(shuttle)]
+            {
+                drop(guard);
+                crate::sys::sync::hint::spin_loop();
+                let _ = timeout;
+                (lock(&self.lock), crate::sys::chance::one_in(2))
+            }
+            #[cfg(not(shuttle))]
+            match self.wake.wait_timeout(guard, timeout) {
+                Ok((guard, result)) => (guard, !result.timed_out()),
+                Err(poisoned) => (poisoned.into_inner().0, true),
+            }
         })
     }
 
@@ -99,7 +111,7 @@ impl Parker {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
     use std::{sync::Arc, thread, time::Instant};

@@ -1,12 +1,13 @@
-//! std or loom: every lock-free room takes its atomics and locks from here, so that the lines that ship are the lines
-//! that are modelled.
+//! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines that
+//! are modelled, and the lines that are run under random schedules.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
     hint,
     sync::{
         Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+        mpsc,
     },
 };
 
@@ -16,6 +17,16 @@ pub(crate) use loom::{
     sync::{
         Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
+    },
+};
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    hint,
+    sync::{
+        Condvar, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
+        mpsc,
     },
 };
 

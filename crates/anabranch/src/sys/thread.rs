@@ -1,0 +1,64 @@
+//! Threads: starting them, what is local to them, what the system says of them.
+
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    thread::{Builder, JoinHandle, current, panicking},
+    thread_local,
+};
+
+#[cfg(shuttle)]
+pub(crate) use self::shuttled::{LocalCell, panicking, thread_local};
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread::{Builder, JoinHandle, current};
+
+/// How many threads the machine runs at a time for this process.
+pub(crate) fn cores() -> usize {
+    #[cfg(shuttle)]
+    return crate::sys::chance::up_to(4);
+    #[cfg(not(shuttle))]
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(shuttle)]
+mod shuttled {
+    use crate::sys::chance::one_in;
+    use shuttle::thread::LocalKey;
+    use std::cell::Cell;
+
+    /// Whether the calling thread unwinds. The threads of an execution are run by one, and so have one count of panics: when
+    /// some thread unwinds, none can tell whether it is itself. So chance decides. Then a thread that unwinds may do now and
+    /// then what it ought not to, which costs nothing but the promise that nothing runs on top of a panic.
+    pub(crate) fn panicking() -> bool {
+        std::thread::panicking() && one_in(2)
+    }
+
+    /// std has these methods on `LocalKey<Cell<T>>`, shuttle does not.
+    pub(crate) struct LocalCell<T: 'static>(pub(crate) &'static LocalKey<Cell<T>>);
+
+    impl<T: Copy> LocalCell<T> {
+        pub(crate) fn get(&'static self) -> T {
+            self.0.with(Cell::get)
+        }
+
+        pub(crate) fn set(&'static self, value: T) {
+            self.0.with(|cell| cell.set(value));
+        }
+
+        pub(crate) fn replace(&'static self, value: T) -> T {
+            self.0.with(|cell| cell.replace(value))
+        }
+    }
+
+    macro_rules! local_cells {
+        ($($(#[$meta:meta])* static $name:ident: Cell<$value:ty> = const { $init:expr };)*) => {$(
+            $(#[$meta])*
+            static $name: $crate::sys::thread::LocalCell<$value> = {
+                shuttle::thread_local! {
+                    static KEY: Cell<$value> = const { $init };
+                }
+                $crate::sys::thread::LocalCell(&KEY)
+            };
+        )*};
+    }
+    pub(crate) use local_cells as thread_local;
+}
