@@ -1,6 +1,10 @@
 //! What the runtime needs of the operating system and of the standard library, in one place, so that the model checker
 //! can stand in for it.
 
+#[cfg(all(unix, not(loom)))]
+pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
+#[cfg(all(unix, not(loom)))]
+pub(crate) mod memory;
 pub(crate) mod parker;
 pub(crate) mod sync;
