@@ -33,6 +33,8 @@
 //!   never met again by unrelated work on the same stack.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 
+#[cfg(all(unix, not(loom)))]
+mod fiber;
 #[cfg(not(loom))]
 mod iter;
 #[cfg(not(loom))]

@@ -1,10 +1,14 @@
 //! What the runtime needs of the operating system and of the standard library, in one place, so that the model checkers
 //! can stand in for it.
 
+#[cfg(all(unix, not(loom)))]
+pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;
+#[cfg(all(unix, not(loom)))]
+pub(crate) mod memory;
 pub(crate) mod parker;
 pub(crate) mod sync;
 pub(crate) mod thread;
