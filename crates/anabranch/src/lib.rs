@@ -47,6 +47,8 @@ mod pool;
 mod scope;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod sys;
+#[cfg(not(loom))]
+pub mod time;
 
 #[cfg(not(loom))]
 pub use crate::{

@@ -1,0 +1,293 @@
+//! Clocks: the system's, and one that a test drives.
+//!
+//! Clones of a clock are the same clock. The system's clock wakes nobody: who waits for a deadline parks no longer than until
+//! then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves the clock wakes
+//! all who have subscribed (see [`manual`](super::manual)).
+
+use crate::time::{
+    manual::{Manual, Subscription, Wake},
+    tick::{NEVER, Tick, nanos},
+};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// What a pool reads the time from: the system's monotonic clock, or one that a test moves by hand.
+///
+/// A clock is cheap to clone, and the clones show the same time.
+///
+/// ```
+/// use anabranch::time::{Clock, ManualClock};
+/// use std::time::Duration;
+///
+/// /// A program gives it `Clock::system()`.
+/// fn spent(clock: &Clock, work: impl FnOnce()) -> Duration {
+///     let start = clock.now();
+///     work();
+///     clock.now() - start
+/// }
+///
+/// let manual = ManualClock::new();
+/// assert_eq!(spent(&manual.clock(), || manual.advance(Duration::from_secs(60))), Duration::from_secs(60));
+/// ```
+#[derive(Clone)]
+pub struct Clock(Source);
+
+#[derive(Clone)]
+enum Source {
+    System { origin: Instant },
+    Manual(Arc<Manual>),
+}
+
+impl Clock {
+    /// The system's monotonic clock.
+    ///
+    /// ```
+    /// let clock = anabranch::time::Clock::system();
+    /// assert!(clock.now() <= std::time::Instant::now());
+    /// ```
+    pub fn system() -> Self {
+        Self(Source::System { origin: Instant::now() })
+    }
+
+    /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
+    ///
+    /// A manual clock counts from the instant when it was made, and stands still until it is moved.
+    ///
+    /// ```
+    /// use anabranch::time::ManualClock;
+    ///
+    /// let clock = ManualClock::new().clock();
+    /// assert_eq!(clock.now(), clock.now());
+    /// ```
+    #[inline]
+    pub fn now(&self) -> Instant {
+        match &self.0 {
+            Source::System { .. } => Instant::now(),
+            Source::Manual(manual) => manual.origin() + manual.elapsed(),
+        }
+    }
+}
+
+#[allow(dead_code, reason = "for the scheduler of the fibers")]
+impl Clock {
+    /// The time by this clock.
+    #[inline]
+    pub(crate) fn tick(&self) -> Tick {
+        match &self.0 {
+            Source::System { origin } => nanos(origin.elapsed()),
+            Source::Manual(manual) => manual.tick(),
+        }
+    }
+
+    /// So long from now.
+    #[inline]
+    pub(crate) fn tick_after(&self, duration: Duration) -> Tick {
+        self.tick().saturating_add(nanos(duration))
+    }
+
+    /// The tick of an instant; zero for one before the clock's origin.
+    pub(crate) fn tick_at(&self, instant: Instant) -> Tick {
+        nanos(instant.saturating_duration_since(self.origin()))
+    }
+
+    /// The instant of a tick. `None`: never.
+    pub(crate) fn instant_at(&self, tick: Tick) -> Option<Instant> {
+        if tick == NEVER { None } else { self.origin().checked_add(Duration::from_nanos(tick)) }
+    }
+
+    /// How long a thread may park that waits for `deadline`. `None`: until it is woken.
+    pub(crate) fn park_bound(&self, deadline: Tick) -> Option<Duration> {
+        let now = self.tick();
+        match &self.0 {
+            _ if deadline <= now => Some(Duration::ZERO),
+            Source::System { .. } if deadline != NEVER => Some(Duration::from_nanos(deadline - now)),
+            _ => None,
+        }
+    }
+
+    /// From now on `wake` is called whenever a manual clock was moved, until the subscription is dropped; one more call may
+    /// be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not panic.
+    ///
+    /// The system's clock calls nobody.
+    pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
+        match &self.0 {
+            Source::System { .. } => Subscription::NONE,
+            Source::Manual(manual) => manual.subscribe(wake),
+        }
+    }
+
+    fn origin(&self) -> Instant {
+        match &self.0 {
+            Source::System { origin } => *origin,
+            Source::Manual(manual) => manual.origin(),
+        }
+    }
+}
+
+/// The system's.
+impl Default for Clock {
+    fn default() -> Self {
+        Self::system()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Source::System { .. } => f.write_str("Clock::system()"),
+            Source::Manual(manual) => write!(f, "Clock {{ manual, {:?} after its start }}", manual.elapsed()),
+        }
+    }
+}
+
+/// A clock that stands still until it is moved, so that a test of a timeout of a minute takes no time at all.
+///
+/// The handle moves the clock; [`clock`](Self::clock) is what the code under test gets to see. Clones move the same clock.
+///
+/// ```
+/// use anabranch::time::ManualClock;
+/// use std::time::Duration;
+///
+/// let manual = ManualClock::new();
+/// let clock = manual.clock();
+/// let start = clock.now();
+/// manual.advance(Duration::from_secs(3600));
+/// assert_eq!(clock.now(), start + Duration::from_secs(3600));
+/// ```
+#[derive(Clone)]
+pub struct ManualClock(Arc<Manual>);
+
+impl ManualClock {
+    /// A clock that shows the present time, and goes on showing it.
+    ///
+    /// ```
+    /// let clock = anabranch::time::ManualClock::new().clock();
+    /// assert!(clock.now() <= std::time::Instant::now());
+    /// ```
+    pub fn new() -> Self {
+        Self(Arc::new(Manual::new()))
+    }
+
+    /// The clock that this handle moves.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let manual = anabranch::time::ManualClock::new();
+    /// let (one, other) = (manual.clock(), manual.clock());
+    /// manual.advance(Duration::from_nanos(1));
+    /// assert_eq!(one.now(), other.now());
+    /// ```
+    pub fn clock(&self) -> Clock {
+        Clock(Source::Manual(Arc::clone(&self.0)))
+    }
+
+    /// Moves the clock on, and wakes all who wait for a time by it, so that they look at it.
+    ///
+    /// They look at it on threads of their own: this function does not wait until what has fallen due is done. And the clock
+    /// jumps, it does not run: who sleeps for a second, twice, sleeps through one `advance` of two seconds and then for
+    /// another second. Two advances of a second each, with a wait for the effect of the first between them, are another
+    /// thing.
+    ///
+    /// The clock stops for good at some 584 years after its start.
+    ///
+    /// Takes time in proportion to the number of threads that wait.
+    ///
+    /// ```
+    /// use anabranch::time::ManualClock;
+    /// use std::{thread, time::Duration};
+    ///
+    /// let manual = ManualClock::new();
+    /// let clock = manual.clock();
+    /// let start = clock.now();
+    /// thread::scope(|s| {
+    ///     s.spawn(|| while clock.now() - start < Duration::from_secs(60) { thread::yield_now() });
+    ///     manual.advance(Duration::from_secs(60));
+    /// });
+    /// ```
+    pub fn advance(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ManualClock {{ {:?} after its start }}", self.0.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_system_clock_says_how_long_to_park() {
+        let clock = Clock::system();
+        let start = clock.tick();
+        assert_eq!(clock.park_bound(start), Some(Duration::ZERO));
+        let bound = clock.park_bound(clock.tick_after(60 * SECOND)).unwrap();
+        assert!(bound <= 60 * SECOND, "{bound:?}");
+        assert_eq!(clock.tick_after(Duration::MAX), NEVER);
+        assert_eq!(clock.park_bound(NEVER), None);
+    }
+
+    #[test]
+    fn clones_of_the_system_clock_count_from_one_origin() {
+        let clock = Clock::system();
+        let early = clock.tick();
+        thread::sleep(Duration::from_millis(1));
+        let late = clock.clone().tick();
+        assert!(late - early >= 1_000_000, "{early} and {late}");
+    }
+
+    #[test]
+    fn a_manual_clock_moves_by_hand_only() {
+        let manual = ManualClock::new();
+        let clock = manual.clock();
+        let deadline = clock.tick_after(2 * SECOND);
+        assert_eq!(clock.park_bound(deadline), None);
+        manual.advance(SECOND);
+        assert_eq!((clock.tick(), clock.park_bound(deadline)), (1_000_000_000, None));
+        manual.clone().advance(SECOND);
+        assert_eq!((clock.tick(), clock.park_bound(deadline)), (deadline, Some(Duration::ZERO)));
+    }
+
+    #[test]
+    fn a_manual_clock_never_comes_to_never() {
+        let manual = ManualClock::new();
+        manual.advance(Duration::MAX);
+        manual.advance(SECOND);
+        let clock = manual.clock();
+        assert_eq!((clock.tick(), clock.tick_after(SECOND)), (NEVER - 1, NEVER));
+        assert_eq!(clock.park_bound(NEVER), None);
+        assert!(clock.now() > Instant::now());
+    }
+
+    #[test]
+    fn ticks_and_instants_are_the_same_time() {
+        let manual = ManualClock::new();
+        manual.advance(3 * SECOND);
+        for clock in [manual.clock(), Clock::system()] {
+            let now = clock.now();
+            assert_eq!(clock.instant_at(clock.tick_at(now)), Some(now));
+            assert_eq!(clock.tick_at(now + SECOND) - clock.tick_at(now), 1_000_000_000);
+            assert_eq!(clock.instant_at(NEVER), None);
+            assert_eq!(clock.tick_at(clock.origin()), 0);
+        }
+        let clock = manual.clock();
+        assert_eq!(clock.tick_at(clock.now()), clock.tick());
+        assert_eq!(clock.tick_at(clock.origin() - SECOND), 0, "before the origin");
+    }
+}
