@@ -21,6 +21,9 @@ use std::{
 pub(crate) trait Job: Send {
     type Output: Send;
 
+    /// Whether it has to run on a fiber.
+    const MAY_WAIT: bool = false;
+
     /// Runs it on the thread that has stolen it.
     fn run(self) -> Self::Output;
 }
@@ -52,7 +55,7 @@ pub(crate) enum Forked<RA, A, J: Job> {
 
 /// A job that was forked. Before it runs the payload is the job, afterwards the result.
 #[repr(C)]
-struct Fork<J: Job> {
+pub(crate) struct Fork<J: Job> {
     frame: Frame,
     payload: UnsafeCell<Payload<J>>,
 }
@@ -63,10 +66,14 @@ union Payload<J: Job> {
 }
 
 impl<J: Job> Fork<J> {
+    pub(crate) fn frame(&self) -> *const Frame {
+        &raw const self.frame
+    }
+
     #[inline(always)]
-    fn new(job: J, previous: *const Frame) -> Self {
+    pub(crate) fn new(job: J, previous: *const Frame) -> Self {
         Self {
-            frame: Frame::new(Self::execute, previous),
+            frame: Frame::new(Self::execute, previous, J::MAY_WAIT),
             payload: UnsafeCell::new(Payload { job: ManuallyDrop::new(job) }),
         }
     }
@@ -89,14 +96,14 @@ impl<J: Job> Fork<J> {
     /// # Safety
     /// The fork was never published or has been reclaimed, and neither this nor `take_result` has been called.
     #[inline(always)]
-    unsafe fn take_job(&self) -> J {
+    pub(crate) unsafe fn take_job(&self) -> J {
         // SAFETY: the caller's word: the payload is the job, and this thread's.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).job) }
     }
 
     /// # Safety
     /// A thief has run the fork and it is done; this is called once.
-    unsafe fn take_result(&self) -> thread::Result<J::Output> {
+    pub(crate) unsafe fn take_result(&self) -> thread::Result<J::Output> {
         // SAFETY: the caller's word: the payload is the result, and this thread's again.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
     }
@@ -206,6 +213,6 @@ where
     match fork(a, Closure(b)) {
         Forked::Own(ra, Closure(b)) => (ra, b()),
         Forked::Stolen(ra, rb) => (ra, rb),
-        Forked::Outside(a, Closure(b)) => Pool::default().install(|| join(a, b)),
+        Forked::Outside(a, Closure(b)) => Pool::default().registry().enter(|| join(a, b)),
     }
 }

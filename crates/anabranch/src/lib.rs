@@ -33,6 +33,8 @@
 //!   never met again by unrelated work on the same stack.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 
+#[cfg(not(loom))]
+mod cx;
 #[cfg(all(unix, not(loom)))]
 mod fiber;
 #[cfg(not(loom))]
@@ -49,13 +51,17 @@ mod scope;
 mod sys;
 #[cfg(not(loom))]
 pub mod time;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+mod wait;
 
 #[cfg(not(loom))]
 pub use crate::{
+    cx::{JoinError, JoinHandle, Scope as FiberScope, ScopedHandle, Spawner, TimedOut, run, spawn},
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
     pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
+    wait::{Cancelled, Cx, WaitError, locals::FiberLocal},
 };
 
 /// The readme's example has to compile and run.

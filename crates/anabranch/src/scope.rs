@@ -20,7 +20,7 @@ use std::{
     ptr,
 };
 
-type Panic = Box<dyn Any + Send>;
+pub(crate) type Panic = Box<dyn Any + Send>;
 
 /// What a parent knows of its tasks.
 ///
@@ -149,7 +149,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// ```
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     if Worker::current().registry().is_none() {
-        return Pool::default().install(|| scope(body));
+        return Pool::default().registry().enter(|| scope(body));
     }
     let me = Worker::current();
     let scope = Scope { ledger: Ledger::new(me), scope: PhantomData, env: PhantomData };

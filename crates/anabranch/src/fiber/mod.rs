@@ -4,13 +4,9 @@
 
 #[cfg(test)]
 mod child;
-#[allow(dead_code, reason = "the scheduler of fibers is the user")]
+pub(crate) mod context;
 mod last_words;
-#[allow(dead_code, reason = "the scheduler of fibers is the user")]
 pub(crate) mod overflow;
-#[allow(dead_code, reason = "the scheduler of fibers is the user")]
 mod slab;
-#[allow(dead_code, reason = "the scheduler of fibers is the user")]
 pub(crate) mod stack;
-#[allow(dead_code, reason = "the scheduler of fibers is the user")]
 mod stack_error;

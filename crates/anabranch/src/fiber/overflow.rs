@@ -38,6 +38,11 @@ impl Guarded {
     pub(crate) fn new(guard: Range<usize>, stack_size: usize, name: Option<&str>) -> Self {
         Self { guard, stack_size, name: name.map(ptr::NonNull::from) }
     }
+
+    /// Another name, under the same condition. Not while this is the current one.
+    pub(crate) fn set_name(&mut self, name: Option<&str>) {
+        self.name = name.map(ptr::NonNull::from);
+    }
 }
 
 thread_local! {

@@ -1,9 +1,11 @@
 //! Making pools.
 
 use crate::{
+    fiber::stack::StackConfig,
     pool::{
         Pool,
         crew::{self, Plan},
+        fibers::limits::{DEFAULT_MAX_FIBERS, Limits},
         registry::Registry,
     },
     sys::{
@@ -11,6 +13,7 @@ use crate::{
         sync::mpsc,
         thread,
     },
+    time::Clock,
 };
 use std::{any::Any, fmt, io};
 
@@ -39,6 +42,9 @@ pub struct Builder {
     max_spares: Option<usize>,
     without_membarrier: bool,
     pins: bool,
+    clock: Clock,
+    max_fibers: Option<usize>,
+    stacks: StackConfig,
     plan: Plan,
 }
 
@@ -116,6 +122,52 @@ impl Builder {
         self
     }
 
+    /// How many fibers of the pool may be under way; about four million without it.
+    ///
+    /// A fiber is under way from its first step to its last. Those beyond the limit wait, unstarted, until others end. If the
+    /// others wait for them in turn, the program stands still: the pool says so once, on the standard error stream.
+    pub fn max_fibers(mut self, fibers: usize) -> Self {
+        self.max_fibers = Some(fibers.max(1));
+        self
+    }
+
+    /// The stack size of fibers, in bytes; 256 KiB without it. Rounded up to whole pages.
+    ///
+    /// A stack takes memory page by page as it is used, so a generous size costs address space alone. A fiber that needs more
+    /// ends the process, with a message that says so.
+    pub fn fiber_stack_size(mut self, bytes: usize) -> Self {
+        self.stacks.stack_size = bytes;
+        self
+    }
+
+    /// Guards the stacks of fibers by protecting pages, as on a Linux before 6.13: about 32,000 fibers can then be under way
+    /// in a process before the system's limit on mappings (`vm.max_map_count`) is reached.
+    pub fn without_guard_markers(mut self) -> Self {
+        self.stacks.without_guard_markers = true;
+        self
+    }
+
+    /// The clock by which fibers of this pool sleep and time out: one that a test moves by hand, say.
+    ///
+    /// ```
+    /// use anabranch::{Pool, time::ManualClock};
+    /// use std::time::Duration;
+    ///
+    /// let manual = ManualClock::new();
+    /// let pool = Pool::builder().threads(1).clock(manual.clock()).build()?;
+    /// let sleeper = pool.spawn(|cx| cx.sleep(Duration::from_secs(3600)));
+    /// while pool.fibers().iter().all(|fiber| fiber.waits_for().is_none()) {
+    ///     std::thread::yield_now();
+    /// }
+    /// manual.advance(Duration::from_secs(3600));
+    /// assert!(pool.run(|cx| sleeper.join(cx)).unwrap().is_ok());
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
@@ -138,8 +190,9 @@ impl Builder {
         if self.pins {
             self.plan.cores = crew::allowed_cores();
         }
+        let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on dropping the pool ends what was started.
-        let pool = Pool { registry: Registry::new(threads, fence, self.plan) };
+        let pool = Pool { registry: Registry::new(threads, fence, self.plan, self.clock, limits) };
         let (started, starts) = mpsc::channel();
         for index in 0..threads {
             pool.registry.crew.start(pool.registry.worker(index), Some(started.clone())).map_err(BuildError::Spawn)?;

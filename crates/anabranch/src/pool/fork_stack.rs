@@ -32,7 +32,8 @@
 
 use crate::{
     pool::{
-        frame::{Frame, Lineage, Published, Running},
+        frame::{Frame, Lineage, Published, Running, Shelved},
+        offer::Offer,
         shelf::Shelf,
     },
     sys::{
@@ -42,7 +43,7 @@ use crate::{
     },
 };
 use crossbeam_utils::CachePadded;
-use std::ptr;
+use std::{ptr, sync::Arc};
 
 /// How many frames the owner walks past, at most, for each one that it publishes: on a very long list several are published
 /// at a time.
@@ -205,12 +206,41 @@ impl ForkStack {
     ///
     /// # Safety
     /// Only the owner calls this.
-    pub(crate) unsafe fn serve(&self, owner: *const Parker, most: usize) -> usize {
+    pub(crate) unsafe fn serve(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
         self.signals.is_asked.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the owner does not pop meanwhile.
-        unsafe { self.publish(&mut gate, newest, owner, most) }
+        unsafe { self.publish(&mut gate, newest, owner, most, offer) }
+    }
+
+    /// Ends a fork that may wait and was popped: its offer, if it was published.
+    ///
+    /// # Safety
+    /// Only the owner of `frame` calls this, once, when it has just popped it and found that it may be published.
+    pub(crate) unsafe fn finish_offered(&self, frame: *const Frame) -> Option<Arc<Offer>> {
+        let _gate = lock(&self.gate);
+        // SAFETY: the owner's, and alive until its join ends.
+        unsafe { Frame::is_published(frame).then(|| Frame::take_offer(frame)) }
+    }
+
+    /// Takes the list off the stack: the fiber to which it belongs leaves the thread.
+    ///
+    /// # Safety
+    /// Only the owner calls this, when all frames are published and none is on the shelf.
+    pub(crate) unsafe fn detach(&self) -> *const Frame {
+        let newest = self.newest();
+        self.tail.store(ptr::null_mut(), Ordering::Relaxed);
+        newest
+    }
+
+    /// Puts back what was detached.
+    ///
+    /// # Safety
+    /// Only the owner calls this, when no frame is linked.
+    pub(crate) unsafe fn attach(&self, newest: *const Frame) {
+        debug_assert!(self.newest().is_null());
+        self.tail.store(newest.cast_mut(), Ordering::Release);
     }
 
     /// Links a piece of work that begins on this thread. The record stays where it is until `end`.
@@ -251,7 +281,7 @@ impl ForkStack {
     /// Publishes up to `most` frames, the oldest, for an owner that does not answer. How many there were.
     ///
     /// Costs some microseconds where there are frames and an asymmetric barrier.
-    pub(crate) fn raid(&self, owner: *const Parker, most: usize) -> usize {
+    pub(crate) fn raid(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
         let mut gate = lock(&self.gate);
         if self.tail.load(Ordering::Relaxed).is_null() {
             return 0;
@@ -262,11 +292,27 @@ impl ForkStack {
         }
         let newest = self.tail.load(Ordering::Acquire);
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
-        let published = unsafe { self.publish(&mut gate, newest, owner, most) };
+        let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }
         published
+    }
+
+    /// How many of the `count` frames from `frame` on go to the shelf.
+    ///
+    /// # Safety
+    /// As for [`publish`](Self::publish).
+    unsafe fn count_plain(mut frame: *const Frame, count: usize) -> usize {
+        let mut plain = 0;
+        for _ in 0..count {
+            // SAFETY: the caller's word.
+            unsafe {
+                plain += usize::from(!Frame::may_wait(frame));
+                frame = Frame::previous(frame);
+            }
+        }
+        plain
     }
 
     /// Publishes the oldest of the private frames from `newest` on. How many.
@@ -279,6 +325,7 @@ impl ForkStack {
         newest: *const Frame,
         owner: *const Parker,
         most: usize,
+        mut offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the gate.
         unsafe {
@@ -288,22 +335,37 @@ impl ForkStack {
                 private += 1;
                 frame = Frame::previous(frame);
             }
-            let room = self.shelf.capacity() - gate.published;
-            let count = private.min(most.max(private / STEPS_PER_FRAME)).min(room);
+            let meant = private.min(most.max(private / STEPS_PER_FRAME));
             let (mut frame, mut running) = (newest, gate.running);
-            for place in (0..private).rev() {
+            let mut place = gate.published;
+            let mut count = 0;
+            for left in (1..=private).rev() {
                 // A frame that was there when a piece of work began is not that one's, but of what it interrupted.
                 while let Some(record) = running.as_ref().filter(|record| ptr::eq(record.base.get(), frame)) {
                     running = record.outer.get();
                 }
-                if place < count {
-                    let lineage = running.as_ref().map_or(ptr::null(), |record| record.lineage);
-                    Frame::prepare(frame, Published::new(lineage, owner));
-                    self.shelf.publish(gate.published + place, frame);
+                if left == meant {
+                    // The oldest of these goes to the lowest free slot.
+                    place += Self::count_plain(frame, meant);
+                }
+                if left <= meant && Frame::may_wait(frame) {
+                    let new = Arc::new(Offer::new(frame));
+                    Frame::prepare(frame, Published::Offered(Arc::clone(&new)));
+                    offer(new);
+                    count += 1;
+                } else if left <= meant {
+                    place -= 1;
+                    // Where the shelf is full the newer ones stay private.
+                    if place < self.shelf.capacity() {
+                        let lineage = running.as_ref().map_or(ptr::null(), |record| record.lineage);
+                        Frame::prepare(frame, Published::Shelved(Shelved::new(lineage, owner)));
+                        self.shelf.publish(place, frame);
+                        gate.published += 1;
+                        count += 1;
+                    }
                 }
                 frame = Frame::previous(frame);
             }
-            gate.published += count;
             self.shelf.set_len(gate.published);
             count
         }

@@ -8,6 +8,8 @@
 //! | taken     | the thief, and `done` by the owner          | the thief sets `done`, its last touch of the frame       |
 //! | done      | the owner                                   | the owner takes the result out; the stack frame ends     |
 //!
+//! A fork of `Cx::join` differs in two things: it is published as an [`Offer`], and its owner does not wait for it here.
+//!
 //! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written when the frame
 //! is published, by whoever publishes it.
 //!
@@ -16,14 +18,18 @@
 //! sees the result. After `done` is set the owner may return from the `join` at once and the frame is gone: whatever the
 //! thief needs afterwards it reads before.
 
-use crate::sys::{
-    parker::Parker,
-    sync::{AtomicBool, Ordering},
+use crate::{
+    pool::offer::Offer,
+    sys::{
+        parker::Parker,
+        sync::{AtomicBool, Ordering},
+    },
 };
 use std::{
     cell::{Cell, UnsafeCell},
     mem::MaybeUninit,
     ptr,
+    sync::Arc,
 };
 
 /// Where a piece of work comes from: the work inside which it was forked or spawned. Null stands for the root.
@@ -74,18 +80,24 @@ impl Running {
     }
 }
 
-/// What a frame has from its publication on.
-pub(crate) struct Published {
+/// What a frame on the shelf has from its publication on.
+pub(crate) struct Shelved {
     lineage: Lineage,
     /// The thread that waits for it. The parker belongs to a worker, which outlives every frame of its thread.
     owner: *const Parker,
     done: AtomicBool,
 }
 
-impl Published {
+impl Shelved {
     pub(crate) fn new(parent: *const Lineage, owner: *const Parker) -> Self {
         Self { lineage: Lineage::new(parent), owner, done: AtomicBool::new(false) }
     }
+}
+
+/// What a frame has from its publication on.
+pub(crate) enum Published {
+    Shelved(Shelved),
+    Offered(Arc<Offer>),
 }
 
 /// The head of every frame. Aligned so that the lowest bit of its address is free for the tag of its slot.
@@ -95,6 +107,8 @@ pub(crate) struct Frame {
     /// The fork that was the newest before this one.
     previous: *const Frame,
     is_published: AtomicBool,
+    /// It is a fork of [`Cx::join`](crate::Cx::join), which needs a fiber to run on, and is offered rather than shelved.
+    may_wait: bool,
     published: UnsafeCell<MaybeUninit<Published>>,
 }
 
@@ -102,11 +116,12 @@ impl Frame {
     /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief. `previous`
     /// is the newest fork of this thread so far.
     #[inline(always)]
-    pub(crate) fn new(execute: unsafe fn(*const Frame), previous: *const Frame) -> Self {
+    pub(crate) fn new(execute: unsafe fn(*const Frame), previous: *const Frame, may_wait: bool) -> Self {
         Self {
             execute,
             previous,
             is_published: AtomicBool::new(false),
+            may_wait,
             published: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -128,6 +143,34 @@ impl Frame {
     }
 
     /// # Safety
+    /// As for [`previous`](Self::previous).
+    pub(crate) unsafe fn may_wait(this: *const Frame) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { (*this).may_wait }
+    }
+
+    /// Takes the offer out of a frame that may wait.
+    ///
+    /// # Safety
+    /// The frame was published, it is popped, and this is called once.
+    pub(crate) unsafe fn take_offer(this: *const Frame) -> Arc<Offer> {
+        // SAFETY: `prepare` wrote it before the publication, and nobody else reads it; see there.
+        match unsafe { (*(*this).published.get()).assume_init_read() } {
+            Published::Offered(offer) => offer,
+            Published::Shelved(_) => unreachable!("a fork that may wait is offered"),
+        }
+    }
+
+    /// Runs the work of a frame that was offered and taken. The owner is told by whoever took it.
+    ///
+    /// # Safety
+    /// The caller has taken the offer, and runs it once.
+    pub(crate) unsafe fn execute(this: *const Frame) {
+        // SAFETY: `execute` fits the frame that it was stored in.
+        unsafe { ((*this).execute)(this) }
+    }
+
+    /// # Safety
     /// The frame is private and the caller is the one who publishes it, under the gate of its stack.
     pub(crate) unsafe fn prepare(this: *const Frame, published: Published) {
         // SAFETY: what a private frame keeps for its publication is touched by the publisher alone (state table), so nobody
@@ -139,10 +182,13 @@ impl Frame {
     }
 
     /// # Safety
-    /// The frame was published and is not over.
-    unsafe fn published<'a>(this: *const Frame) -> &'a Published {
+    /// The frame was put on the shelf and is not over.
+    unsafe fn published<'a>(this: *const Frame) -> &'a Shelved {
         // SAFETY: `prepare` wrote it before the publication; since then it is only read, and `done` is atomic.
-        unsafe { (*(*this).published.get()).assume_init_ref() }
+        match unsafe { (*(*this).published.get()).assume_init_ref() } {
+            Published::Shelved(shelved) => shelved,
+            Published::Offered(_) => unreachable!("a frame on the shelf was put there"),
+        }
     }
 
     /// # Safety

@@ -80,6 +80,10 @@ impl Pool {
         self.registry.enter(root)
     }
 
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// How many threads work at a time.
     pub fn num_threads(&self) -> usize {
         self.registry.threads()

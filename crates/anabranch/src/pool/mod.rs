@@ -8,10 +8,13 @@ mod broadcast;
 mod builder;
 #[cfg(not(loom))]
 mod crew;
+#[cfg(not(loom))]
+pub(crate) mod fibers;
 pub(crate) mod fork_stack;
 pub(crate) mod frame;
 #[cfg(not(loom))]
 mod monitor;
+pub(crate) mod offer;
 #[cfg(not(loom))]
 pub(crate) mod registry;
 #[cfg(not(loom))]

@@ -3,6 +3,7 @@
 use crate::{
     pool::{
         crew::{Crew, Plan},
+        fibers::{jobs::Job, limits::Limits},
         seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -10,11 +11,16 @@ use crate::{
     },
     sys::{
         barrier::Fence,
-        sync::{AtomicBool, Mutex, Ordering, lock},
+        sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
+    time::{Clock, Subscription},
 };
-use std::{cell::Cell, ptr, sync::Arc};
+use std::{
+    cell::Cell,
+    ptr,
+    sync::{Arc, Weak},
+};
 
 /// See the [module](self).
 pub(crate) struct Registry {
@@ -30,6 +36,15 @@ pub(crate) struct Registry {
     pub(crate) crew: Crew,
     /// Added to by the lookout alone.
     pub(crate) slots_lent: Counter,
+    /// By which all that belongs to this pool waits.
+    pub(crate) clock: Clock,
+    /// Wakes the workers when somebody moves the clock.
+    _woken_by_the_clock: Subscription,
+    pub(crate) limits: Limits,
+    /// Where the next fiber from outside goes.
+    next_worker: AtomicUsize,
+    /// The seat of the last who was lookout: a hint.
+    lookout: AtomicUsize,
 }
 
 thread_local! {
@@ -38,8 +53,8 @@ thread_local! {
 }
 
 impl Registry {
-    pub(crate) fn new(threads: usize, fence: Fence, plan: Plan) -> Arc<Self> {
-        Arc::new_cyclic(|registry| {
+    pub(crate) fn new(threads: usize, fence: Fence, plan: Plan, clock: Clock, limits: Limits) -> Arc<Self> {
+        Arc::new_cyclic(|registry: &Weak<Self>| {
             let seats = Seats::new();
             for _ in 0..threads {
                 seats.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
@@ -54,6 +69,18 @@ impl Registry {
                 fence,
                 crew: Crew::new(plan, registry.clone()),
                 slots_lent: Counter::new(),
+                _woken_by_the_clock: clock.subscribe(Arc::new({
+                    let registry = registry.clone();
+                    move || {
+                        if let Some(registry) = registry.upgrade() {
+                            registry.wake_all();
+                        }
+                    }
+                })),
+                clock,
+                limits,
+                next_worker: AtomicUsize::new(0),
+                lookout: AtomicUsize::new(0),
             }
         })
     }
@@ -88,9 +115,46 @@ impl Registry {
     /// Tells the workers to end; whoever sleeps is woken for it.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
         for worker in self.workers().filter(|worker| worker.is_own) {
             worker.parker.unpark();
         }
+    }
+
+    /// There is work that nobody who is awake may know of: wakes the lookout, or names one.
+    pub(crate) fn stir(&self) {
+        match self.sleep.call_if_vacant() {
+            Some(worker) => self.wake(Some(worker)),
+            None => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+        }
+    }
+
+    /// A worker acts as the lookout.
+    pub(crate) fn note_lookout(&self, worker: &Worker) {
+        if self.lookout.load(Ordering::Relaxed) != worker.index {
+            self.lookout.store(worker.index, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that of one
+    /// of the workers.
+    pub(crate) fn post(&self, job: Arc<dyn Job>) {
+        let here = Worker::current();
+        if here.is_of(self) {
+            here.fibers.jobs.push(job);
+        } else {
+            let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads;
+            self.worker(index).fibers.jobs.push(job);
+            self.stir();
+        }
+    }
+
+    /// Whether a worker of a pool that closes may end: it has no fibers left, and there are none to be started.
+    pub(crate) fn is_wound_up(&self, me: &Worker) -> bool {
+        me.fibers.local.live() == 0 && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -111,9 +175,9 @@ impl Registry {
         self.count_active(self.threads + 1) > self.threads
     }
 
-    /// Whether a guest is inside.
+    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps.
     pub(crate) fn is_root_open(&self) -> bool {
-        self.workers().any(|worker| !worker.is_own && worker.status.is_occupied())
+        self.workers().any(|worker| worker.status.is_occupied())
     }
 
     /// How many roots there have been: two equal readings mean that none has begun between.

@@ -22,6 +22,9 @@ impl Registry {
         if let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
         }
+        if let Some(job) = me.next_job() {
+            return Some(Work::Fibers(Some(job)));
+        }
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
@@ -73,7 +76,7 @@ impl Registry {
         let silent =
             |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
-            let published = worker.stack.raid(&worker.parker, self.threads());
+            let published = worker.stack.raid(&worker.parker, self.threads(), |offer| worker.fibers.jobs.push(offer));
             if published > 0 {
                 worker.counters.raided.add(published as u64);
                 has_published = true;

@@ -13,7 +13,7 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::{clock::Instant, sync::hint, thread},
+    sys::{clock::Instant, parker::Parker, sync::hint, thread},
 };
 use std::time::Duration;
 
@@ -117,7 +117,48 @@ impl Worker {
     }
 
     /// Waits to be unparked, and lends the slot meanwhile. May return early.
-    fn park(&self) {
+    pub(crate) fn park(&self) {
+        let is_woken = self.lend_slot(|| self.parker.park_timeout(LONG_WAIT));
+        if !is_woken && let Some(registry) = self.registry() {
+            registry.ensure_lookout();
+        }
+    }
+
+    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. A guest whose wait `is_long` is
+    /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat.
+    pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
+        if let Some(task) = self.inbox.take_oldest() {
+            self.run(Work::Task(task));
+            return;
+        }
+        let bound =
+            if *is_long && !self.is_own { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
+        let is_woken = self.lend_slot(|| match bound {
+            Some(bound) => parker.park_timeout(bound),
+            None => {
+                parker.park();
+                true
+            }
+        });
+        if !is_woken
+            && !*is_long
+            && let Some(registry) = self.registry()
+        {
+            *is_long = true;
+            registry.ensure_lookout();
+        }
+    }
+
+    /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
+    pub(crate) fn announce(&self) {
+        if self.has_work()
+            && let Some(registry) = self.registry()
+        {
+            registry.stir();
+        }
+    }
+
+    fn lend_slot(&self, park: impl FnOnce() -> bool) -> bool {
         self.counters.parks.add(1);
         let phase = self.counters.phase();
         let enter = |phase| {
@@ -127,11 +168,9 @@ impl Worker {
         };
         enter(Phase::Parked);
         self.status.wait();
-        let is_woken = self.parker.park_timeout(LONG_WAIT);
+        let is_woken = park();
         self.status.activate();
         enter(phase.unwrap_or(Phase::Working));
-        if !is_woken && let Some(registry) = self.registry() {
-            registry.ensure_lookout();
-        }
+        is_woken
     }
 }

@@ -46,14 +46,23 @@ impl Registry {
             me.status.activate();
         }
         let mut manners = Manners::default();
-        while !self.is_closing() {
+        loop {
+            if self.is_closing() {
+                me.cancel_fibers();
+                if self.is_wound_up(me) {
+                    break;
+                }
+            }
             if let Some(work) = self.search(me, &mut manners) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
                 }
                 me.counters.enter(Phase::Working);
-                me.run(work);
+                match work {
+                    Work::Fibers(job) => me.run_fibers(job),
+                    work => me.run(work),
+                }
                 manners.note(me.counters.enter(Phase::Searching));
                 // While it ran, the slot may have been lent.
                 me.status.activate();
@@ -62,6 +71,7 @@ impl Registry {
                 self.rest(me, self.sleep.retire(me.index));
             }
         }
+        me.end_fibers();
     }
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
@@ -78,14 +88,24 @@ impl Registry {
                 me.run(Work::Task(task));
                 me.counters.enter(Phase::Searching);
             }
+            // Nobody else can go on with them.
+            if me.has_ready_fibers() {
+                return Some(Work::Fibers(None));
+            }
+            if self.is_closing() {
+                return self.find(me);
+            }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || now - start > SEARCH || self.is_closing() {
+            if is_in_the_way || now - start > SEARCH {
                 return None;
             }
             for _ in 0..LOOKS_BETWEEN {
                 if let Some(work) = self.find(me) {
                     return Some(work);
+                }
+                if me.has_ready_fibers() {
+                    return Some(Work::Fibers(None));
                 }
                 hint::spin_loop();
             }
@@ -100,9 +120,9 @@ impl Registry {
     fn rest(&self, me: &Worker, mut idle: Idle) {
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
-        while !self.is_closing() {
-            // A broadcast may take its time: nobody should count on this worker meanwhile.
-            if !me.inbox.is_empty() {
+        while !self.is_closing() || me.fibers.has_cancelled.get() && !self.is_wound_up(me) {
+            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should count on this worker meanwhile.
+            if !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
                     self.wake(self.sleep.resign());
@@ -117,23 +137,36 @@ impl Registry {
                 }
                 Idle::Asleep => {
                     me.counters.parks.add(1);
-                    me.parker.park();
+                    self.doze(me, None);
                 }
-                Idle::Lookout => match lookout.look(self) {
+                Idle::Lookout => match lookout.look(self, me) {
                     Sight::Work => {
                         me.status.activate();
                         self.hand_on_the_post();
                         break;
                     }
-                    Sight::Quiet if self.sleep.stand_down(me.index, || self.is_root_open()) => idle = Idle::Asleep,
+                    Sight::Quiet
+                        if self.sleep.stand_down(me.index, || self.is_root_open() || self.has_published_work()) =>
+                    {
+                        idle = Idle::Asleep
+                    }
                     Sight::Quiet | Sight::Nothing => {
                         me.counters.parks.add(1);
-                        me.parker.park_timeout(lookout.beat);
+                        self.doze(me, Some(lookout.beat));
                     }
                 },
             }
         }
         me.counters.enter(Phase::Searching);
+    }
+
+    /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
+    fn doze(&self, me: &Worker, most: Option<Duration>) {
+        let most = if self.is_closing() { Some(BEAT) } else { most };
+        match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
+            Some(most) => _ = me.parker.park_timeout(most),
+            None => me.parker.park(),
+        }
     }
 
     /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.
@@ -226,7 +259,8 @@ impl Lookout {
         Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
     }
 
-    fn look(&mut self, registry: &Registry) -> Sight {
+    fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
+        registry.note_lookout(me);
         let roots = registry.count_roots();
         let is_busy = registry.is_root_open();
         if is_busy || roots != self.roots {

@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::{Fibers, jobs::Job},
         fork_stack::ForkStack,
         frame::{Frame, Lineage, Running},
         monitor,
@@ -18,7 +19,7 @@ use crate::{
         thread::thread_local,
     },
 };
-use std::{cell::Cell, ptr};
+use std::{cell::Cell, ptr, sync::Arc};
 
 /// The most forks that a worker can have published at a time; there is no limit to those that are not. Few under shuttle,
 /// where the limit ought to be met.
@@ -36,6 +37,8 @@ struct Theft {
 pub(crate) enum Work {
     Frame(Claim),
     Task(Task),
+    /// Fibers that can go on, or one that is to begin.
+    Fibers(Option<Arc<dyn Job>>),
 }
 
 /// See the [module](self).
@@ -50,6 +53,7 @@ pub(crate) struct Worker {
     /// The seat of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
     pub(crate) status: Status,
+    pub(crate) fibers: Fibers,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
@@ -65,7 +69,7 @@ pub(crate) struct Worker {
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `last_victim` and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
+// SAFETY: `last_victim`, what of `fibers` is the worker's own, and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
 // by its status. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
@@ -80,6 +84,7 @@ static NOBODY: Worker = Worker {
     index: usize::MAX,
     is_own: false,
     status: Status::vacant(),
+    fibers: Fibers::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
     counters: Counters::new(),
@@ -106,6 +111,7 @@ impl Worker {
             index,
             is_own,
             status: Status::vacant(),
+            fibers: Fibers::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
             counters: Counters::new(),
@@ -188,7 +194,7 @@ impl Worker {
 
     fn publish(&self, most: usize) {
         // SAFETY: called by the owner.
-        let published = unsafe { self.stack.serve(&self.parker, most) };
+        let published = unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push(offer)) };
         self.counters.published.add(published as u64);
     }
 
@@ -198,6 +204,7 @@ impl Worker {
             // SAFETY: taken and not yet run.
             Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
             Work::Task(task) => task.lineage(),
+            Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
         };
         let record = Running::new(lineage);
         self.stack.begin(&record);
@@ -207,6 +214,7 @@ impl Worker {
         match work {
             Work::Frame(claim) => claim.run(),
             Work::Task(task) => task.run(),
+            Work::Fibers(_) => {}
         }
         std::mem::forget(abort);
         self.stack.end(&record);
@@ -218,7 +226,10 @@ impl Worker {
     pub(crate) fn rob(&self, from: usize, thief: &Worker) -> Option<Work> {
         let work = match self.take_fork(from, thief) {
             Some(claim) => Work::Frame(claim),
-            None => Work::Task(self.tasks.take_oldest()?),
+            None => match self.tasks.take_oldest() {
+                Some(task) => Work::Task(task),
+                None => Work::Fibers(Some(self.rob_job(thief)?)),
+            },
         };
         thief.counters.stolen.add(1);
         Some(work)
@@ -253,13 +264,13 @@ impl Worker {
 
     /// Whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty() || self.stack.shelf.has_published()
+        !self.tasks.is_empty() || self.stack.shelf.has_published() || self.has_jobs()
     }
 }
 
 /// Work that was taken catches its own panics. Should one come through all the same, others may be waiting on this stack:
 /// it must not unwind.
-struct AbortOnUnwind;
+pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {

@@ -38,3 +38,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         Err(poisoned) => poisoned.into_inner(),
     }
 }
+
+/// Waits for another thread to take the few steps that it is in the middle of.
+pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
+    #[cfg(not(loom))]
+    let backoff = crossbeam_utils::Backoff::new();
+    while is_pending() {
+        #[cfg(not(loom))]
+        backoff.snooze();
+        #[cfg(loom)]
+        loom::thread::yield_now();
+    }
+}

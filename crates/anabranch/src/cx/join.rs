@@ -1,0 +1,169 @@
+//! Fork and join of two closures that may wait.
+//!
+//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread, one or two nanoseconds if nobody
+//! wants it. It differs in what it is published as (see `pool::offer`), and in that everything that is open is published
+//! before a fiber suspends. So the other half of a `cx.join` whose first half waits is there to be started, on a pool of one
+//! worker as on any other. A half that is taken runs on a fiber of its own, and the owner waits for it as for anything else.
+
+use crate::{
+    join::{Fork, Job},
+    pool::worker::Worker,
+    scope::report,
+    wait::{
+        Cx,
+        cancel::CancelScope,
+        cx::{Deadline, Reason, Strand},
+        locals::Locals,
+        slot::SlotWait,
+    },
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+};
+
+/// The second half: what it runs, and in which scope.
+struct Half<F> {
+    function: F,
+    cancel: *const CancelScope,
+    deadline: Deadline,
+}
+
+// SAFETY: the scopes are made for sharing and outlive the fork.
+unsafe impl<F: Send> Send for Half<F> {}
+
+impl<F, R> Job for Half<F>
+where
+    F: FnOnce(&Cx<'_>) -> R + Send,
+    R: Send,
+{
+    type Output = R;
+
+    const MAY_WAIT: bool = true;
+
+    /// On a fiber that has taken it.
+    fn run(self) -> R {
+        let fiber = Worker::current().current_fiber().expect("an offer is run by a fiber");
+        // SAFETY: the owner of the fork waits for it, and the fiber waits nowhere else meanwhile.
+        let scope = unsafe { CancelScope::below(&*self.cancel, fiber.waiter(), 0, false) };
+        let outcome = {
+            let cx = Cx::new(fiber, &scope, self.deadline, fiber.locals());
+            catch_unwind(AssertUnwindSafe(|| (self.function)(&cx)))
+        };
+        match outcome {
+            Ok(result) => result,
+            Err(panic) => {
+                // The first half need not go on. The owner is told of the panic when it joins.
+                // SAFETY: as above.
+                unsafe { (*self.cancel).cancel() };
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// Runs both closures, possibly in parallel, and returns both results. Both may wait, for each other too.
+    ///
+    /// `a` runs here. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if neither happens it
+    /// runs here afterwards, at the cost of some nanoseconds over calling the two one after the other.
+    ///
+    /// # Panics
+    /// When `a` or `b` panics: the other one is cancelled and waited for first. If `a` panics, `b` is not begun any more.
+    /// When both panic, the panic of `a` is passed on.
+    ///
+    /// ```
+    /// fn fib(cx: &anabranch::Cx<'_>, n: u32) -> u64 {
+    ///     if n < 2 {
+    ///         return u64::from(n);
+    ///     }
+    ///     let (a, b) = cx.join(|cx| fib(cx, n - 1), |cx| fib(cx, n - 2));
+    ///     a + b
+    /// }
+    /// assert_eq!(anabranch::run(|cx| fib(cx, 15)), 610);
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&Cx<'_>) -> RA,
+        B: FnOnce(&Cx<'_>) -> RB + Send,
+        RB: Send,
+    {
+        let reason = Reason::new(&"join");
+        let worker = Worker::current();
+        // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+        let cancel = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, false) };
+        let fork =
+            Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, worker.stack.newest());
+        let is_asked = worker.stack.is_asked();
+        // SAFETY: a strand is in a pool, and this is its thread. The frame is popped by `finish` below, or by `Unwind`.
+        unsafe { worker.stack.push(fork.frame()) };
+        if is_asked {
+            worker.serve();
+        }
+        // Caught, because a strand that unwinds must not wait.
+        let ra = catch_unwind(AssertUnwindSafe(|| a(&Cx::new(self.strand, &cancel, self.deadline, self.locals))));
+        if ra.is_err() {
+            cancel.cancel();
+        }
+        // SAFETY: pushed above, and whatever `a` pushed has been popped. A strand does not change its worker.
+        let rb = unsafe {
+            if !worker.stack.pop(fork.frame()) && self.finish(worker, &fork, reason) {
+                Either::Result(fork.take_result())
+            } else {
+                Either::Half(fork.take_job())
+            }
+        };
+        match (ra, rb) {
+            (Ok(ra), Either::Half(half)) => {
+                let locals = Locals::new();
+                (ra, (half.function)(&Cx::new(self.strand, &cancel, self.deadline, &locals)))
+            }
+            (Ok(ra), Either::Result(Ok(rb))) => (ra, rb),
+            (Ok(_), Either::Result(Err(panic))) => resume_unwind(panic),
+            (Err(panic), rb) => {
+                rb.discard();
+                resume_unwind(panic)
+            }
+        }
+    }
+
+    /// Ends a fork that was popped and may be published. `true`: another fiber has run it.
+    ///
+    /// # Safety
+    /// This strand pushed the fork and has just popped it.
+    #[cold]
+    #[inline(never)]
+    unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: Reason) -> bool {
+        // SAFETY: the caller's word.
+        let Some(offer) = (unsafe { worker.stack.finish_offered(fork.frame()) }) else { return false };
+        if offer.take() {
+            return false;
+        }
+        while !offer.done.is_notified() {
+            self.wait_shielded(&SlotWait::new(&offer.done), reason);
+        }
+        true
+    }
+}
+
+/// What became of the second half.
+enum Either<F, R> {
+    Half(Half<F>),
+    Result(thread::Result<R>),
+}
+
+impl<F, R> Either<F, R> {
+    /// The first half panicked.
+    fn discard(self) {
+        // What is dropped here may panic, and has nowhere to go.
+        let panic = match self {
+            Self::Result(Err(panic)) => Some(panic),
+            other => catch_unwind(AssertUnwindSafe(|| drop(other))).err(),
+        };
+        if let Some(panic) = panic {
+            report(panic);
+        }
+    }
+}

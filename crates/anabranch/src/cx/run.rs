@@ -1,0 +1,58 @@
+//! The way in from a plain thread.
+
+use crate::{
+    pool::{Pool, fibers::thread::ThreadStrand, worker::Worker},
+    wait::{
+        Cx,
+        cancel::CancelScope,
+        cx::{Deadline, Strand},
+        locals::Locals,
+    },
+};
+
+/// Runs `body` on the calling thread with the permission to wait.
+///
+/// While it waits the thread is parked; its place in the pool goes to another thread meanwhile. Called outside of any pool it
+/// makes the thread a guest of the default one until it returns; [`Pool::run`] is for another. Inside compute code, or even
+/// in a fiber, it still parks the thread: whoever has a [`Cx`] at hand should use that one. In particular a fiber must not
+/// `run` something that waits for another fiber of the same thread.
+///
+/// # Panics
+/// When `body` panics; outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// let (a, b) = anabranch::run(|cx| cx.join(|_| 6 * 7, |_| "both"));
+/// assert_eq!((a, b), (42, "both"));
+/// ```
+pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
+    if Worker::current().registry().is_some() {
+        return run_here(body);
+    }
+    Pool::default().registry().enter(|| run_here(body))
+}
+
+fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
+    let strand = ThreadStrand::new();
+    let scope = CancelScope::root(strand.waiter());
+    let locals = Locals::new();
+    body(&Cx::new(&strand, &scope, Deadline::NONE, &locals))
+}
+
+impl Pool {
+    /// As [`run`], in this pool.
+    ///
+    /// # Panics
+    /// When `body` panics.
+    ///
+    /// ```
+    /// # let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+    /// let sum = pool.run(|cx| {
+    ///     let handle = anabranch::spawn(|_| 40);
+    ///     Ok::<_, anabranch::JoinError>(handle.join(cx)? + 2)
+    /// });
+    /// assert_eq!(sum.unwrap(), 42);
+    /// ```
+    pub fn run<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
+        self.registry().enter(|| run_here(body))
+    }
+}

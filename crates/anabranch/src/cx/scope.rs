@@ -1,0 +1,397 @@
+//! Scopes whose fibers may wait: all that is spawned in one has ended when it returns.
+//!
+//! The parent holds one share of `pending`, each child another; whoever gives the last one back ends the scope. A child that
+//! panics cancels the scope; the panic is passed on when all have ended. A parent that panics is caught, cancels its
+//! children, waits for them, whatever is cancelled itself, and then goes on unwinding.
+//!
+//! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the slot, from
+//! which the parent acquires. The child's last touch of the ledger is in that notification, for which the parent waits.
+
+use crate::{
+    cx::spawn::Stage,
+    pool::{
+        fibers::{fiber::Fiber, jobs::Job},
+        registry::Registry,
+        worker::Worker,
+    },
+    scope::{Panic, report},
+    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    time::NEVER,
+    wait::{
+        Cancelled, Cx,
+        cancel::CancelScope,
+        cx::{Deadline, Reason, Strand},
+        slot::{Slot, SlotWait},
+        waiter::Outcome,
+    },
+};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    marker::PhantomData,
+    mem,
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
+
+/// What a parent and its children share.
+struct Ledger {
+    cancel: CancelScope,
+    deadline: Deadline,
+    registry: *const Registry,
+    pending: AtomicU64,
+    done: Slot,
+    panic: Mutex<Option<Panic>>,
+}
+
+// SAFETY: the registry and the scope of the deadline are made for sharing, and outlive this one.
+unsafe impl Sync for Ledger {}
+
+impl Ledger {
+    /// A child ends.
+    ///
+    /// # Safety
+    /// It has entered. The ledger may be gone afterwards.
+    unsafe fn leave(this: *const Self, panic: Option<Panic>) {
+        // SAFETY: the child is pending until it has been counted down, and the parent waits for the notification.
+        unsafe {
+            if let Some(panic) = panic {
+                (*this).note(panic);
+            }
+            if (*this).pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+                (*this).done.notify();
+            }
+        }
+    }
+
+    /// Keeps the first panic and cancels the scope.
+    fn note(&self, panic: Panic) {
+        let surplus = {
+            let mut first = lock(&self.panic);
+            if first.is_none() { first.replace(panic) } else { Some(panic) }
+        };
+        self.cancel.cancel();
+        if let Some(surplus) = surplus {
+            report(surplus);
+        }
+    }
+}
+
+/// Where fibers are spawned that borrow; see [`Cx::scope`].
+///
+/// It is a [`Cx`] too, that of the scope: waits by it are cancelled with the scope.
+pub struct Scope<'scope, 'env: 'scope> {
+    cx: Cx<'scope>,
+    spawner: Spawner<'scope, 'env>,
+}
+
+/// The part of a [`Scope`] that can be handed to its fibers, so that they spawn there too. See [`Scope::spawner`].
+pub struct Spawner<'scope, 'env: 'scope> {
+    ledger: &'scope Ledger,
+    _scope: PhantomData<&'scope mut &'scope ()>,
+    _env: PhantomData<&'env mut &'env ()>,
+}
+
+impl Clone for Spawner<'_, '_> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl Copy for Spawner<'_, '_> {}
+
+impl Cx<'_> {
+    /// Runs `body`, in which fibers can be spawned that borrow, and waits for all of them.
+    ///
+    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`]. When all have
+    /// ended the panic goes on. The wait for the fibers cannot be cancelled; when the scope around this one is cancelled,
+    /// so are they.
+    ///
+    /// # Panics
+    /// When `body` or a fiber panics: once all have ended, with that of `body` first.
+    ///
+    /// ```
+    /// let words = ["ana", "branch", "rivers"];
+    /// let mut lengths = [0; 3];
+    /// anabranch::run(|cx| {
+    ///     cx.scope(|s| {
+    ///         for (word, length) in words.iter().zip(&mut lengths) {
+    ///             s.spawn(move |_| *length = word.len());
+    ///         }
+    ///     });
+    /// });
+    /// assert_eq!(lengths, [3, 6, 6]);
+    /// ```
+    #[track_caller]
+    pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+        let reason = Reason::new(&"scope");
+        let waiter: *const _ = self.strand.waiter();
+        let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
+        let ledger = Ledger {
+            // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
+            cancel: unsafe { CancelScope::below(self.scope, waiter, self.scope.depth() + 1, false) },
+            deadline: self.deadline,
+            registry,
+            pending: AtomicU64::new(1),
+            done: Slot::new(),
+            panic: Mutex::new(None),
+        };
+        let outcome = {
+            let scope = Scope {
+                cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
+                spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
+            };
+            catch_unwind(AssertUnwindSafe(|| body(&scope)))
+        };
+        if outcome.is_err() {
+            ledger.cancel.cancel();
+        }
+        // Nothing between here and the end of the wait unwinds: the children borrow from what is above.
+        if ledger.pending.fetch_sub(1, Ordering::AcqRel) != 1 {
+            while !ledger.done.is_notified() {
+                self.wait_shielded(&SlotWait::new(&ledger.done), reason);
+            }
+        }
+        let panic = lock(&ledger.panic).take();
+        match (outcome, panic) {
+            (Ok(result), None) => result,
+            (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Err(panic), surplus) => {
+                if let Some(surplus) = surplus {
+                    report(surplus);
+                }
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// Spawns a fiber in the scope. Cancelling the scope cancels it.
+    ///
+    /// The handle need not be kept: the scope waits in any case.
+    pub fn spawn<F, T>(&'scope self, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.spawner.spawn(function)
+    }
+
+    /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
+    pub fn spawn_named<F, T>(&'scope self, name: &str, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.spawner.spawn_named(name, function)
+    }
+
+    /// What the fibers of the scope may use to spawn others there: it can be copied and sent to them.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let count = AtomicU32::new(0);
+    /// anabranch::run(|cx| {
+    ///     cx.scope(|s| {
+    ///         let (spawner, count) = (s.spawner(), &count);
+    ///         s.spawn(move |_| {
+    ///             spawner.spawn(move |_| count.fetch_add(1, Ordering::Relaxed));
+    ///         });
+    ///     });
+    /// });
+    /// assert_eq!(count.into_inner(), 1);
+    /// ```
+    pub fn spawner(&'scope self) -> Spawner<'scope, 'env> {
+        self.spawner
+    }
+
+    /// Cancels the scope: its own waits, and its fibers.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// anabranch::run(|cx| {
+    ///     cx.scope(|s| {
+    ///         s.spawn(|cx| cx.sleep(Duration::from_secs(3600)));
+    ///         s.cancel();
+    ///     });
+    /// });
+    /// ```
+    pub fn cancel(&self) {
+        self.spawner.ledger.cancel.cancel();
+    }
+}
+
+impl<'scope> Deref for Scope<'scope, '_> {
+    type Target = Cx<'scope>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.cx
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spawner.fmt(f)
+    }
+}
+
+impl<'scope> Spawner<'scope, '_> {
+    /// As [`Scope::spawn`].
+    pub fn spawn<F, T>(self, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.spawn_child(function, None)
+    }
+
+    /// As [`Scope::spawn_named`].
+    pub fn spawn_named<F, T>(self, name: &str, function: F) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.spawn_child(function, Some(name))
+    }
+
+    fn spawn_child<F, T>(self, function: F, name: Option<&str>) -> ScopedHandle<'scope, T>
+    where
+        F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
+        let child = Arc::new(Child {
+            ledger: self.ledger,
+            done: Slot::new(),
+            name: name.map(Arc::from),
+            stage: UnsafeCell::new(Stage::Unstarted(function)),
+        });
+        let job: Arc<dyn Job + 'scope> = Arc::clone(&child) as _;
+        // SAFETY: only the lifetime changes. The function has been run when the child leaves the ledger, for which the scope
+        // waits, and before that the job lets go of the child; what handles keep of it ends within the scope.
+        let job = unsafe { mem::transmute::<Arc<dyn Job + 'scope>, Arc<dyn Job>>(job) };
+        // SAFETY: the registry outlives the scope.
+        unsafe { (*self.ledger.registry).post(job) };
+        ScopedHandle { child }
+    }
+}
+
+impl fmt::Debug for Spawner<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let running = self.ledger.pending.load(Ordering::Relaxed).saturating_sub(1);
+        f.debug_struct("Scope").field("running", &running).finish_non_exhaustive()
+    }
+}
+
+/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle.
+struct Child<'scope, F, T> {
+    ledger: &'scope Ledger,
+    done: Slot,
+    name: Option<Arc<str>>,
+    stage: UnsafeCell<Stage<F, T>>,
+}
+
+// SAFETY: the function and the result go from one thread to another, once each, as said above; the rest is made for sharing.
+unsafe impl<F: Send, T: Send> Sync for Child<'_, F, T> {}
+
+impl<F, T> Job for Child<'_, F, T>
+where
+    F: FnOnce(&Cx<'_>) -> T + Send,
+    T: Send,
+{
+    fn run(self: Arc<Self>, fiber: &Fiber) {
+        let ledger: *const Ledger = self.ledger;
+        // SAFETY: a job is run once, and the handle waits for `done`.
+        let Stage::Unstarted(function) = (unsafe { self.stage.get().replace(Stage::Empty) }) else {
+            unreachable!("a job is run once")
+        };
+        let result = {
+            // SAFETY: the ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
+            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), 0, false) };
+            let cx = Cx::new(fiber, &scope, self.ledger.deadline, fiber.locals());
+            catch_unwind(AssertUnwindSafe(|| function(&cx)))
+        };
+        let panic = match result {
+            Ok(result) => {
+                // SAFETY: as above.
+                unsafe { *self.stage.get() = Stage::Ended(Ok(result)) };
+                None
+            }
+            Err(panic) => Some(panic),
+        };
+        self.done.notify();
+        // A result that nobody wants is dropped here, while what it borrows is there.
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
+        // SAFETY: entered by `spawn_child`, and this is the last touch.
+        unsafe { Ledger::leave(ledger, panic.or(dropped.err())) };
+    }
+
+    fn name(&self) -> Option<Arc<str>> {
+        self.name.clone()
+    }
+}
+
+/// A child as its handle sees it.
+trait ScopedJoin<T>: Send + Sync {
+    fn done(&self) -> &Slot;
+
+    /// The result; `None` if the child panicked.
+    ///
+    /// # Safety
+    /// The child is done, and the caller is the one handle.
+    unsafe fn take(&self) -> Option<T>;
+}
+
+impl<F: Send, T: Send> ScopedJoin<T> for Child<'_, F, T> {
+    fn done(&self) -> &Slot {
+        &self.done
+    }
+
+    unsafe fn take(&self) -> Option<T> {
+        // SAFETY: the caller's word.
+        match unsafe { self.stage.get().replace(Stage::Empty) } {
+            Stage::Ended(result) => result.ok(),
+            _ => None,
+        }
+    }
+}
+
+/// The handle of a fiber that was spawned in a scope.
+pub struct ScopedHandle<'scope, T> {
+    child: Arc<dyn ScopedJoin<T> + 'scope>,
+}
+
+impl<T> ScopedHandle<'_, T> {
+    /// Waits for the fiber's result.
+    ///
+    /// # Errors
+    /// When the wait was cancelled, as it is when the fiber panicked: the panic cancels the scope, and comes out of
+    /// [`Cx::scope`].
+    #[track_caller]
+    pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
+        let reason = Reason::new(&"ScopedHandle::join");
+        cx.checkpoint()?;
+        while !self.child.done().is_notified() {
+            if cx.wait(&SlotWait::new(self.child.done()), NEVER, reason) == Outcome::Cancelled {
+                return Err(Cancelled);
+            }
+        }
+        // SAFETY: done, and this is the one handle.
+        unsafe { self.child.take() }.ok_or(Cancelled)
+    }
+
+    /// Whether the fiber has ended.
+    pub fn is_finished(&self) -> bool {
+        self.child.done().is_notified()
+    }
+}
+
+impl<T> fmt::Debug for ScopedHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedHandle").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,198 @@
+//! Sleeping, and scopes that end at a time.
+
+use crate::wait::{
+    Cancelled, Cx,
+    cancel::CancelScope,
+    cx::{Deadline, Reason},
+    place::Place,
+    waiter::{Outcome, Waiter},
+};
+use std::{
+    error::Error,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// A place where nothing ever happens.
+struct Nowhere;
+
+// SAFETY: it keeps no address.
+unsafe impl Place for Nowhere {
+    unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        true
+    }
+
+    unsafe fn unregister(&self, _: bool) {}
+}
+
+impl Cx<'_> {
+    /// Lets other fibers of the same thread run first. On a plain thread: other threads.
+    ///
+    /// Some twenty nanoseconds where there is no other.
+    #[inline]
+    pub fn yield_now(&self) {
+        if !self.strand.is_unwinding() {
+            self.strand.yield_now();
+        }
+    }
+
+    /// Waits for so long.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let start = Instant::now();
+    /// anabranch::run(|cx| cx.sleep(Duration::from_millis(2))).unwrap();
+    /// assert!(start.elapsed() >= Duration::from_millis(2));
+    /// ```
+    #[track_caller]
+    pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
+        self.sleep_to(self.strand.clock().tick_after(duration), Reason::new(&"sleep"))
+    }
+
+    /// Waits until then, by the clock of the pool.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[track_caller]
+    pub fn sleep_until(&self, instant: Instant) -> Result<(), Cancelled> {
+        self.sleep_to(self.strand.clock().tick_at(instant), Reason::new(&"sleep"))
+    }
+
+    fn sleep_to(&self, deadline: u64, reason: Reason) -> Result<(), Cancelled> {
+        self.checkpoint()?;
+        match self.wait(&Nowhere, deadline, reason) {
+            Outcome::Cancelled => Err(Cancelled),
+            Outcome::TimedOut | Outcome::Ready(_) => Ok(()),
+        }
+    }
+
+    /// The time by the clock of the pool.
+    pub fn now(&self) -> Instant {
+        self.strand.clock().now()
+    }
+
+    /// Gives `body` so much time: afterwards all waits in it are cancelled.
+    ///
+    /// # Errors
+    /// When the time was up before `body` returned, and it noticed. What it returned is dropped then. (If it was the scope
+    /// around this one that was cancelled, the result of `body` will say so.)
+    ///
+    /// ```
+    /// use anabranch::{Cancelled, TimedOut};
+    /// use std::time::Duration;
+    ///
+    /// anabranch::run(|cx| {
+    ///     let late = cx.timeout(Duration::from_millis(1), |cx| cx.sleep(Duration::from_secs(3600)));
+    ///     assert_eq!(late, Err(TimedOut));
+    ///     let quick = cx.timeout(Duration::from_secs(3600), |_| Ok::<_, Cancelled>("done"));
+    ///     assert_eq!(quick, Ok(Ok("done")));
+    /// });
+    /// ```
+    pub fn timeout<R>(&self, duration: Duration, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+        self.limit(self.strand.clock().tick_after(duration), body)
+    }
+
+    /// As [`timeout`](Self::timeout), up to a point in time by the clock of the pool.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_deadline<R>(&self, instant: Instant, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+        self.limit(self.strand.clock().tick_at(instant), body)
+    }
+
+    fn limit<R>(&self, at: u64, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+        // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, false) };
+        let deadline = if at < self.deadline.at {
+            // SAFETY: whoever sees it ends before `body` returns.
+            unsafe { Deadline::of(&scope, at) }
+        } else {
+            self.deadline
+        };
+        let result = body(&Cx::new(self.strand, &scope, deadline, self.locals));
+        if scope.is_flagged() && !self.scope.is_cancelled() { Err(TimedOut) } else { Ok(result) }
+    }
+
+    /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done to the
+    /// end, such as giving back what was taken.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let handle = anabranch::spawn(|cx| {
+    ///     let interrupted = cx.sleep(Duration::from_secs(3600));
+    ///     assert!(interrupted.is_err() && cx.is_cancelled());
+    ///     cx.shield(|cx| cx.sleep(Duration::from_millis(1)))
+    /// });
+    /// handle.cancel();
+    /// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), Ok(()));
+    /// ```
+    pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
+        // SAFETY: as in `limit`.
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, true) };
+        body(&Cx::new(self.strand, &scope, Deadline::NONE, self.locals))
+    }
+
+    /// Every so often from now on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// anabranch::run(|cx| {
+    ///     let mut ticks = cx.interval(Duration::from_millis(1));
+    ///     for _ in 0..3 {
+    ///         ticks.wait(cx)?;
+    ///     }
+    ///     Ok::<_, anabranch::Cancelled>(())
+    /// })
+    /// .unwrap();
+    /// ```
+    ///
+    /// # Panics
+    /// When the period is zero.
+    pub fn interval(&self, period: Duration) -> Interval {
+        assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
+        Interval { next: self.now() + period, period }
+    }
+}
+
+/// Points in time at equal distances. Made by [`Cx::interval`].
+#[derive(Debug, Clone)]
+pub struct Interval {
+    next: Instant,
+    period: Duration,
+}
+
+impl Interval {
+    /// Waits for the next of them and returns it.
+    ///
+    /// They do not drift: the second is two periods after the beginning, however late the first was noticed. Points that
+    /// have been missed by a period or more are left out.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[track_caller]
+    pub fn wait(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
+        cx.sleep_to(cx.strand.clock().tick_at(self.next), Reason::new(&"interval"))?;
+        let reached = self.next;
+        let late = cx.now().saturating_duration_since(reached).as_nanos() / self.period.as_nanos();
+        self.next += self.period.saturating_mul(u32::try_from(late).unwrap_or(u32::MAX).saturating_add(1));
+        Ok(reached)
+    }
+}
+
+/// The time was up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimedOut;
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time was up")
+    }
+}
+
+impl Error for TimedOut {}

@@ -1,0 +1,346 @@
+//! The control block of a fiber, and how a fiber waits.
+//!
+//! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber ends
+//! the next begins on the same stack, without a switch. Blocks live as long as their worker.
+//!
+//! | state     | who holds it                                   | left by                                                |
+//! |-----------|------------------------------------------------|--------------------------------------------------------|
+//! | idle      | the worker's list of idle stacks               | a job is given to it -> running                        |
+//! | running   | the worker's thread is on its stack            | `suspend` -> suspended; `yield_now` -> ready; end      |
+//! | suspended | nobody; the places where its waiter is         | a place decides the waiter and wakes it -> ready       |
+//! | ready     | the worker's list of ready fibers, or its inbox | the worker resumes it -> running                      |
+//!
+//! Once it runs, a fiber stays on its worker. Only the inbox is touched by other threads.
+
+use crate::{
+    fiber::{
+        context::{Context, Exit, Left, Resume},
+        overflow::{self, Guarded},
+        stack::FiberStack,
+    },
+    pool::{
+        fibers::{
+            card::{Card, State},
+            jobs::Job,
+            ready::Inbox,
+        },
+        worker::{AbortOnUnwind, Worker},
+    },
+    time::{Clock, NEVER, timers::Key},
+    wait::{
+        cancel::CancelScope,
+        cx::{Reason, Strand},
+        locals::Locals,
+        waiter::{Kind, Outcome, Waiter},
+    },
+};
+use std::{
+    cell::{Cell, UnsafeCell},
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr,
+    sync::{Arc, atomic::Ordering},
+    thread,
+};
+
+/// See the [module](self).
+#[repr(C)]
+pub(crate) struct Fiber {
+    /// First, so that its address is the fiber's.
+    waiter: Waiter,
+    /// The next in a list or inbox.
+    pub(crate) next: Cell<*const Fiber>,
+    home: *const Worker,
+    context: UnsafeCell<Option<Context>>,
+    /// The way out of the context, while it runs.
+    exit: Cell<*const Exit>,
+    job: Cell<Option<Arc<dyn Job>>>,
+    timer: Cell<Option<Key>>,
+    budget: Cell<u32>,
+    guarded: UnsafeCell<Option<Guarded>>,
+    /// The scope of the fiber, if no parent waits for it: to be cancelled when the pool ends.
+    root: Cell<*const CancelScope>,
+    locals: Locals,
+    card: Card,
+}
+
+// SAFETY: a fiber is its worker's, and all but the waiter, the card, and `next` while it is in an inbox, is touched by that
+// worker's thread alone.
+unsafe impl Send for Fiber {}
+// SAFETY: as above.
+unsafe impl Sync for Fiber {}
+
+static KIND: Kind = Kind {
+    // A fiber does not go on, let alone end, before it has been woken.
+    retain: |_| (),
+    // SAFETY: the waiter of this kind is the first field of a `Fiber`, by `Fiber::new`; it was decided by the caller.
+    wake: |waiter| unsafe { wake(waiter.cast()) },
+    release: |_| (),
+};
+
+/// # Safety
+/// The fiber was decided, by the caller.
+unsafe fn wake(fiber: *const Fiber) {
+    // SAFETY: a fiber that was decided is suspended, or about to be, and goes on only through the lists below: until then it
+    // and its worker are alive.
+    unsafe {
+        let home = (*fiber).home;
+        (*fiber).card.state.store(State::Ready as u8, Ordering::Relaxed);
+        if ptr::eq(Worker::current(), home) {
+            (*home).fibers.local.make_ready(fiber);
+        } else {
+            let parker = &raw const (*home).parker;
+            Inbox::push(&raw const (*home).fibers.inbox, fiber, || (*parker).unpark());
+        }
+    }
+}
+
+impl Fiber {
+    /// A block without a stack.
+    pub(crate) fn new(home: *const Worker) -> Self {
+        Self {
+            waiter: Waiter::new(&KIND),
+            next: Cell::new(ptr::null()),
+            home,
+            context: UnsafeCell::new(None),
+            exit: Cell::new(ptr::null()),
+            job: Cell::new(None),
+            timer: Cell::new(None),
+            budget: Cell::new(0),
+            guarded: UnsafeCell::new(None),
+            root: Cell::new(ptr::null()),
+            locals: Locals::new(),
+            card: Card::new(),
+        }
+    }
+
+    pub(crate) fn home(&self) -> &Worker {
+        // SAFETY: blocks live as long as their worker.
+        unsafe { &*self.home }
+    }
+
+    pub(crate) fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// Values that are the fiber's own.
+    pub(crate) fn locals(&self) -> &Locals {
+        &self.locals
+    }
+
+    // ---- the worker, from its own stack ----
+
+    /// Gives an idle block a stack to run on.
+    ///
+    /// # Safety
+    /// The block has none, and does not move any more.
+    pub(crate) unsafe fn equip(&self, stack: FiberStack) {
+        let guarded = stack.guarded(None);
+        let this = ptr::from_ref(self);
+        // SAFETY: the block outlives the context, which is ended by `strip` before the worker ends.
+        let context = Context::new(stack, move |exit| unsafe { (*this).serve(exit) });
+        // SAFETY: the worker's thread alone comes here, and nothing runs on this block.
+        unsafe {
+            *self.guarded.get() = Some(guarded);
+            *self.context.get() = Some(context);
+        }
+    }
+
+    /// Takes the stack of an idle block.
+    pub(crate) fn strip(&self) -> Option<FiberStack> {
+        // SAFETY: as in `equip`; the context is idle.
+        unsafe { (*self.context.get()).take().map(Context::into_stack) }
+    }
+
+    pub(crate) fn give(&self, job: Arc<dyn Job>) {
+        self.job.set(Some(job));
+    }
+
+    /// Runs the fiber until it suspends or is idle.
+    ///
+    /// # Safety
+    /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
+    #[inline]
+    pub(crate) unsafe fn resume(&self) -> Left {
+        // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
+        // reaches the way out alone.
+        unsafe {
+            self.home().fibers.local.set_current(self);
+            overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
+            let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
+            overflow::set_current(ptr::null());
+            self.home().fibers.local.set_current(ptr::null());
+            left
+        }
+    }
+
+    // ---- the fiber ----
+
+    /// What runs on the stack: one job after the other.
+    fn serve(&self, exit: &Exit) {
+        let abort = AbortOnUnwind;
+        self.exit.set(exit);
+        loop {
+            let mut job = self.job.take();
+            while let Some(now) = job {
+                self.card.begin();
+                if let Some(name) = now.name() {
+                    self.set_name(name);
+                }
+                now.run(self);
+                self.end();
+                job = self.home().next_job_on_this_stack();
+            }
+            self.card.set(State::Idle);
+            if exit.suspend(Left::Idle) == Resume::End {
+                break;
+            }
+        }
+        std::mem::forget(abort);
+    }
+
+    fn end(&self) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
+            if let Some(registry) = self.home().registry() {
+                registry.crew.report(panic);
+            }
+        }
+        if self.card.is_named() {
+            self.show_name(None);
+            self.card.clear_name();
+        }
+    }
+
+    /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
+    pub(crate) fn set_root(&self, scope: &CancelScope) {
+        self.root.set(scope);
+        if self.home().fibers.has_cancelled.get() {
+            scope.cancel();
+        }
+    }
+
+    pub(crate) fn clear_root(&self) {
+        self.root.set(ptr::null());
+    }
+
+    /// Cancels the fiber if no parent will do it. For the worker's thread.
+    pub(crate) fn cancel_root(&self) {
+        // SAFETY: cleared before it ends.
+        if let Some(scope) = unsafe { self.root.get().as_ref() } {
+            scope.cancel();
+        }
+    }
+
+    /// Tells the handler of overflows what this fiber, which runs, is called.
+    fn show_name(&self, name: Option<&str>) {
+        // SAFETY: this thread runs the fiber. While the record changes nobody refers to it; the name in it is kept by the
+        // card until there is another.
+        unsafe {
+            overflow::set_current(ptr::null());
+            if let Some(guarded) = &mut *self.guarded.get() {
+                guarded.set_name(name);
+                overflow::set_current(guarded);
+            }
+        }
+    }
+
+    /// Leaves the stack, with all open forks laid open, until it is resumed.
+    #[inline]
+    fn switch(&self) {
+        let home = self.home();
+        debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
+        let mut tail = ptr::null();
+        if !home.stack.newest().is_null() {
+            home.publish_all();
+            // SAFETY: this thread is the owner, and all is published.
+            tail = unsafe { home.stack.detach() };
+        }
+        // SAFETY: this is called on the fiber's stack, so the way out is there.
+        unsafe { (*self.exit.get()).suspend(Left::Suspended) };
+        if !tail.is_null() {
+            // SAFETY: detached above, and the frames are on this stack.
+            unsafe { home.stack.attach(tail) };
+        }
+    }
+
+    /// Whether the stack can be left: the thread does not unwind, since other fibers would find themselves in a panicking
+    /// thread, and is not inside another pool, where other fibers would find themselves too.
+    #[inline]
+    fn may_switch(&self) -> bool {
+        ptr::eq(Worker::current(), self.home) && !thread::panicking()
+    }
+
+    /// Waits without leaving the stack. The other fibers of this thread wait too.
+    #[cold]
+    fn block(&self, deadline: u64) {
+        let (home, here) = (self.home(), Worker::current());
+        let mut is_long = false;
+        loop {
+            home.collect_ready_fibers(true);
+            if home.fibers.local.unready(self) {
+                return;
+            }
+            if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.decide_for_itself(Outcome::TimedOut)
+            {
+                return;
+            }
+            home.publish_all();
+            here.publish_all();
+            home.announce();
+            here.announce();
+            here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
+        }
+    }
+}
+
+// SAFETY: the waiter is the block's. `suspend` returns when the worker resumes the fiber, which it does for fibers that
+// have been woken, after a decision; or after `block`, which sees to the same.
+unsafe impl Strand for Fiber {
+    fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+
+    fn suspend(&self, deadline: u64, reason: Reason) {
+        self.card.suspend(reason);
+        if !self.may_switch() {
+            self.block(deadline);
+        } else {
+            let local = &self.home().fibers.local;
+            if deadline != NEVER {
+                self.timer.set(Some(local.add_timer(deadline, self)));
+            }
+            self.switch();
+            if let Some(key) = self.timer.take() {
+                local.remove_timer(key);
+            }
+        }
+        self.card.set(State::Running);
+    }
+
+    fn yield_now(&self) {
+        if !self.may_switch() {
+            return std::thread::yield_now();
+        }
+        self.card.set(State::Ready);
+        self.home().fibers.local.make_last(self);
+        self.switch();
+        self.card.set(State::Running);
+    }
+
+    fn is_unwinding(&self) -> bool {
+        thread::panicking()
+    }
+
+    fn clock(&self) -> &Clock {
+        self.home().clock()
+    }
+
+    fn budget(&self) -> &Cell<u32> {
+        &self.budget
+    }
+
+    fn set_name(&self, name: Arc<str>) {
+        self.show_name(None);
+        self.card.set_name(Arc::clone(&name));
+        self.show_name(Some(&name));
+    }
+}

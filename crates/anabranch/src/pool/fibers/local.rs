@@ -1,0 +1,221 @@
+//! What a worker's thread alone knows of its fibers: which can go on, which stacks are free, which timers run.
+
+use crate::{
+    fiber::stack::{StackConfig, StackError, StackPool},
+    pool::{
+        fibers::{fiber::Fiber, ready::List},
+        worker::Worker,
+    },
+    sys::sync::{Mutex, lock},
+    time::{
+        NEVER,
+        timers::{Key, Timers},
+    },
+};
+use std::{
+    cell::{Cell, RefCell},
+    ptr,
+};
+
+/// How many times in a row a fiber that was just woken goes before those that have waited longer.
+const MAX_CHAIN: u32 = 3;
+
+/// How many idle stacks are kept ready to run, with what they have touched of their memory.
+const MAX_IDLE: usize = 256;
+
+/// See the [module](self).
+pub(crate) struct Local {
+    /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the caches.
+    next: Cell<*const Fiber>,
+    chain: Cell<u32>,
+    ready: List,
+    /// The fiber that runs.
+    current: Cell<*const Fiber>,
+    /// How many fibers have begun and not ended.
+    live: Cell<usize>,
+    timers: RefCell<Timers<*const Fiber>>,
+    stacks: RefCell<Option<StackPool>>,
+    /// Blocks with a stack and nothing to do, and blocks without a stack.
+    idle: RefCell<Vec<*const Fiber>>,
+    bare: RefCell<Vec<*const Fiber>>,
+}
+
+/// All blocks of a worker. They stay where they are.
+pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
+
+// SAFETY: the blocks are in boxes, and what of them is shared is made for it; see `Fiber`.
+unsafe impl Sync for Blocks {}
+
+impl Blocks {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    fn add(&self, home: *const Worker) -> *const Fiber {
+        let mut blocks = lock(&self.0);
+        blocks.push(Box::new(Fiber::new(home)));
+        &raw const **blocks.last().expect("just pushed")
+    }
+
+    /// Looks at each block while the list is locked.
+    pub(crate) fn for_each(&self, mut look: impl FnMut(&Fiber)) {
+        lock(&self.0).iter().for_each(|fiber| look(fiber));
+    }
+}
+
+impl Local {
+    pub(crate) const fn new() -> Self {
+        Self {
+            next: Cell::new(ptr::null()),
+            chain: Cell::new(0),
+            ready: List::new(),
+            current: Cell::new(ptr::null()),
+            live: Cell::new(0),
+            timers: RefCell::new(Timers::new()),
+            stacks: RefCell::new(None),
+            idle: RefCell::new(Vec::new()),
+            bare: RefCell::new(Vec::new()),
+        }
+    }
+
+    // ---- what can go on ----
+
+    /// A fiber was woken on its own worker.
+    ///
+    /// # Safety
+    /// It is suspended, or about to be, and in no list.
+    #[inline]
+    pub(crate) unsafe fn make_ready(&self, fiber: *const Fiber) {
+        if self.next.get().is_null() {
+            self.next.set(fiber);
+        } else {
+            // SAFETY: the caller's word.
+            unsafe { self.ready.push(fiber) };
+        }
+    }
+
+    /// A fiber goes behind all others that can go on.
+    #[inline]
+    pub(crate) fn make_last(&self, fiber: &Fiber) {
+        // SAFETY: it runs, so it is in no list, and it suspends now.
+        unsafe { self.ready.push(fiber) };
+    }
+
+    /// The fiber that goes on next.
+    #[inline]
+    pub(crate) fn take_ready(&self) -> Option<*const Fiber> {
+        if !self.next.get().is_null() && (self.chain.get() < MAX_CHAIN || self.ready.is_empty()) {
+            self.chain.set(self.chain.get() + 1);
+            return Some(self.next.replace(ptr::null()));
+        }
+        self.chain.set(0);
+        self.ready.pop()
+    }
+
+    /// Takes one fiber out of what can go on. Whether it was there.
+    pub(crate) fn unready(&self, fiber: &Fiber) -> bool {
+        if ptr::eq(self.next.get(), fiber) {
+            self.next.set(ptr::null());
+            return true;
+        }
+        self.ready.remove(fiber)
+    }
+
+    #[inline]
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.next.get().is_null() || !self.ready.is_empty()
+    }
+
+    /// The list behind the next one, for what comes from the inbox.
+    pub(crate) fn ready(&self) -> &List {
+        &self.ready
+    }
+
+    pub(crate) fn set_current(&self, fiber: *const Fiber) {
+        self.current.set(fiber);
+    }
+
+    pub(crate) fn current(&self) -> *const Fiber {
+        self.current.get()
+    }
+
+    // ---- timers ----
+
+    pub(crate) fn add_timer(&self, deadline: u64, fiber: &Fiber) -> Key {
+        self.timers.borrow_mut().insert(deadline, ptr::from_ref(fiber))
+    }
+
+    pub(crate) fn remove_timer(&self, key: Key) {
+        self.timers.borrow_mut().remove(key);
+    }
+
+    /// When the first timer is due.
+    pub(crate) fn next_deadline(&self) -> u64 {
+        self.timers.borrow().next_deadline().unwrap_or(NEVER)
+    }
+
+    pub(crate) fn pop_timer(&self, now: u64) -> Option<*const Fiber> {
+        self.timers.borrow_mut().pop_due(now)
+    }
+
+    // ---- stacks ----
+
+    pub(crate) fn live(&self) -> usize {
+        self.live.get()
+    }
+
+    pub(crate) fn set_live(&self, live: usize) {
+        self.live.set(live);
+    }
+
+    /// A block with a stack and nothing to do.
+    pub(crate) fn take_idle(
+        &self,
+        home: &Worker,
+        blocks: &Blocks,
+        config: impl FnOnce() -> StackConfig,
+    ) -> Result<*const Fiber, StackError> {
+        if let Some(fiber) = self.idle.borrow_mut().pop() {
+            return Ok(fiber);
+        }
+        let mut stacks = self.stacks.borrow_mut();
+        let stacks = match &mut *stacks {
+            Some(stacks) => stacks,
+            none => none.insert(StackPool::new(config())?),
+        };
+        let stack = stacks.take()?;
+        let fiber = self.bare.borrow_mut().pop().unwrap_or_else(|| blocks.add(home));
+        // SAFETY: without a stack, and in a box.
+        unsafe { (*fiber).equip(stack) };
+        Ok(fiber)
+    }
+
+    /// Keeps a block that has nothing to do; above a limit its stack is given back.
+    pub(crate) fn keep_idle(&self, fiber: *const Fiber) {
+        let mut idle = self.idle.borrow_mut();
+        idle.push(fiber);
+        if idle.len() > MAX_IDLE {
+            self.strip(fiber);
+            idle.pop();
+        }
+    }
+
+    fn strip(&self, fiber: *const Fiber) {
+        // SAFETY: blocks live as long as the worker.
+        if let Some(stack) = unsafe { (*fiber).strip() }
+            && let Some(stacks) = &mut *self.stacks.borrow_mut()
+        {
+            stacks.give_back(stack);
+        }
+        self.bare.borrow_mut().push(fiber);
+    }
+
+    /// Gives back all stacks. No fiber is live.
+    pub(crate) fn strip_all(&self) {
+        loop {
+            let Some(fiber) = self.idle.borrow_mut().pop() else { break };
+            self.strip(fiber);
+        }
+        self.stacks.borrow_mut().take();
+    }
+}

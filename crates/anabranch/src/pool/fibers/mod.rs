@@ -1,0 +1,207 @@
+//! Fibers on the workers of a pool: what of it a worker keeps, and how it runs them.
+//!
+//! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and is its
+//! home from then on. The worker's thread changes from its own stack to that of a fiber and back; it never goes from one fiber
+//! to another directly, and never from within a piece of compute work: only the bottom of a worker's stack
+//! (`pool::work`) comes here.
+
+pub(crate) mod card;
+pub(crate) mod fiber;
+pub(crate) mod jobs;
+pub(crate) mod limits;
+pub(crate) mod local;
+pub(crate) mod ready;
+pub(crate) mod thread;
+
+use crate::{
+    fiber::{context::Left, stack::StackConfig},
+    pool::{
+        fibers::{
+            fiber::Fiber,
+            jobs::{Job, Jobs, OLDEST_EVERY},
+            limits::Limits,
+            local::{Blocks, Local},
+            ready::Inbox,
+        },
+        worker::Worker,
+    },
+    time::{Clock, NEVER},
+    wait::{
+        cx::Strand,
+        waiter::{Outcome, Waiter},
+    },
+};
+use std::{cell::Cell, sync::Arc, time::Duration};
+
+/// How many fibers a worker goes on with before it looks at what else there is.
+const ROUND: u32 = 64;
+
+/// How many between two looks at the clock, while timers run.
+const CLOCK_EVERY: u32 = 16;
+
+/// What a seat has for fibers. See the [module](self).
+pub(crate) struct Fibers {
+    /// Not started.
+    pub(crate) jobs: Jobs,
+    /// Woken by other threads.
+    pub(crate) inbox: Inbox,
+    /// The worker's own.
+    pub(crate) local: Local,
+    pub(crate) blocks: Blocks,
+    ticks: Cell<u32>,
+    /// The pool ends, and its fibers have been told.
+    pub(crate) has_cancelled: Cell<bool>,
+}
+
+impl Fibers {
+    pub(crate) const fn new() -> Self {
+        Self {
+            jobs: Jobs::new(),
+            inbox: Inbox::new(),
+            local: Local::new(),
+            blocks: Blocks::new(),
+            ticks: Cell::new(0),
+            has_cancelled: Cell::new(false),
+        }
+    }
+}
+
+/// For the thread that holds the seat, on its own stack.
+impl Worker {
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.registry().expect("only members of a pool wait by its clock").clock
+    }
+
+    /// Puts what others have woken, and what is due, to what can go on.
+    pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
+        let local = &self.fibers.local;
+        self.fibers.inbox.collect(local.ready());
+        if looks_at_clock && local.next_deadline() != NEVER {
+            let now = self.clock().tick();
+            while let Some(fiber) = local.pop_timer(now) {
+                // SAFETY: a timer is removed when its wait ends, so this one's goes on or has just been decided.
+                if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
+                    wake.wake();
+                }
+            }
+        }
+    }
+
+    /// The fiber on whose stack the thread is.
+    pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
+        // SAFETY: blocks live as long as their worker.
+        unsafe { self.fibers.local.current().as_ref() }
+    }
+
+    /// Whether a fiber of this worker can go on.
+    pub(crate) fn has_ready_fibers(&self) -> bool {
+        let local = &self.fibers.local;
+        local.has_ready()
+            || !self.fibers.inbox.is_empty()
+            || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
+    }
+
+    /// How long the thread may sleep until a fiber wants to go on. `None`: until it is woken.
+    pub(crate) fn time_to_next_fiber(&self) -> Option<Duration> {
+        self.clock().park_bound(self.fibers.local.next_deadline())
+    }
+
+    /// Goes on with fibers for a while, and begins new ones, `first` before all others.
+    pub(crate) fn run_fibers(&self, first: Option<Arc<dyn Job>>) {
+        let local = &self.fibers.local;
+        if let Some(job) = first {
+            self.start_fiber(job);
+        }
+        for round in 0..ROUND {
+            let is_idle = !local.has_ready();
+            self.collect_ready_fibers(is_idle || round.is_multiple_of(CLOCK_EVERY));
+            if let Some(fiber) = local.take_ready() {
+                // SAFETY: ready, of this worker, and this is the worker's own stack.
+                self.after(fiber, unsafe { (*fiber).resume() });
+            } else if let Some(job) = self.next_job() {
+                self.start_fiber(job);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Whether there are fibers here that can be started.
+    pub(crate) fn has_jobs(&self) -> bool {
+        !self.fibers.jobs.is_empty() && !self.limits().is_full()
+    }
+
+    /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
+    pub(crate) fn rob_job(&self, thief: &Worker) -> Option<Arc<dyn Job>> {
+        if self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
+    }
+
+    pub(crate) fn next_job(&self) -> Option<Arc<dyn Job>> {
+        if !self.has_jobs() {
+            return None;
+        }
+        let ticks = self.fibers.ticks.get().wrapping_add(1);
+        self.fibers.ticks.set(ticks);
+        if ticks.is_multiple_of(OLDEST_EVERY) { self.fibers.jobs.take_oldest() } else { self.fibers.jobs.take_newest() }
+    }
+
+    /// For a fiber that has ended: what to run on the same stack, without a switch. `None`: others come first.
+    pub(crate) fn next_job_on_this_stack(&self) -> Option<Arc<dyn Job>> {
+        let has_others = self.fibers.local.has_ready()
+            || !self.fibers.inbox.is_empty()
+            || !self.inbox.is_empty()
+            || self.fibers.ticks.get().is_multiple_of(ROUND);
+        if has_others {
+            return None;
+        }
+        self.next_job()
+    }
+
+    /// Runs a job on an idle stack. Where there is none to be had it goes back into the queue.
+    fn start_fiber(&self, job: Arc<dyn Job>) {
+        let (fibers, limits) = (&self.fibers, self.limits());
+        let stack = limits.enter().and_then(|()| {
+            let stack = fibers.local.take_idle(self, &fibers.blocks, || limits.stacks.clone());
+            stack.inspect_err(|error| limits.refuse(error)).ok()
+        });
+        let Some(fiber) = stack else {
+            fibers.jobs.push(job);
+            return;
+        };
+        fibers.local.set_live(fibers.local.live() + 1);
+        // SAFETY: idle, of this worker, and this is the worker's own stack.
+        unsafe {
+            (*fiber).give(job);
+            self.after(fiber, (*fiber).resume());
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.registry().expect("fibers run on the workers of a pool").limits
+    }
+
+    /// The pool closes: tells the fibers of this worker, once.
+    pub(crate) fn cancel_fibers(&self) {
+        if !self.fibers.has_cancelled.replace(true) {
+            self.fibers.blocks.for_each(Fiber::cancel_root);
+        }
+    }
+
+    /// Gives back all stacks, before the thread ends. No fiber is live.
+    pub(crate) fn end_fibers(&self) {
+        self.fibers.inbox.settle();
+        self.fibers.local.strip_all();
+    }
+
+    /// The thread has come back from a fiber's stack.
+    fn after(&self, fiber: *const Fiber, left: Left) {
+        if left == Left::Idle {
+            self.fibers.local.set_live(self.fibers.local.live() - 1);
+            self.fibers.local.keep_idle(fiber);
+            let was_full = self.limits().leave();
+            if was_full && let Some(registry) = self.registry() {
+                registry.stir();
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Fibers that can go on: a list for the worker that they belong to, and an inbox through which others put them on it.
+//!
+//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA. Whoever
+//! puts a fiber into the empty inbox wakes the worker; whoever finds it filled relies on the one before. A worker that ends has
+//! to know that nobody is about to wake it any more: each of those who have to wake it says so afterwards, in `woken`, with
+//! their last touch of the worker, and the owner counts how often it has emptied the inbox.
+//!
+//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires.
+
+use crate::{
+    pool::fibers::fiber::Fiber,
+    sys::sync::{AtomicPtr, AtomicU64, Ordering, spin_while},
+};
+use std::{cell::Cell, ptr};
+
+/// A list of fibers, first in, first out, linked through the fibers. For the thread that they belong to.
+pub(crate) struct List {
+    first: Cell<*const Fiber>,
+    last: Cell<*const Fiber>,
+}
+
+impl List {
+    pub(crate) const fn new() -> Self {
+        Self { first: Cell::new(ptr::null()), last: Cell::new(ptr::null()) }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.get().is_null()
+    }
+
+    /// # Safety
+    /// The fiber is alive and in no list or inbox, and stays until it is taken.
+    #[inline]
+    pub(crate) unsafe fn push(&self, fiber: *const Fiber) {
+        // SAFETY: linked fibers are alive, by the caller's word.
+        unsafe {
+            (*fiber).next.set(ptr::null());
+            match self.last.replace(fiber).as_ref() {
+                Some(last) => last.next.set(fiber),
+                None => self.first.set(fiber),
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<*const Fiber> {
+        let first = self.first.get();
+        // SAFETY: linked fibers are alive.
+        let fiber = unsafe { first.as_ref() }?;
+        self.first.set(fiber.next.get());
+        if self.first.get().is_null() {
+            self.last.set(ptr::null());
+        }
+        Some(first)
+    }
+
+    /// Takes one fiber out, wherever it is. Linear. Whether it was there.
+    pub(crate) fn remove(&self, fiber: *const Fiber) -> bool {
+        let rest = Self::new();
+        let mut is_found = false;
+        while let Some(other) = self.pop() {
+            if ptr::eq(other, fiber) {
+                is_found = true;
+            } else {
+                // SAFETY: just taken from the list.
+                unsafe { rest.push(other) };
+            }
+        }
+        self.first.set(rest.first.get());
+        self.last.set(rest.last.get());
+        is_found
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct Inbox {
+    newest: AtomicPtr<Fiber>,
+    woken: AtomicU64,
+    /// How often the owner found something; the owner's.
+    emptied: Cell<u64>,
+}
+
+impl Inbox {
+    pub(crate) const fn new() -> Self {
+        Self { newest: AtomicPtr::new(ptr::null_mut()), woken: AtomicU64::new(0), emptied: Cell::new(0) }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.newest.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Puts a fiber in, and calls `wake` if it is the first.
+    ///
+    /// # Safety
+    /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox may
+    /// be gone when this returns.
+    pub(crate) unsafe fn push(this: *const Self, fiber: *const Fiber, wake: impl FnOnce()) {
+        // SAFETY: the worker does not end before the fiber has, and then not before `woken` says that it was woken.
+        unsafe {
+            let mut newest = (*this).newest.load(Ordering::Relaxed);
+            loop {
+                (*fiber).next.set(newest);
+                match (*this).newest.compare_exchange_weak(
+                    newest,
+                    fiber.cast_mut(),
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                ) {
+                    Ok(_) => break,
+                    Err(found) => newest = found,
+                }
+            }
+            if newest.is_null() {
+                wake();
+                (*this).woken.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+
+    /// The owner takes all there is, in the order in which it came. Whether there was anything.
+    pub(crate) fn collect(&self, into: &List) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let mut newest: *const Fiber = self.newest.swap(ptr::null_mut(), Ordering::Acquire);
+        self.emptied.set(self.emptied.get() + 1);
+        // Turned round: the stack has the newest first.
+        let mut oldest: *const Fiber = ptr::null();
+        // SAFETY: what was in the inbox is suspended, and the owner's from here on.
+        unsafe {
+            while let Some(fiber) = newest.as_ref() {
+                newest = fiber.next.replace(oldest);
+                oldest = fiber;
+            }
+            while let Some(fiber) = oldest.as_ref() {
+                oldest = fiber.next.get();
+                into.push(fiber);
+            }
+        }
+        true
+    }
+
+    /// The owner, before it ends: waits for those who are just waking it.
+    pub(crate) fn settle(&self) {
+        spin_while(|| self.woken.load(Ordering::Acquire) != self.emptied.get());
+    }
+}

@@ -1,0 +1,105 @@
+//! A plain thread that waits: it parks, and lends its slot meanwhile.
+//!
+//! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while it
+//! waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
+
+use crate::{
+    pool::worker::Worker,
+    sys::{parker::Parker, sync::hint},
+    time::{Clock, NEVER},
+    wait::{
+        cx::{Reason, Strand},
+        waiter::{Kind, Outcome, Waiter},
+    },
+};
+use std::{cell::Cell, marker::PhantomData, sync::Arc};
+
+/// How often a thread looks whether its wait is over before it parks.
+const LOOKS: usize = 200;
+
+/// What outlives the thread's wait for as long as somebody is waking it.
+#[repr(C)]
+struct Shared {
+    /// First, so that its address is the address of the whole.
+    waiter: Waiter,
+    parker: Parker,
+}
+
+static KIND: Kind = Kind {
+    // SAFETY (all three): the waiter of this kind is the first field of a `Shared` in an `Arc`, by `ThreadStrand::new`; whoever
+    // calls has the right to, by the contract of `Kind`.
+    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<Shared>()) },
+    wake: |waiter| unsafe { Arc::from_raw(waiter.cast::<Shared>()).parker.unpark() },
+    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<Shared>())) },
+};
+
+/// See the [module](self).
+pub(crate) struct ThreadStrand {
+    shared: Arc<Shared>,
+    budget: Cell<u32>,
+    _bound_to_its_thread: PhantomData<*mut ()>,
+}
+
+impl ThreadStrand {
+    /// For the calling thread, which is in a pool until the strand ends.
+    pub(crate) fn new() -> Self {
+        let shared = Arc::new(Shared { waiter: Waiter::new(&KIND), parker: Parker::new() });
+        Self { shared, budget: Cell::new(0), _bound_to_its_thread: PhantomData }
+    }
+}
+
+// SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a token in the
+// parker, which every wait here takes for what it is, a reason to look again.
+unsafe impl Strand for ThreadStrand {
+    fn waiter(&self) -> &Waiter {
+        &self.shared.waiter
+    }
+
+    fn suspend(&self, deadline: u64, _: Reason) {
+        let me = Worker::current();
+        let waiter = &self.shared.waiter;
+        me.publish_all();
+        me.announce();
+        let _woken_by_the_clock = (deadline != NEVER).then(|| {
+            let shared = Arc::clone(&self.shared);
+            self.clock().subscribe(Arc::new(move || shared.parker.unpark()))
+        });
+        for _ in 0..LOOKS {
+            if waiter.outcome().is_some() {
+                return;
+            }
+            hint::spin_loop();
+        }
+        let mut is_long = false;
+        while waiter.outcome().is_none() {
+            if deadline != NEVER && self.clock().tick() >= deadline && waiter.decide_for_itself(Outcome::TimedOut) {
+                return;
+            }
+            me.park_beside(&self.shared.parker, self.clock().park_bound(deadline), &mut is_long);
+        }
+    }
+
+    fn yield_now(&self) {
+        let me = Worker::current();
+        if me.stack.is_asked() {
+            me.serve();
+        }
+        std::thread::yield_now();
+    }
+
+    /// A thread may wait while it unwinds: nothing else runs on it.
+    fn is_unwinding(&self) -> bool {
+        false
+    }
+
+    fn clock(&self) -> &Clock {
+        Worker::current().clock()
+    }
+
+    fn budget(&self) -> &Cell<u32> {
+        &self.budget
+    }
+
+    /// Threads have names of their own.
+    fn set_name(&self, _: Arc<str>) {}
+}

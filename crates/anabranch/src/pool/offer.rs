@@ -1,0 +1,48 @@
+//! The offer of a fork that may wait.
+//!
+//! Such a fork cannot go onto the shelf: the shelf is the end of one stack of forks, and a worker has many of these, one for
+//! each of its fibers. So it is offered in the queue of jobs, where it may still lie when the fork is long over; what lies there is
+//! on the heap, and says so.
+//!
+//! | state   | meaning                          | left by                                                        |
+//! |---------|----------------------------------|----------------------------------------------------------------|
+//! | OFFERED | nobody has the fork              | the owner or a thief -> TAKEN, by CAS                          |
+//! | TAKEN   | whoever took it runs it          | the end; a thief notifies `done`                               |
+//!
+//! Orderings: the queue's lock carries the frame to the thief, `done` its result to the owner. A thief that comes too late
+//! touches the offer alone: the frame may be gone.
+
+use crate::{
+    pool::frame::Frame,
+    sys::sync::{AtomicBool, Ordering},
+    wait::slot::Slot,
+};
+
+/// See the [module](self).
+pub(crate) struct Offer {
+    is_taken: AtomicBool,
+    frame: *const Frame,
+    /// A thief has run it.
+    pub(crate) done: Slot,
+}
+
+// SAFETY: the frame is touched by whoever has taken the offer alone.
+unsafe impl Send for Offer {}
+// SAFETY: as above.
+unsafe impl Sync for Offer {}
+
+impl Offer {
+    pub(crate) fn new(frame: *const Frame) -> Self {
+        Self { is_taken: AtomicBool::new(false), frame, done: Slot::new() }
+    }
+
+    /// Takes the fork, to run it. `false`: another has.
+    pub(crate) fn take(&self) -> bool {
+        !self.is_taken.swap(true, Ordering::Acquire)
+    }
+
+    /// The frame, for the thief that has taken it.
+    pub(crate) fn frame(&self) -> *const Frame {
+        self.frame
+    }
+}

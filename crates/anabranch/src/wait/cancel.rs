@@ -1,0 +1,238 @@
+//! Cancel scopes: the tree along which cancellation spreads.
+//!
+//! The idea. Each [`CancelScope`] has a flag that is set once. Whoever asks whether it is cancelled reads the flag; whoever is
+//! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
+//! waiters then. Both are sequentially consistent, so one of the two sees the other: no wait of a cancelled scope goes on.
+//!
+//! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
+//! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
+//! scope that is not enlisted is that of its parent. Enlisting copies the parent's flag under the lock of the tree, and
+//! cancelling goes down the tree under the same lock, so none is passed over.
+//!
+//! A *shielded* scope hears nothing from above.
+//!
+//! Who keeps what alive: a scope ends after the scopes below it, and leaves the tree by its `Drop`, under the lock. So all that
+//! can be reached under the lock is alive. The lock is that of the root.
+
+use crate::{
+    sys::sync::{AtomicBool, Mutex, Ordering, lock},
+    wait::waiter::Waiter,
+};
+use std::{cell::Cell, marker::PhantomPinned, ptr};
+
+/// The place of a scope in its tree, guarded by the lock of the tree.
+struct Links {
+    first_child: Cell<*const CancelScope>,
+    previous: Cell<*const CancelScope>,
+    next: Cell<*const CancelScope>,
+    /// Who waits in this scope; null while nobody can.
+    waiter: Cell<*const Waiter>,
+}
+
+/// See the [module](self).
+pub(crate) struct CancelScope {
+    is_cancelled: AtomicBool,
+    /// Also true of a root and of a shielded scope, to which there is nothing to hear from above.
+    is_enlisted: AtomicBool,
+    is_shielded: bool,
+    /// How many scopes of the same strand there are outside of this one.
+    depth: u32,
+    parent: *const CancelScope,
+    links: Links,
+    /// Of the tree, in its root.
+    lock: Mutex<()>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` ends later.
+unsafe impl Send for CancelScope {}
+// SAFETY: as above.
+unsafe impl Sync for CancelScope {}
+
+impl CancelScope {
+    /// The root of a tree. `waiter` is null, or waits in it, at depth 0, until `detach` or its end.
+    pub(crate) fn root(waiter: *const Waiter) -> Self {
+        Self::new(ptr::null(), waiter, 0, false)
+    }
+
+    /// A scope below `parent`.
+    ///
+    /// # Safety
+    /// `parent` and `waiter` outlive it, and it does not move once it is used.
+    pub(crate) unsafe fn below(parent: &CancelScope, waiter: *const Waiter, depth: u32, is_shielded: bool) -> Self {
+        Self::new(parent, waiter, depth, is_shielded)
+    }
+
+    fn new(parent: *const CancelScope, waiter: *const Waiter, depth: u32, is_shielded: bool) -> Self {
+        Self {
+            is_cancelled: AtomicBool::new(false),
+            is_enlisted: AtomicBool::new(parent.is_null() || is_shielded),
+            is_shielded,
+            depth,
+            parent,
+            links: Links {
+                first_child: Cell::new(ptr::null()),
+                previous: Cell::new(ptr::null()),
+                next: Cell::new(ptr::null()),
+                waiter: Cell::new(waiter),
+            },
+            lock: Mutex::new(()),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The flag alone. For an enlisted scope that is all there is to know.
+    pub(crate) fn is_flagged(&self) -> bool {
+        self.is_cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise linear in
+    /// the number of scopes above that have not.
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let mut scope = self;
+        loop {
+            if scope.is_cancelled.load(Ordering::Acquire) {
+                return true;
+            }
+            if scope.is_enlisted.load(Ordering::Acquire) {
+                return false;
+            }
+            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
+            scope = unsafe { &*scope.parent };
+        }
+    }
+
+    fn tree(&self) -> &Mutex<()> {
+        let mut scope = self;
+        // SAFETY: parents outlive their children.
+        while let Some(parent) = unsafe { scope.parent.as_ref() } {
+            scope = parent;
+        }
+        &scope.lock
+    }
+
+    /// Makes the scope known to those above, so that it hears when they are cancelled.
+    #[inline]
+    pub(crate) fn enlist(&self) {
+        if !self.is_enlisted.load(Ordering::Acquire) {
+            self.enlist_all();
+        }
+    }
+
+    #[cold]
+    fn enlist_all(&self) {
+        let _tree = lock(self.tree());
+        // From the top down, so that what is above has heard all: the flags are copied on the way.
+        let mut path = Vec::new();
+        let mut scope = self;
+        while !scope.is_enlisted.load(Ordering::Relaxed) {
+            path.push(scope);
+            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
+            scope = unsafe { &*scope.parent };
+        }
+        for scope in path.into_iter().rev() {
+            // SAFETY: as above; siblings are in the tree, whose lock is held.
+            unsafe {
+                let parent = &*scope.parent;
+                if parent.is_cancelled.load(Ordering::Relaxed) {
+                    scope.is_cancelled.store(true, Ordering::SeqCst);
+                }
+                let first = parent.links.first_child.replace(scope);
+                scope.links.next.set(first);
+                if let Some(first) = first.as_ref() {
+                    first.links.previous.set(scope);
+                }
+            }
+            scope.is_enlisted.store(true, Ordering::Release);
+        }
+    }
+
+    /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
+    pub(crate) fn cancel(&self) {
+        if self.is_cancelled.load(Ordering::Acquire) {
+            return;
+        }
+        let _tree = lock(self.tree());
+        if self.is_cancelled.load(Ordering::Relaxed) {
+            return;
+        }
+        self.flag();
+        let mut scope = self;
+        // Depth first, by the links: a deep tree must not need a deep stack.
+        // SAFETY: the lock of the tree is held, so all that is linked is alive.
+        unsafe {
+            let mut child = scope.links.first_child.get();
+            loop {
+                if let Some(next) = child.as_ref() {
+                    if next.is_cancelled.load(Ordering::Relaxed) {
+                        child = next.links.next.get();
+                        continue;
+                    }
+                    next.flag();
+                    scope = next;
+                    child = scope.links.first_child.get();
+                } else {
+                    if ptr::eq(scope, self) {
+                        return;
+                    }
+                    child = scope.links.next.get();
+                    scope = &*scope.parent;
+                }
+            }
+        }
+    }
+
+    /// Sets the flag, then ends the wait that may be going on. The lock of the tree is held.
+    fn flag(&self) {
+        self.is_cancelled.store(true, Ordering::SeqCst);
+        let waiter = self.links.waiter.get();
+        if !waiter.is_null() {
+            // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
+            // the wake-up runs no foreign code.
+            if let Some(wake) = unsafe { Waiter::cancel(waiter, self.depth) } {
+                wake.wake();
+            }
+        }
+    }
+
+    /// From here on `waiter` waits in this scope: for scopes that are made before it is known who will.
+    ///
+    /// # Safety
+    /// `waiter` stays alive until `detach`.
+    pub(crate) unsafe fn attach(&self, waiter: *const Waiter) {
+        let _tree = lock(self.tree());
+        self.links.waiter.set(waiter);
+    }
+
+    /// Nobody waits in this scope any more.
+    pub(crate) fn detach(&self) {
+        let _tree = lock(self.tree());
+        self.links.waiter.set(ptr::null());
+    }
+}
+
+impl Drop for CancelScope {
+    fn drop(&mut self) {
+        if self.parent.is_null() || self.is_shielded || !self.is_enlisted.load(Ordering::Acquire) {
+            return;
+        }
+        let _tree = lock(self.tree());
+        debug_assert!(self.links.first_child.get().is_null(), "a scope ends after those below it");
+        let (previous, next) = (self.links.previous.get(), self.links.next.get());
+        // SAFETY: the lock of the tree is held, so neighbours and parent are alive.
+        unsafe {
+            match previous.as_ref() {
+                Some(previous) => previous.links.next.set(next),
+                None => (*self.parent).links.first_child.set(next),
+            }
+            if let Some(next) = next.as_ref() {
+                next.links.previous.set(previous);
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! `Cx`, the permission to wait, and the one way in which everything waits.
+
+use crate::{
+    time::{Clock, NEVER},
+    wait::{
+        cancel::CancelScope,
+        error::{Cancelled, WaitError},
+        locals::Locals,
+        place::Place,
+        waiter::{Outcome, Waiter},
+    },
+};
+use std::{cell::Cell, fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
+
+/// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
+const BUDGET: u32 = 128;
+
+/// The depth of a wait that no scope can cancel.
+const SHIELDED: u32 = u32::MAX;
+
+/// What a strand waits for, to be shown to people.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reason {
+    /// By reference, so that it is one word.
+    pub(crate) what: &'static &'static str,
+    pub(crate) at: &'static Location<'static>,
+}
+
+impl Reason {
+    #[track_caller]
+    pub(crate) fn new(what: &'static &'static str) -> Self {
+        Self { what, at: Location::caller() }
+    }
+}
+
+/// A point in time after which a scope counts as cancelled.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline {
+    pub(crate) at: u64,
+    /// The scope that set it; null where there is none. It outlives every `Cx` that has its deadline.
+    scope: *const CancelScope,
+}
+
+impl Deadline {
+    pub(crate) const NONE: Self = Self { at: NEVER, scope: ptr::null() };
+
+    /// # Safety
+    /// `scope` outlives whoever gets to see this deadline.
+    pub(crate) unsafe fn of(scope: &CancelScope, at: u64) -> Self {
+        Self { at, scope }
+    }
+
+    /// It has passed: from now on the scope is cancelled, for all who are in it.
+    fn expire(self) {
+        // SAFETY: by the contract of `of`.
+        if let Some(scope) = unsafe { self.scope.as_ref() } {
+            scope.cancel();
+        }
+    }
+}
+
+/// Who waits: a fiber, or a thread.
+///
+/// # Safety
+/// The waiter is the strand's alone and lives as long as it. `suspend` returns only when the waiter has been decided, and
+/// with every wake-up taken.
+pub(crate) unsafe trait Strand {
+    fn waiter(&self) -> &Waiter;
+
+    /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which decides
+    /// [`Outcome::TimedOut`].
+    fn suspend(&self, deadline: u64, reason: Reason);
+
+    /// Lets others run.
+    fn yield_now(&self);
+
+    /// Whether it must not wait now: it unwinds, and others would find themselves in a panicking thread.
+    fn is_unwinding(&self) -> bool;
+
+    /// The clock by which it waits.
+    fn clock(&self) -> &Clock;
+
+    /// The time by that clock, in nanoseconds.
+    fn now(&self) -> u64 {
+        self.clock().tick()
+    }
+
+    /// How many waits may still succeed at once.
+    fn budget(&self) -> &Cell<u32>;
+
+    /// Gives it a name for people to see.
+    fn set_name(&self, name: Arc<str>);
+}
+
+/// The permission to wait.
+///
+/// Whatever may wait takes a `&Cx`, so a signature says whether a function can. On a fiber a wait suspends the fiber, and its
+/// thread does something else meanwhile; on a plain thread, inside [`run`](crate::run), it parks the thread.
+///
+/// A `Cx` belongs to the strand of execution that it was made for: it cannot be sent to another thread, nor kept, only passed
+/// down by reference. It also stands for the scope that is being worked in, with its deadline and its cancellation: when
+/// the scope is cancelled each wait returns [`Cancelled`], at once and ever after.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let answer = anabranch::run(|cx| {
+///     cx.sleep(Duration::from_millis(1))?;
+///     Ok::<_, anabranch::Cancelled>(42)
+/// });
+/// assert_eq!(answer, Ok(42));
+/// ```
+pub struct Cx<'a> {
+    pub(crate) strand: &'a dyn Strand,
+    pub(crate) scope: &'a CancelScope,
+    pub(crate) deadline: Deadline,
+    pub(crate) locals: &'a Locals,
+    _bound_to_its_strand: PhantomData<*mut ()>,
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn new(strand: &'a dyn Strand, scope: &'a CancelScope, deadline: Deadline, locals: &'a Locals) -> Self {
+        Self { strand, scope, deadline, locals, _bound_to_its_strand: PhantomData }
+    }
+
+    /// Whether the scope was cancelled or its deadline has passed: for loops that compute and do not wait.
+    ///
+    /// Some nanoseconds; with a deadline it reads the clock.
+    ///
+    /// ```
+    /// anabranch::run(|cx| assert!(!cx.is_cancelled()));
+    /// ```
+    pub fn is_cancelled(&self) -> bool {
+        self.scope.is_cancelled() || self.deadline.at != NEVER && self.has_expired()
+    }
+
+    #[cold]
+    fn has_expired(&self) -> bool {
+        let has_expired = self.strand.now() >= self.deadline.at;
+        if has_expired {
+            self.deadline.expire();
+        }
+        has_expired
+    }
+
+    /// As [`is_cancelled`](Self::is_cancelled), to be used with `?`.
+    ///
+    /// # Errors
+    /// When the scope was cancelled or its deadline has passed.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// How long the scope may still take. `None`: as long as it likes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// anabranch::run(|cx| {
+    ///     assert_eq!(cx.time_left(), None);
+    ///     let left = cx.timeout(Duration::from_secs(60), |cx| cx.time_left());
+    ///     assert!(left.unwrap().unwrap() <= Duration::from_secs(60));
+    /// });
+    /// ```
+    pub fn time_left(&self) -> Option<Duration> {
+        (self.deadline.at != NEVER).then(|| Duration::from_nanos(self.deadline.at.saturating_sub(self.strand.now())))
+    }
+
+    /// A point in time as waits want it.
+    pub(crate) fn after(&self, duration: Duration) -> u64 {
+        self.strand.clock().tick_after(duration)
+    }
+
+    /// What every operation that may wait does first, also when it will not have to.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[inline]
+    pub(crate) fn checkpoint(&self) -> Result<(), Cancelled> {
+        if self.scope.is_cancelled() {
+            return Err(Cancelled);
+        }
+        let budget = self.strand.budget();
+        match budget.get().checked_sub(1) {
+            Some(left) => {
+                budget.set(left);
+                Ok(())
+            }
+            None => self.pause(),
+        }
+    }
+
+    /// The strand has had its share.
+    #[cold]
+    fn pause(&self) -> Result<(), Cancelled> {
+        self.strand.budget().set(BUDGET);
+        if !self.strand.is_unwinding() {
+            self.strand.yield_now();
+        }
+        self.check()
+    }
+
+    /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it
+    /// wanted.
+    pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Outcome {
+        if !self.begin() {
+            return Outcome::Cancelled;
+        }
+        // SAFETY: armed, and registered until `unregister`; `place` is borrowed meanwhile.
+        unsafe {
+            if !place.register(self.strand.waiter(), 0) {
+                self.absorb(reason);
+                return Outcome::Ready(0);
+            }
+            let outcome = self.suspend(deadline, reason);
+            place.unregister(outcome == Outcome::Ready(0));
+            outcome
+        }
+    }
+
+    /// Waits at several places at once, until the first decides: `Ready` with its index. They are registered beginning with
+    /// `first`, which is for fairness.
+    pub(crate) fn wait_any(&self, places: &[&dyn Place], first: usize, deadline: u64, reason: Reason) -> Outcome {
+        if !self.begin() {
+            return Outcome::Cancelled;
+        }
+        let order = || (0..places.len()).map(|step| (first + step) % places.len());
+        let mut registered = 0;
+        let mut outcome = None;
+        for index in order() {
+            // SAFETY: armed; all that are registered are unregistered below.
+            if !unsafe { places[index].register(self.strand.waiter(), index as u32) } {
+                // What has been decided meanwhile comes before: it may have been handed over.
+                outcome = Some(match self.absorb(reason) {
+                    Some(decided @ Outcome::Ready(_)) => decided,
+                    _ => Outcome::Ready(index as u32),
+                });
+                break;
+            }
+            registered += 1;
+        }
+        let outcome = outcome.unwrap_or_else(|| self.suspend(deadline, reason));
+        for index in order().take(registered) {
+            // SAFETY: registered above, and the wait has ended.
+            unsafe { places[index].unregister(outcome == Outcome::Ready(index as u32)) };
+        }
+        outcome
+    }
+
+    /// Waits at a place for what cannot fail to come, whatever is cancelled.
+    pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
+        self.strand.waiter().arm(SHIELDED);
+        // SAFETY: as in `wait`.
+        unsafe {
+            if place.register(self.strand.waiter(), 0) {
+                self.strand.suspend(NEVER, reason);
+                place.unregister(true);
+            } else {
+                self.absorb(reason);
+            }
+        }
+    }
+
+    /// Arms the waiter. `false`: the scope is cancelled, and the wait over.
+    fn begin(&self) -> bool {
+        if self.strand.is_unwinding() {
+            return false;
+        }
+        self.scope.enlist();
+        self.strand.waiter().arm(self.scope.depth());
+        let goes_on = !self.scope.is_flagged();
+        if !goes_on {
+            self.absorb(Reason::new(&"cancellation"));
+        }
+        goes_on
+    }
+
+    /// Ends a wait that need not be. How it was decided, if it was.
+    fn absorb(&self, reason: Reason) -> Option<Outcome> {
+        let waiter = self.strand.waiter();
+        if waiter.disarm() {
+            return None;
+        }
+        self.strand.suspend(NEVER, reason);
+        waiter.outcome()
+    }
+
+    /// Suspends the strand until its waiter is decided.
+    fn suspend(&self, deadline: u64, reason: Reason) -> Outcome {
+        self.strand.budget().set(BUDGET);
+        self.strand.suspend(deadline.min(self.deadline.at), reason);
+        match self.strand.waiter().outcome() {
+            Some(Outcome::TimedOut) if self.deadline.at <= deadline => {
+                self.deadline.expire();
+                Outcome::Cancelled
+            }
+            Some(outcome) => outcome,
+            None => unreachable!("a strand goes on when its waiter has been decided"),
+        }
+    }
+}
+
+/// The result of a wait that asks for nothing more than to have happened.
+pub(crate) fn happened(outcome: Outcome) -> Result<(), WaitError> {
+    match outcome {
+        Outcome::Ready(_) => Ok(()),
+        Outcome::Cancelled => Err(WaitError::Cancelled),
+        Outcome::TimedOut => Err(WaitError::TimedOut),
+    }
+}
+
+impl fmt::Debug for Cx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cx")
+            .field("is_cancelled", &self.is_cancelled())
+            .field("time_left", &self.time_left())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! Places: where a waiter leaves its address, and who may take it.
+
+use crate::wait::waiter::{Outcome, Waiter, Wake};
+
+/// Something that a strand can wait for.
+///
+/// Waiting is a loop: try what is wanted; if it cannot be had, `register`, and suspend; when woken, `unregister` and see. A
+/// place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry.
+///
+/// # Safety
+/// A place that has accepted an address decides that wait before it lets go of the address by itself, and does so with the
+/// ticket it was given; after `unregister` it does not have the address any more.
+pub(crate) unsafe trait Place {
+    /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
+    ///
+    /// # Safety
+    /// The waiter is armed, and stays alive until `unregister`, which follows if this returned `true`. The place does not
+    /// move in between.
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool;
+
+    /// Takes the address out. `has_decided`: it was this place that ended the wait. May wait for somebody who is just
+    /// deciding.
+    ///
+    /// # Safety
+    /// Follows a `register` that returned `true`, once the wait has ended.
+    unsafe fn unregister(&self, has_decided: bool);
+}
+
+/// What a place keeps of a waiter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Address {
+    pub(crate) waiter: *const Waiter,
+    pub(crate) ticket: u32,
+}
+
+impl Address {
+    /// Ends the wait for the place that holds this address.
+    ///
+    /// # Safety
+    /// As for [`Waiter::decide`].
+    pub(crate) unsafe fn decide(self) -> Option<Wake> {
+        // SAFETY: the caller's word.
+        unsafe { Waiter::decide(self.waiter, Outcome::Ready(self.ticket)) }
+    }
+}

@@ -1,0 +1,153 @@
+//! A queue of waiters behind somebody's lock: what mutexes, semaphores, conditions and events wait in.
+//!
+//! The entries lie with those who wait and are linked into a doubly linked list, so nothing is allocated and each can leave
+//! from the middle. All links and values, and the decision about an entry, are guarded by the lock that guards the [`Queue`]
+//! itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended otherwise takes the lock
+//! and leaves; one that was decided from here has left already and need not come back.
+
+use crate::wait::{
+    place::Address,
+    waiter::{Waiter, Wake},
+};
+use std::{
+    cell::{Cell, UnsafeCell},
+    marker::PhantomPinned,
+    ptr,
+};
+
+/// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks for,
+/// and what it is handed.
+pub(crate) struct Entry<T> {
+    previous: Cell<*const Entry<T>>,
+    next: Cell<*const Entry<T>>,
+    is_linked: Cell<bool>,
+    address: Cell<Address>,
+    value: UnsafeCell<T>,
+    _pinned: PhantomPinned,
+}
+
+// SAFETY: all of it is guarded by the lock of the queue.
+unsafe impl<T: Send> Send for Entry<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Entry<T> {}
+
+impl<T> Entry<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            previous: Cell::new(ptr::null()),
+            next: Cell::new(ptr::null()),
+            is_linked: Cell::new(false),
+            address: Cell::new(Address { waiter: ptr::null(), ticket: 0 }),
+            value: UnsafeCell::new(value),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// The value, once the wait is over.
+    ///
+    /// # Safety
+    /// The entry is in no queue, and its wait was decided by the queue or it has been removed since.
+    pub(crate) unsafe fn value(&self) -> &mut T {
+        // SAFETY: the caller's word: nobody else can reach the entry.
+        unsafe { &mut *self.value.get() }
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct Queue<T> {
+    first: *const Entry<T>,
+    last: *const Entry<T>,
+}
+
+// SAFETY: the entries stay where they are while they are linked, whichever thread holds the lock.
+unsafe impl<T: Send> Send for Queue<T> {}
+
+impl<T> Queue<T> {
+    pub(crate) const fn new() -> Self {
+        Self { first: ptr::null(), last: ptr::null() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_null()
+    }
+
+    /// What the first in the queue asks for.
+    pub(crate) fn first(&mut self) -> Option<&mut T> {
+        // SAFETY: linked, so alive; its value is guarded by the lock that `&mut self` stands for.
+        unsafe { self.first.as_ref().map(|entry| &mut *entry.value.get()) }
+    }
+
+    /// # Safety
+    /// The entry is not linked; it stays where it is until it is taken off or removed. The waiter is armed, and does not
+    /// leave its wait before.
+    pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+        debug_assert!(!entry.is_linked.get());
+        entry.address.set(Address { waiter, ticket });
+        entry.previous.set(self.last);
+        entry.next.set(ptr::null());
+        entry.is_linked.set(true);
+        // SAFETY: linked entries are alive.
+        match unsafe { self.last.as_ref() } {
+            Some(last) => last.next.set(entry),
+            None => self.first = entry,
+        }
+        self.last = entry;
+    }
+
+    /// As [`push_back`](Self::push_back), before all others: for who had waited already.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn push_front(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+        debug_assert!(!entry.is_linked.get());
+        entry.address.set(Address { waiter, ticket });
+        entry.previous.set(ptr::null());
+        entry.next.set(self.first);
+        entry.is_linked.set(true);
+        // SAFETY: linked entries are alive.
+        match unsafe { self.first.as_ref() } {
+            Some(first) => first.previous.set(entry),
+            None => self.last = entry,
+        }
+        self.first = entry;
+    }
+
+    /// Takes an entry out, wherever it is. `false`: it was not in the queue any more.
+    ///
+    /// # Safety
+    /// The entry was pushed to this queue.
+    pub(crate) unsafe fn remove(&mut self, entry: &Entry<T>) -> bool {
+        if !entry.is_linked.replace(false) {
+            return false;
+        }
+        let (previous, next) = (entry.previous.get(), entry.next.get());
+        // SAFETY: the neighbours are linked, so alive.
+        unsafe {
+            match previous.as_ref() {
+                Some(previous) => previous.next.set(next),
+                None => self.first = next,
+            }
+            match next.as_ref() {
+                Some(next) => next.previous.set(previous),
+                None => self.last = previous,
+            }
+        }
+        true
+    }
+
+    /// Takes the first off whose wait goes on, and ends that wait. `hand` sees each value before it is known whether that
+    /// wait goes on. The caller lets go of the lock and wakes.
+    pub(crate) fn decide_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
+        loop {
+            // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.
+            unsafe {
+                let entry = self.first.as_ref()?;
+                self.remove(entry);
+                hand(&mut *entry.value.get());
+                if let Some(wake) = entry.address.get().decide() {
+                    return Some(wake);
+                }
+            }
+        }
+    }
+}

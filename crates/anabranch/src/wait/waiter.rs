@@ -1,0 +1,184 @@
+//! A waiter: one word for whoever waits, be it a parked thread, a suspended fiber or an async task.
+//!
+//! The idea. Each thread or fiber that may wait owns one [`Waiter`] for all the waits of its life, one after the other. A wait
+//! *arms* the word, and then leaves its address in any number of places: the queue of a lock, a channel, the scope that may
+//! be cancelled, a timer. Each of these may want to end the wait; the first whose CAS *decides* the word has done so, and
+//! only that one wakes the waiter. So whoever hands something over knows at once whether it was received, and has to pass on
+//! nothing that a cancelled waiter did not take.
+//!
+//! | word          | meaning                                        | left by                                            |
+//! |---------------|------------------------------------------------|----------------------------------------------------|
+//! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
+//! | WAITING depth | a wait, in the `depth`-th scope of its strand  | anybody decides -> DECIDED; the owner -> IDLE      |
+//! | DECIDED what  | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
+//!
+//! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place that
+//! ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is busy), and the
+//! owner does not leave a wait before it has taken its address out of every place. So a word that can be reached is the word
+//! of this very wait. After the decision the place may only wake. A fiber cannot go on before that; a thread or a task might, so
+//! for these the decision keeps what is needed for waking alive (see [`Kind::retain`]).
+//!
+//! Orderings: deciding releases, and the owner acquires the word when it finds it decided: what the place did before (a value
+//! put down, a lock handed over) is visible afterwards. Arming is sequentially consistent, and so is the look at the flag of
+//! the scope that follows it: see [`cancel`](crate::wait::cancel).
+
+use crate::sys::sync::{AtomicU64, Ordering};
+
+const IDLE: u64 = 0;
+const WAITING: u64 = 1;
+const DECIDED: u64 = 2;
+const TAG: u64 = 3;
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The scope was cancelled, or its deadline has passed.
+    Cancelled,
+    /// The deadline of the operation has passed.
+    TimedOut,
+    /// A place decided: the one that was given this ticket.
+    Ready(u32),
+}
+
+impl Outcome {
+    fn encode(self) -> u64 {
+        let number = match self {
+            Self::Cancelled => 0,
+            Self::TimedOut => 1,
+            Self::Ready(ticket) => u64::from(ticket) + 2,
+        };
+        number << 2 | DECIDED
+    }
+
+    fn decode(word: u64) -> Self {
+        match word >> 2 {
+            0 => Self::Cancelled,
+            1 => Self::TimedOut,
+            ticket => Self::Ready((ticket - 2) as u32),
+        }
+    }
+}
+
+/// How the waiters of one kind are woken.
+pub(crate) struct Kind {
+    /// Keeps what [`wake`](Self::wake) needs alive. Called while the waiter is known to be alive.
+    pub(crate) retain: unsafe fn(*const Waiter),
+    /// Wakes the waiter and gives back what `retain` kept.
+    pub(crate) wake: unsafe fn(*const Waiter),
+    /// Gives it back without waking.
+    pub(crate) release: unsafe fn(*const Waiter),
+}
+
+/// See the [module](self).
+pub(crate) struct Waiter {
+    word: AtomicU64,
+    kind: &'static Kind,
+}
+
+impl Waiter {
+    pub(crate) fn new(kind: &'static Kind) -> Self {
+        Self { word: AtomicU64::new(IDLE), kind }
+    }
+
+    // ---- the owner ----
+
+    /// Begins a wait.
+    pub(crate) fn arm(&self, depth: u32) {
+        debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
+        self.word.swap(u64::from(depth) << 2 | WAITING, Ordering::SeqCst);
+    }
+
+    /// Ends the wait from within. `false`: it has been decided, and the owner must take the wake-up that comes with it.
+    #[must_use]
+    pub(crate) fn disarm(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word & TAG == WAITING && self.word.compare_exchange(word, IDLE, Ordering::Acquire, Ordering::Acquire).is_ok()
+    }
+
+    /// As [`disarm`](Self::disarm), but leaves an outcome.
+    #[must_use]
+    pub(crate) fn decide_for_itself(&self, outcome: Outcome) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word & TAG == WAITING
+            && self.word.compare_exchange(word, outcome.encode(), Ordering::Acquire, Ordering::Acquire).is_ok()
+    }
+
+    /// How the wait ended; `None` while it lasts.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        let word = self.word.load(Ordering::Acquire);
+        (word & TAG == DECIDED).then(|| Outcome::decode(word))
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & TAG == WAITING
+    }
+
+    // ---- everybody ----
+
+    /// Ends the wait, unless it has ended. `None`: it has, and another decided.
+    ///
+    /// # Safety
+    /// The waiter is registered in a place that the caller holds.
+    #[must_use]
+    pub(crate) unsafe fn decide(this: *const Self, outcome: Outcome) -> Option<Wake> {
+        // SAFETY: the caller's word.
+        unsafe { Self::decide_if(this, outcome, |_| true) }
+    }
+
+    /// As [`decide`](Self::decide), for a wait in the `depth`-th scope of its strand and no other.
+    ///
+    /// # Safety
+    /// The waiter is alive: the caller holds the tree of the scope.
+    #[must_use]
+    pub(crate) unsafe fn cancel(this: *const Self, depth: u32) -> Option<Wake> {
+        // SAFETY: the caller's word.
+        unsafe { Self::decide_if(this, Outcome::Cancelled, |found| found == depth) }
+    }
+
+    unsafe fn decide_if(this: *const Self, outcome: Outcome, is_meant: impl FnOnce(u32) -> bool) -> Option<Wake> {
+        // SAFETY: alive by the caller's word until the CAS, and afterwards by `retain`.
+        unsafe {
+            let word = (*this).word.load(Ordering::SeqCst);
+            if word & TAG != WAITING || !is_meant((word >> 2) as u32) {
+                return None;
+            }
+            let kind = (*this).kind;
+            (kind.retain)(this);
+            // Within one wait the word changes once, so a failure means that another was first.
+            match (*this).word.compare_exchange(word, outcome.encode(), Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => Some(Wake { waiter: this, kind }),
+                Err(_) => {
+                    (kind.release)(this);
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// A decided waiter that has yet to be woken.
+#[must_use]
+pub(crate) struct Wake {
+    waiter: *const Waiter,
+    kind: &'static Kind,
+}
+
+// SAFETY: waking is what other threads do to a waiter.
+unsafe impl Send for Wake {}
+
+impl Wake {
+    /// Wakes it. This may run the waker of an async task, so no lock may be held.
+    pub(crate) fn wake(self) {
+        // SAFETY: decided by whoever made this, and retained since.
+        unsafe { (self.kind.wake)(self.waiter) }
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        // Not waking would leave somebody asleep for ever.
+        // SAFETY: as in `wake`.
+        unsafe { (self.kind.wake)(self.waiter) }
+    }
+}
