@@ -65,7 +65,7 @@ fn alternate_size() -> usize {
     // SAFETY: `getauxval` has no preconditions; what the kernel does not know is 0.
     let least = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     #[cfg(not(target_os = "linux"))]
-    let least = libc::MINSIGSTKSZ;
+    let least = libc::SIGSTKSZ;
     (least + ALTERNATE_SIZE).next_multiple_of(memory::page_size())
 }
 

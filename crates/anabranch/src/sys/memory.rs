@@ -126,9 +126,8 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
         let start = mapping.range().start;
         let range = start..start + len;
         // SAFETY: as the caller's; populating a page for reading changes nothing in it.
-        let populated = unsafe {
-            advise(range.clone(), MADV_GUARD_INSTALL).and_then(|()| Ok(advise(range, libc::MADV_POPULATE_READ)))
-        };
+        let populated =
+            unsafe { advise(range.clone(), MADV_GUARD_INSTALL).map(|()| advise(range, libc::MADV_POPULATE_READ)) };
         matches!(populated, Ok(Err(refusal)) if refusal.raw_os_error() == Some(libc::EFAULT))
     }
     #[cfg(not(target_os = "linux"))]
