@@ -194,10 +194,6 @@ mod tests {
         Slabs::new(256 * KIB, markers).unwrap()
     }
 
-    fn mappings(allowed: usize) -> &'static Mappings {
-        Box::leak(Box::new(Mappings::new(allowed)))
-    }
-
     #[test]
     fn a_guard_lies_below_every_stack_and_nothing_else_is_guarded() {
         let page = memory::page_size();
@@ -288,8 +284,8 @@ mod tests {
 
     #[test]
     fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
-        let mappings = mappings(80);
-        let slabs = || Slabs::with_mappings(64 * KIB, false, mappings).unwrap();
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let slabs = || Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());
         // 80 less an eighth, two for each.
         for _ in 0..30 {
@@ -309,21 +305,21 @@ mod tests {
             other.cut().unwrap();
         }
         drop(other);
-        assert_eq!(mappings.booked(), 0);
+        assert_eq!(MAPPINGS.booked(), 0);
     }
 
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_guard_that_is_refused_books_nothing() {
-        let mappings = mappings(80);
-        let mut slabs = Slabs::with_mappings(64 * KIB, false, mappings).unwrap();
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let mut slabs = Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
         slabs.cut().unwrap();
         // The kernel's own part of the address space.
         let good = std::mem::replace(&mut slabs.uncut, 1 << 63..(1 << 63) + (1 << 20));
         let error = slabs.cut().unwrap_err();
         assert!(matches!(error, StackError::Guard(_)), "{error}");
         assert!(error.to_string().contains("vm.max_map_count"), "{error}");
-        assert_eq!((slabs.cut_so_far(), slabs.booked, mappings.booked()), (1, 1, 1));
+        assert_eq!((slabs.cut_so_far(), slabs.booked, MAPPINGS.booked()), (1, 1, 1));
         slabs.uncut = good;
         slabs.cut().unwrap();
     }
@@ -331,7 +327,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn markers_take_no_mappings() {
-        let mut slabs = Slabs::with_mappings(64 * KIB, true, mappings(0)).unwrap();
+        static MAPPINGS: Mappings = Mappings::new(0);
+        let mut slabs = Slabs::with_mappings(64 * KIB, true, &MAPPINGS).unwrap();
         match slabs.cut() {
             Ok(_) => assert!((0..100).all(|_| slabs.cut().is_ok()) && slabs.booked == 0),
             // Linux before 6.13.

@@ -197,6 +197,7 @@ mod tests {
     use super::*;
     use crate::{fiber::child, sys::memory::probe};
     use corosensei::{Coroutine, CoroutineResult};
+    use std::sync::Mutex;
 
     fn pool(warm: usize, cool: usize, without_guard_markers: bool) -> StackPool {
         StackPool::new(StackConfig { stack_size: 64 << 10, warm, cool, without_guard_markers }).unwrap()
@@ -282,10 +283,10 @@ mod tests {
     #[test]
     #[should_panic(expected = "a stack goes back to the pool that it is of")]
     fn a_stack_does_not_go_to_another_pool() {
-        let (mut one, mut other) = (pool(1, 1, false), pool(1, 1, false));
-        let stack = one.take().unwrap();
-        // It stays out, so its pool must not be dropped while this panics.
-        std::mem::forget(one);
+        // The stack stays out, so its pool must not be dropped while this panics.
+        static ONE: Mutex<Option<StackPool>> = Mutex::new(None);
+        let mut other = pool(1, 1, false);
+        let stack = ONE.lock().unwrap().insert(pool(1, 1, false)).take().unwrap();
         other.give_back(stack);
     }
 
