@@ -1,5 +1,5 @@
-//! The mappings that guards by protection take from all that the system allows to the process. A part is left to the rest of
-//! the program: with none left it could not even start a thread.
+//! The mappings that guards by protection take from all that the system allows to the process. A part is left to the
+//! rest of the program: with none left it could not even start a thread.
 
 use crate::{
     fiber::stack_error::{MAPPINGS_PER_STACK, StackError},

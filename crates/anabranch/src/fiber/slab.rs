@@ -7,15 +7,16 @@
 //! ^ limit ^ floor      base ^ ^ limit of the next
 //! ```
 //!
-//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below the
-//! floor would stop it; C code need not, so a guard is 64 KiB.
+//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
+//! the floor would stop it; C code need not, so a guard is 64 KiB.
 //!
-//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks in a
-//! row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes would
-//! compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three times as much.
-//! The page is there for this, on top of the bytes that were asked for.
+//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
+//! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes
+//! would compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three
+//! times as much. The page is there for this, on top of the bytes that were asked for.
 //!
-//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are dropped.
+//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are
+//! dropped.
 
 use crate::{
     fiber::{
