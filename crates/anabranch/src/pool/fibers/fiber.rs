@@ -182,7 +182,7 @@ impl Fiber {
         loop {
             let mut job = self.job.take();
             while let Some(now) = job {
-                self.card.begin();
+                self.card.set(State::Running);
                 if let Some(name) = now.name() {
                     self.set_name(name);
                 }

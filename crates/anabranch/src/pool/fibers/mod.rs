@@ -14,7 +14,7 @@ pub(crate) mod ready;
 pub(crate) mod thread;
 
 use crate::{
-    fiber::{context::Left, stack::StackConfig},
+    fiber::context::Left,
     pool::{
         fibers::{
             fiber::Fiber,
