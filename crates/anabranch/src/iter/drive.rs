@@ -12,7 +12,7 @@
 
 use crate::{
     iter::Splittable,
-    join::{Forked, Job, fork},
+    join::{Job, fork},
     pool::{handle::Pool, worker::Worker},
 };
 use std::time::{Duration, Instant};
@@ -154,10 +154,16 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             }
             let (left, right) = items.split_at(len / 2);
             let piece = Piece { items: right, pace: pace.clone(), by: self };
-            match fork(|| self.run(left, acc, pace), piece) {
-                Forked::Own(left, piece) => (acc, items) = (left, piece.items),
-                Forked::Stolen(left, right) => return (self.combine)(left, right),
-                Forked::Outside(..) => unreachable!("`start` has brought the thread into a pool"),
+            let next = fork(
+                || self.run(left, acc, pace),
+                piece,
+                |left, piece| Ok((left, piece.items)),
+                |left, right| Err((self.combine)(left, right)),
+                |_, _| unreachable!("`start` has brought the thread into a pool"),
+            );
+            match next {
+                Ok(rest) => (acc, items) = rest,
+                Err(all) => return all,
             }
         }
     }
