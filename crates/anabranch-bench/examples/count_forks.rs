@@ -14,8 +14,8 @@
 //!
 //! Let `peer(n)` be the count with `n` repetitions. `peer(20) - peer(10)` is free of start-up, of the tree's allocation
 //! and of the pool; `((anabranch(20) - anabranch(10)) - (plain(20) - plain(10))) / (10 * forks)` is what a fork adds.
-//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory, `uts 20`
-//! forks with several captured values, below a root that has 20 children.
+//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory,
+//! `uts 20` forks with several captured values, below a root that has 20 children.
 //!
 //! The pool has one thread, as a count means little where threads search and sleep; the thread's own start is the same
 //! in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.

@@ -126,13 +126,14 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     }
 }
 
-/// Runs `a` while others may take `job`, and then one of three: `own` with the job, if nobody took it; `stolen` with its
-/// result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A panic of `a` or of the
-/// job goes on when both have ended.
+/// Runs `a` while others may take `job`, and then one of three: `own` with the job, if nobody took it; `stolen` with
+/// its result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A panic of `a` or
+/// of the job goes on when both have ended.
 ///
-/// Three closures and not an enum of three outcomes, because the compiler may load the job back from the frame in pieces
-/// that suit the enum. Where such a piece is wider than the stores that it was written with, the processor cannot hand it on
-/// and waits until they have reached the cache: on a fork with two captured `u32`s that was more than half of its cost.
+/// Three closures and not an enum of three outcomes, because the compiler may load the job back from the frame in
+/// pieces that suit the enum. Where such a piece is wider than the stores that it was written with, the processor
+/// cannot hand it on and waits until they have reached the cache: on a fork with two captured `u32`s that was more than
+/// half of its cost.
 #[inline(always)]
 pub(crate) fn fork<A, RA, J, R>(
     a: A,
@@ -188,8 +189,8 @@ unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce
 
 /// Serves the demand for work, then runs `a`.
 ///
-/// Never inlined, and handed a pair of its own that lies in memory: if `a` had to outlive a call in `fork`, every fork would
-/// save as many registers as `a` captures values, for the sake of the rare one that serves.
+/// Never inlined, and handed a pair of its own that lies in memory: if `a` had to outlive a call in `fork`, every fork
+/// would save as many registers as `a` captures values, for the sake of the rare one that serves.
 #[cold]
 #[inline(never)]
 fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {

@@ -10,9 +10,9 @@
 //! items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and quick beside a heavy
 //! one. Only long loops look at the clock, to find the number of items that makes asking vanish in the noise.
 //!
-//! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked down to
-//! the first item, and each half that comes back is as long as all that was done before it: where it is run as one block,
-//! blocks double by themselves.
+//! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
+//! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as
+//! one block, blocks double by themselves.
 
 use crate::{
     iter::Splittable,
