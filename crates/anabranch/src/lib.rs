@@ -49,7 +49,7 @@ mod pool;
 mod scope;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod sys;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 pub mod time;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod wait;

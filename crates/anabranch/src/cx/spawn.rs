@@ -8,6 +8,7 @@ use crate::{
         registry::Registry,
         worker::Worker,
     },
+    scope::report,
     time::NEVER,
     wait::{
         Cancelled, Cx,
@@ -72,6 +73,10 @@ where
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
         self.done.notify();
+        // A result that nobody wants is dropped here.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
+            report(panic);
+        }
     }
 
     fn name(&self) -> Option<Arc<str>> {
@@ -203,6 +208,8 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
+        // One waits at a time: a wait by `poll` is over.
+        self.wait = None;
         cx.checkpoint()?;
         while !self.is_finished() {
             let place = SlotWait::new(self.task.done());

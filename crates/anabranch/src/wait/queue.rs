@@ -5,15 +5,14 @@
 //! itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended otherwise takes the lock
 //! and leaves; one that was decided from here has left already and need not come back.
 
-use crate::wait::{
-    place::Address,
-    waiter::{Waiter, Wake},
+use crate::{
+    sys::sync::Cell,
+    wait::{
+        place::Address,
+        waiter::{Waiter, Wake},
+    },
 };
-use std::{
-    cell::{Cell, UnsafeCell},
-    marker::PhantomPinned,
-    ptr,
-};
+use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
 
 /// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks for,
 /// and what it is handed.

@@ -199,7 +199,8 @@ impl Fiber {
     }
 
     fn end(&self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
+        // To the end, whatever panics on the way: the next fiber on this stack has values of its own.
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
             if let Some(registry) = self.home().registry() {
                 registry.crew.report(panic);
             }
