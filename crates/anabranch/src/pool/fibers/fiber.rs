@@ -22,7 +22,7 @@ use crate::{
         fibers::{
             card::{Card, State},
             jobs::Job,
-            ready::Inbox,
+            ready::{Inbox, Linked},
         },
         worker::{AbortOnUnwind, Worker},
     },
@@ -48,7 +48,7 @@ pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
     waiter: Waiter,
     /// The next in a list or inbox.
-    pub(crate) next: Cell<*const Fiber>,
+    next: Cell<*const Fiber>,
     home: *const Worker,
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
@@ -91,6 +91,12 @@ unsafe fn wake(fiber: *const Fiber) {
             let parker = &raw const (*home).parker;
             Inbox::push(&raw const (*home).fibers.inbox, fiber, || (*parker).unpark());
         }
+    }
+}
+
+impl Linked for Fiber {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
     }
 }
 

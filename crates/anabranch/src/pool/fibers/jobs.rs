@@ -4,7 +4,7 @@
 //! then the oldest, so that none is forgotten; thieves take the oldest, several at a time.
 
 use crate::{
-    pool::{fibers::fiber::Fiber, frame::Frame, offer::Offer},
+    pool::{fibers::fiber::Fiber, offer::Offer},
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
 };
 use std::{collections::VecDeque, sync::Arc};
@@ -23,11 +23,7 @@ pub(crate) trait Job: Send + Sync {
 /// A fork that may wait and was taken.
 impl Job for Offer {
     fn run(self: Arc<Self>, _: &Fiber) {
-        if self.take() {
-            // SAFETY: taken just now, once.
-            unsafe { Frame::execute(self.frame()) };
-            self.done.notify();
-        }
+        Offer::run(&self);
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Fibers {
     /// Not started.
     pub(crate) jobs: Jobs,
     /// Woken by other threads.
-    pub(crate) inbox: Inbox,
+    pub(crate) inbox: Inbox<Fiber>,
     /// The worker's own.
     pub(crate) local: Local,
     pub(crate) blocks: Blocks,
