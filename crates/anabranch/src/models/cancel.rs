@@ -147,6 +147,9 @@ fn models_cancel_reaches_all_below() {
                 tree.wait(&child, &inner);
             }),
         ];
+        if scope.is_cancelled() {
+            assert_eq!(tree.value.get(), 7);
+        }
         tree.wait(&strand, &scope);
         for other in others {
             other.join().unwrap();

@@ -1,15 +1,22 @@
 //! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end while
 //! somebody is about to wake it.
 
-use super::explore;
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
 use crate::{
     pool::fibers::ready::{Inbox, Linked, List},
     sys::{
         parker::Parker,
         sync::{Arc, Cell},
     },
+    time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
+        cx::{Cx, Deadline, Reason, Strand},
+        locals::Locals,
+        slot::{Slot, SlotWait},
         waiter::{Kind, Outcome, Waiter},
     },
 };
@@ -155,31 +162,68 @@ fn models_inbox_keeps_the_order() {
     });
 }
 
-/// A fiber that was in the list of its worker just now waits, and is cancelled: whoever wakes it links it anew.
+/// A strand that waits as a fiber does: it goes on only when its worker finds it in the inbox.
+struct Suspending<'a> {
+    fiber: &'a Fiber,
+    worker: &'a Worker,
+    thread: Thread,
+}
+
+// SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
+unsafe impl Strand for Suspending<'_> {
+    fn waiter(&self) -> &Waiter {
+        &self.fiber.waiter
+    }
+
+    fn suspend(&self, _: u64, _: Reason) {
+        assert!(ptr::eq(self.worker.run(1)[0], self.fiber));
+        assert!(self.fiber.waiter.outcome().is_some(), "woken before it was decided");
+    }
+
+    fn yield_now(&self) {}
+
+    fn is_unwinding(&self) -> bool {
+        false
+    }
+
+    fn clock(&self) -> &Clock {
+        self.thread.clock()
+    }
+
+    fn budget(&self) -> &std::cell::Cell<u32> {
+        self.thread.budget()
+    }
+
+    fn set_name(&self, _: std::sync::Arc<str>) {}
+}
+
+/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so whoever wakes it links it anew.
 #[test]
 fn models_inbox_a_fiber_is_cancelled() {
     explore("inbox, cancelled", None, || {
         let worker = Worker::new();
-        let fiber = Fiber::new(&raw const worker.home);
-        // SAFETY: both live longer.
-        let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
-        scope.enlist();
         let other = thread::spawn({
             let worker = Arc::clone(&worker);
             move || worker.root.cancel()
         });
-        let ready = List::new();
-        // SAFETY: in no list.
-        unsafe { ready.push(&fiber) };
-        ready.pop();
-        fiber.waiter.arm(scope.address());
-        if scope.is_flagged() && fiber.waiter.disarm() {
-            // It need not wait.
-        } else {
-            worker.run(1);
-            assert_eq!(fiber.waiter.outcome(), Some(Outcome::Cancelled));
+        let fiber = Fiber::new(&raw const worker.home);
+        {
+            let strand = Suspending { fiber: &fiber, worker: &worker, thread: Thread::new() };
+            // SAFETY: both live longer.
+            let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
+            let locals = Locals::new();
+            let cx = Cx::new(&strand, &scope, Deadline::NONE, &locals);
+            let happened = Slot::new();
+            happened.notify();
+            cx.wait(&SlotWait::new(&happened), NEVER, reason());
+            let ready = List::new();
+            // SAFETY: in no list.
+            unsafe { ready.push(&raw const fiber) };
+            ready.pop();
+            let never = Slot::new();
+            assert_eq!(cx.wait(&SlotWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+            assert!(worker.home.inbox.is_empty(), "a wake-up that was not taken");
         }
-        drop(scope);
         worker.end();
         other.join().unwrap();
     });
