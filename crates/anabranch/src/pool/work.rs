@@ -262,7 +262,9 @@ impl Lookout {
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
         let roots = registry.count_roots();
-        let is_busy = registry.is_root_open();
+        // Fibers that were spawned from outside are work without anybody being at work.
+        let is_waiting = registry.has_published_work();
+        let is_busy = is_waiting || registry.is_root_open();
         if is_busy || roots != self.roots {
             (self.roots, self.active) = (roots, Instant::now());
         }
@@ -281,7 +283,7 @@ impl Lookout {
         }
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
-        let is_waiting = registry.has_published_work();
+        let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         if !has_core {
             self.beat = BUSY_BEAT;
