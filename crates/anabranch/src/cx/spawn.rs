@@ -203,6 +203,8 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
+        // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
+        self.wait = None;
         cx.checkpoint()?;
         while !self.is_finished() {
             let place = SlotWait::new(self.task.done());
