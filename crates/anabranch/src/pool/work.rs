@@ -90,7 +90,7 @@ impl Registry {
             }
             // Nobody else can go on with them.
             if me.has_ready_fibers() {
-                return Some(Work::Fibers(None));
+                return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
                 return self.find(me);

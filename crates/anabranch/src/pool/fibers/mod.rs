@@ -39,6 +39,10 @@ const ROUND: u32 = 64;
 /// How many between two looks at the clock, while timers run.
 const CLOCK_EVERY: u32 = 16;
 
+/// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
+/// waiting for it, by yielding.
+const NEW_EVERY: u32 = 16;
+
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started.
@@ -49,6 +53,7 @@ pub(crate) struct Fibers {
     pub(crate) local: Local,
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
+    rounds: Cell<u32>,
     /// The pool ends, and its fibers have been told.
     pub(crate) has_cancelled: Cell<bool>,
 }
@@ -61,6 +66,7 @@ impl Fibers {
             local: Local::new(),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
+            rounds: Cell::new(0),
             has_cancelled: Cell::new(false),
         }
     }
@@ -115,7 +121,8 @@ impl Worker {
         for round in 0..ROUND {
             let is_idle = !local.has_ready();
             self.collect_ready_fibers(is_idle || round.is_multiple_of(CLOCK_EVERY));
-            if let Some(fiber) = local.take_ready() {
+            let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
+            if !is_turn_of_new && let Some(fiber) = local.take_ready() {
                 // SAFETY: ready, of this worker, and this is the worker's own stack.
                 self.after(fiber, unsafe { (*fiber).resume() });
             } else if let Some(job) = self.next_job() {
@@ -124,6 +131,17 @@ impl Worker {
                 return;
             }
         }
+    }
+
+    /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
+    /// that nobody would come for while the fibers here always have something to do.
+    pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
+        let rounds = self.fibers.rounds.get().wrapping_add(1);
+        self.fibers.rounds.set(rounds);
+        if !rounds.is_multiple_of(NEW_EVERY) {
+            return None;
+        }
+        self.registry()?.workers().find_map(|worker| worker.rob_job(self))
     }
 
     /// Whether there are fibers here that can be started.
