@@ -146,7 +146,7 @@ impl Worker {
 
     /// Whether there are fibers here that can be started.
     pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && !self.limits().is_full()
+        !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
