@@ -69,9 +69,14 @@ where
         };
         fiber.clear_root();
         self.scope.detach();
+        fiber.clear_locals();
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
         self.done.notify();
+        // A result that nobody wants is dropped here.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
+            fiber.report(panic);
+        }
     }
 
     fn name(&self) -> Option<Arc<str>> {
