@@ -43,6 +43,11 @@ impl Limits {
         has_room && !self.is_refused.load(Ordering::Relaxed)
     }
 
+    /// Whether no fiber is under way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.live.load(Ordering::Relaxed) == 0
+    }
+
     /// A fiber takes a stack into use. `None`: there are too many.
     pub(crate) fn enter(&self) -> Option<()> {
         if self.live.fetch_add(1, Ordering::Relaxed) < self.max {

@@ -207,6 +207,8 @@ impl Worker {
 
     /// Gives back all stacks, before the thread ends. No fiber is live.
     pub(crate) fn end_fibers(&self) {
+        // Each of them counts in the limits, where there are none.
+        debug_assert_eq!(self.fibers.local.live(), 0);
         self.fibers.inbox.settle();
         self.fibers.local.strip_all();
     }
@@ -216,9 +218,15 @@ impl Worker {
         if left == Left::Idle {
             self.fibers.local.set_live(self.fibers.local.live() - 1);
             self.fibers.local.keep_idle(fiber);
-            let was_full = self.limits().leave();
-            if was_full && let Some(registry) = self.registry() {
-                registry.stir();
+            let limits = self.limits();
+            let was_full = limits.leave();
+            if let Some(registry) = self.registry() {
+                if was_full {
+                    registry.stir();
+                }
+                if limits.is_empty() {
+                    registry.note_last_fiber();
+                }
             }
         }
     }
