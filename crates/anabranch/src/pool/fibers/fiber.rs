@@ -329,7 +329,8 @@ unsafe impl Strand for Fiber {
 
     fn yield_now(&self) {
         if !self.may_switch() {
-            return std::thread::yield_now();
+            self.home().publish_all();
+            return Worker::current().yield_slot();
         }
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
