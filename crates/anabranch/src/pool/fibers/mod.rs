@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod local;
 pub(crate) mod ready;
 pub(crate) mod thread;
+pub(crate) mod watch;
 
 use crate::{
     fiber::context::Left,
