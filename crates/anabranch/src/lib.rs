@@ -52,16 +52,19 @@ mod sys;
 #[cfg(not(loom))]
 pub mod time;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-mod wait;
+pub mod wait;
 
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{JoinError, JoinHandle, Scope as FiberScope, ScopedHandle, Spawner, TimedOut, run, spawn},
+    cx::{
+        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Spawner,
+        TimedOut, fibers, run, spawn, spawn_async,
+    },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
     pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
-    wait::{Cancelled, Cx, WaitError, locals::FiberLocal},
+    wait::{Cancelled, Cx, FiberLocal, WaitError},
 };
 
 /// The readme's example has to compile and run.

@@ -1,14 +1,23 @@
 //! What may wait: `run`, `spawn`, and what a [`Cx`](crate::Cx) can do.
 
+mod block_on;
+mod canceller;
 mod join;
+mod list;
+mod map;
+mod race;
 mod run;
 mod scope;
 mod spawn;
 mod time;
 
 pub use self::{
+    block_on::spawn_async,
+    canceller::Canceller,
+    list::{FiberInfo, FiberState, fibers},
+    race::Racers,
     run::run,
-    scope::{Scope, ScopedHandle, Spawner},
+    scope::{FiberScope, ScopedHandle, Spawner},
     spawn::{JoinError, JoinHandle, spawn},
-    time::TimedOut,
+    time::{Interval, TimedOut},
 };

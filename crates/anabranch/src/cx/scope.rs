@@ -81,12 +81,12 @@ impl Ledger {
 /// Where fibers are spawned that borrow; see [`Cx::scope`].
 ///
 /// It is a [`Cx`] too, that of the scope: waits by it are cancelled with the scope.
-pub struct Scope<'scope, 'env: 'scope> {
+pub struct FiberScope<'scope, 'env: 'scope> {
     cx: Cx<'scope>,
     spawner: Spawner<'scope, 'env>,
 }
 
-/// The part of a [`Scope`] that can be handed to its fibers, so that they spawn there too. See [`Scope::spawner`].
+/// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See [`FiberScope::spawner`].
 pub struct Spawner<'scope, 'env: 'scope> {
     ledger: &'scope Ledger,
     _scope: PhantomData<&'scope mut &'scope ()>,
@@ -124,7 +124,7 @@ impl Cx<'_> {
     /// assert_eq!(lengths, [3, 6, 6]);
     /// ```
     #[track_caller]
-    pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+    pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
         let reason = Reason::new(&"scope");
         let waiter: *const _ = self.strand.waiter();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
@@ -138,7 +138,7 @@ impl Cx<'_> {
             panic: Mutex::new(None),
         };
         let outcome = {
-            let scope = Scope {
+            let scope = FiberScope {
                 cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
                 spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
             };
@@ -167,7 +167,7 @@ impl Cx<'_> {
     }
 }
 
-impl<'scope, 'env> Scope<'scope, 'env> {
+impl<'scope, 'env> FiberScope<'scope, 'env> {
     /// Spawns a fiber in the scope. Cancelling the scope cancels it.
     ///
     /// The handle need not be kept: the scope waits in any case.
@@ -225,7 +225,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 }
 
-impl<'scope> Deref for Scope<'scope, '_> {
+impl<'scope> Deref for FiberScope<'scope, '_> {
     type Target = Cx<'scope>;
 
     fn deref(&self) -> &Self::Target {
@@ -233,14 +233,14 @@ impl<'scope> Deref for Scope<'scope, '_> {
     }
 }
 
-impl fmt::Debug for Scope<'_, '_> {
+impl fmt::Debug for FiberScope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.spawner.fmt(f)
     }
 }
 
 impl<'scope> Spawner<'scope, '_> {
-    /// As [`Scope::spawn`].
+    /// As [`FiberScope::spawn`].
     pub fn spawn<F, T>(self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -249,7 +249,12 @@ impl<'scope> Spawner<'scope, '_> {
         self.spawn_child(function, None)
     }
 
-    /// As [`Scope::spawn_named`].
+    /// As [`FiberScope::cancel`].
+    pub fn cancel(self) {
+        self.ledger.cancel.cancel();
+    }
+
+    /// As [`FiberScope::spawn_named`].
     pub fn spawn_named<F, T>(self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -318,7 +323,7 @@ where
         let panic = match result {
             Ok(result) => {
                 // SAFETY: as above.
-                unsafe { *self.stage.get() = Stage::Ended(Ok(result)) };
+                unsafe { *self.stage.get() = Stage::Ended(result) };
                 None
             }
             Err(panic) => Some(panic),
@@ -354,7 +359,7 @@ impl<F: Send, T: Send> ScopedJoin<T> for Child<'_, F, T> {
     unsafe fn take(&self) -> Option<T> {
         // SAFETY: the caller's word.
         match unsafe { self.stage.get().replace(Stage::Empty) } {
-            Stage::Ended(result) => result.ok(),
+            Stage::Ended(result) => Some(result),
             _ => None,
         }
     }

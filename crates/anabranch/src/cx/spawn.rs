@@ -1,9 +1,11 @@
 //! Fibers that nobody has to wait for, and the handles of those who do.
 
 use crate::{
+    cx::canceller::Canceller,
     pool::{
         Pool,
         fibers::{fiber::Fiber, jobs::Job},
+        registry::Registry,
         worker::Worker,
     },
     time::NEVER,
@@ -26,13 +28,12 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    thread,
 };
 
 /// What becomes of a spawned function.
 pub(super) enum Stage<F, T> {
     Unstarted(F),
-    Ended(thread::Result<T>),
+    Ended(T),
     Empty,
 }
 
@@ -43,7 +44,7 @@ struct Task<F, T> {
     scope: CancelScope,
     done: Slot,
     name: Option<Arc<str>>,
-    stage: UnsafeCell<Stage<F, T>>,
+    stage: UnsafeCell<Stage<F, Result<T, JoinError>>>,
 }
 
 // SAFETY: the function and the result go from one thread to another, once each, as said above; the rest is made for sharing.
@@ -51,7 +52,7 @@ unsafe impl<F: Send, T: Send> Sync for Task<F, T> {}
 
 impl<F, T> Job for Task<F, T>
 where
-    F: FnOnce(&Cx<'_>) -> T + Send,
+    F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send,
     T: Send,
 {
     fn run(self: Arc<Self>, fiber: &Fiber) {
@@ -64,7 +65,7 @@ where
         fiber.set_root(&self.scope);
         let result = {
             let cx = Cx::new(fiber, &self.scope, Deadline::NONE, fiber.locals());
-            catch_unwind(AssertUnwindSafe(|| function(&cx)))
+            catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
         };
         fiber.clear_root();
         self.scope.detach();
@@ -86,7 +87,7 @@ trait Joinable<T>: Send + Sync {
 
     /// # Safety
     /// The task is done, and the caller is the one handle.
-    unsafe fn take(&self) -> thread::Result<T>;
+    unsafe fn take(&self) -> Result<T, JoinError>;
 }
 
 impl<F: Send, T: Send> Joinable<T> for Task<F, T> {
@@ -98,7 +99,7 @@ impl<F: Send, T: Send> Joinable<T> for Task<F, T> {
         &self.scope
     }
 
-    unsafe fn take(&self) -> thread::Result<T> {
+    unsafe fn take(&self) -> Result<T, JoinError> {
         // SAFETY: the caller's word.
         match unsafe { self.stage.get().replace(Stage::Empty) } {
             Stage::Ended(result) => result,
@@ -127,14 +128,14 @@ where
     T: Send + 'static,
 {
     match Worker::current().registry() {
-        Some(registry) => post(function, None, |job| registry.post(job)),
+        Some(registry) => spawn_task(registry, None, |cx| Ok(function(cx))),
         None => Pool::default().spawn(function),
     }
 }
 
-fn post<F, T>(function: F, name: Option<&str>, post: impl FnOnce(Arc<dyn Job>)) -> JoinHandle<T>
+pub(super) fn spawn_task<F, T>(registry: &Registry, name: Option<&str>, function: F) -> JoinHandle<T>
 where
-    F: FnOnce(&Cx<'_>) -> T + Send + 'static,
+    F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,
     T: Send + 'static,
 {
     let task = Arc::new(Task {
@@ -143,7 +144,7 @@ where
         name: name.map(Arc::from),
         stage: UnsafeCell::new(Stage::Unstarted(function)),
     });
-    post(Arc::clone(&task) as Arc<dyn Job>);
+    registry.post(Arc::clone(&task) as Arc<dyn Job>);
     JoinHandle { wait: None, task }
 }
 
@@ -160,7 +161,7 @@ impl Pool {
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,
         T: Send + 'static,
     {
-        post(function, None, |job| self.registry().post(job))
+        spawn_task(self.registry(), None, |cx| Ok(function(cx)))
     }
 
     /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`] shows.
@@ -169,7 +170,7 @@ impl Pool {
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,
         T: Send + 'static,
     {
-        post(function, Some(name), |job| self.registry().post(job))
+        spawn_task(self.registry(), Some(name), |cx| Ok(function(cx)))
     }
 }
 
@@ -192,7 +193,7 @@ impl<T> JoinHandle<T> {
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
         // SAFETY: done, and this is the one handle.
-        unsafe { self.task.take() }.map_err(JoinError::Panicked)
+        unsafe { self.task.take() }
     }
 
     /// Waits until the fiber has ended.
@@ -215,6 +216,15 @@ impl<T> JoinHandle<T> {
     /// Whether the fiber has ended.
     pub fn is_finished(&self) -> bool {
         self.task.done().is_notified()
+    }
+
+    /// What cancels the fiber, to be given away.
+    pub fn canceller(&self) -> Canceller
+    where
+        T: 'static,
+    {
+        let task = Arc::clone(&self.task);
+        Canceller::new(move || task.scope().cancel())
     }
 
     /// Cancels the fiber: all its waits return [`Cancelled`]. It is not waited for.
@@ -240,7 +250,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// The end of a task as a place for async code.
 struct Done<T> {
     // Ends before the task, to which it refers.
-    wait: SlotWait<'static>,
+    wait: SlotWait<&'static Slot>,
     _task: Arc<dyn Joinable<T>>,
 }
 
@@ -278,14 +288,14 @@ impl<T> Future for JoinHandle<T> {
             }
         }
         // SAFETY: done, and this is the one handle.
-        Poll::Ready(unsafe { this.task.take() }.map_err(JoinError::Panicked))
+        Poll::Ready(unsafe { this.task.take() })
     }
 }
 
 /// Why there is no result of a fiber.
 #[derive(Debug)]
 pub enum JoinError {
-    /// Whoever waited for it was cancelled.
+    /// Whoever waited for it was cancelled, or it was a future that was.
     Cancelled,
     /// The fiber panicked; the payload.
     Panicked(Box<dyn Any + Send>),

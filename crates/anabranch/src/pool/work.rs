@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::watch::Watch,
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
@@ -250,19 +251,27 @@ struct Lookout {
     roots: u64,
     active: Instant,
     monitor: Monitor,
+    watch: Watch,
     /// How long it sleeps until the next look.
     beat: Duration,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
-        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
+        Self {
+            roots: registry.count_roots(),
+            active: Instant::now(),
+            monitor: Monitor::default(),
+            watch: Watch::default(),
+            beat: BEAT,
+        }
     }
 
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
         let roots = registry.count_roots();
-        let is_busy = registry.is_root_open();
+        let is_waiting = registry.has_published_work();
+        let is_busy = is_waiting || registry.is_root_open();
         if is_busy || roots != self.roots {
             (self.roots, self.active) = (roots, Instant::now());
         }
@@ -270,6 +279,7 @@ impl Lookout {
         if !is_busy {
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
+        self.watch.look(registry.workers());
         if !registry.has_free_slot() {
             if self.monitor.look(registry.workers()) {
                 registry.slots_lent.add(1);
@@ -281,7 +291,6 @@ impl Lookout {
         }
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
-        let is_waiting = registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         if !has_core {
             self.beat = BUSY_BEAT;

@@ -1,8 +1,8 @@
 //! Clocks: the system's, and one that a test drives.
 //!
-//! Clones of a clock are the same clock. The system's clock wakes nobody: who waits for a deadline parks no longer than until
-//! then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves the clock wakes
-//! all who have subscribed (see [`manual`](super::manual)).
+//! Clones of a clock are the same clock. The system's clock wakes nobody: who waits for a deadline parks no longer than
+//! until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves the
+//! clock wakes all who have subscribed (see [`manual`](super::manual)).
 
 use crate::time::{
     manual::{Manual, Subscription, Wake},
@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a pool reads the time from: the system's monotonic clock, or one that a test moves by hand.
+/// What tells the time: the system's monotonic clock, or one that a test moves by hand.
 ///
 /// A clock is cheap to clone, and the clones show the same time.
 ///
@@ -108,8 +108,9 @@ impl Clock {
         }
     }
 
-    /// From now on `wake` is called whenever a manual clock was moved, until the subscription is dropped; one more call may
-    /// be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not panic.
+    /// From now on `wake` is called whenever a manual clock was moved, until the subscription is dropped; one more call
+    /// may be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not
+    /// panic.
     ///
     /// The system's clock calls nobody.
     pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
@@ -145,7 +146,8 @@ impl fmt::Debug for Clock {
 
 /// A clock that stands still until it is moved, so that a test of a timeout of a minute takes no time at all.
 ///
-/// The handle moves the clock; [`clock`](Self::clock) is what the code under test gets to see. Clones move the same clock.
+/// The handle moves the clock; [`clock`](Self::clock) is what the code under test gets to see. Clones move the same
+/// clock.
 ///
 /// ```
 /// use anabranch::time::ManualClock;
@@ -187,10 +189,9 @@ impl ManualClock {
 
     /// Moves the clock on, and wakes all who wait for a time by it, so that they look at it.
     ///
-    /// They look at it on threads of their own: this function does not wait until what has fallen due is done. And the clock
-    /// jumps, it does not run: who sleeps for a second, twice, sleeps through one `advance` of two seconds and then for
-    /// another second. Two advances of a second each, with a wait for the effect of the first between them, are another
-    /// thing.
+    /// They look at it on threads of their own: this function does not wait until what has fallen due is done. And the
+    /// clock jumps, it does not run. Whoever begins to wait after the jump counts from the new time: two sleeps of a
+    /// second, one after the other, take two advances of a second, the second of them after the second sleep has begun.
     ///
     /// The clock stops for good at some 584 years after its start.
     ///

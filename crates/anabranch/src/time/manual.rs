@@ -8,10 +8,10 @@
 //! | 2. reads the time                      | b. copies the list of subscribers, under the same  |
 //! | 3. parks, if its deadline has not come | c. calls them, without the lock                    |
 //!
-//! If 1 comes before b, the waiter is called, and its parker keeps a call that comes before the parking. If not, 1 comes
-//! after a, and the lock carries the new time to 2. Who was called reads the time again, and what called it carries the time
-//! there. The time is stored with release and loaded with acquire, so that whoever sees a new time also sees what the
-//! test did before it moved the clock.
+//! If 1 comes before b, the waiter is called, and its parker keeps a call that comes before the parking. If not, 1
+//! comes after a, and the lock carries the new time to 2. Who was called reads the time again, and what called it
+//! carries the time there. The time is stored with release and loaded with acquire, so that whoever sees a new time
+//! also sees what the test did before it moved the clock.
 
 use crate::{
     sys::sync::{AtomicU64, Mutex, Ordering, lock},

@@ -1,4 +1,4 @@
-//! Time: the clock that a pool goes by, and one for tests, which stands still until it is moved.
+//! Time: the system's clock, and one for tests, which stands still until it is moved.
 //!
 //! ```
 //! use anabranch::time::ManualClock;

@@ -1,12 +1,12 @@
 //! Numbered places for the timers of a worker: a slab in chunks.
 //!
-//! A place keeps its number while it is taken; numbers of free places are given out again. The places come in chunks, so
-//! that growing moves no more than one chunk, and a chunk whose last timer goes gives its memory back. One timer that stays
-//! keeps its whole chunk.
+//! A place keeps its number while it is taken; numbers of free places are given out again. The places come in chunks,
+//! so that growing moves no more than one chunk, and a chunk whose last timer goes gives its memory back. One timer
+//! that stays keeps its whole chunk.
 //!
-//! New timers go to the *current* chunk, which is one that was used a moment ago: it stays current until it is full, and
-//! then the next chunk in which a place falls free takes over. If none does, it is the lowest with room, so that the high
-//! ones get a chance to empty.
+//! New timers go to the *current* chunk, which is one that was used a moment ago: it stays current until it is full,
+//! and then the next chunk in which a place falls free takes over. If none does, it is the lowest with room, so that
+//! the high ones get a chance to empty.
 
 /// How many places are given back together.
 const CHUNK: usize = 256;
@@ -173,10 +173,10 @@ mod tests {
     fn the_lowest_chunk_with_room_is_filled_first() {
         let (mut slots, _) = filled(4 * CHUNK);
         // The first to be freed is in the chunk that takes over; of the others the lowest is next.
-        for number in [3, 2, 1].map(|chunk| chunk * CHUNK as u32) {
+        for number in [2, 3, 1].map(|chunk| chunk * CHUNK as u32) {
             slots.free(number);
         }
-        assert_eq!([0; 3].map(|item| slots.take(item, 1) as usize / CHUNK), [3, 1, 2]);
+        assert_eq!([0; 3].map(|item| slots.take(item, 1) as usize / CHUNK), [2, 1, 3]);
     }
 
     #[test]

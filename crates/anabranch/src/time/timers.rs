@@ -1,18 +1,32 @@
 //! One worker's timers, used by its thread alone: an implicit 4-ary heap.
 //!
-//! An entry of the heap holds the deadline, the order of insertion, and the number of a place in [`Slots`]. There the rest
-//! of the timer is, with the entry's position, so that a timer that did not happen is found and removed. Entries move,
-//! places do not.
+//! An entry of the heap holds the deadline, the order of insertion, and the number of a place in [`Slots`]. There the
+//! rest of the timer is, with the entry's position, so that a timer that did not happen is found and removed. Entries
+//! move, places do not.
 //!
-//! Four siblings lie in one cache line (LaMarca, Ladner 1996): the root is entry 3, the children of entry `p` are the group
-//! `p - 2`, and the parent of entry `p` is `p / 4 + 2`. Where there is no timer, a group is filled up with [`VACANT`], later
-//! than all timers, so that the first of four is found by three comparisons and without a branch to be guessed.
+//! Four siblings lie in one cache line (LaMarca, Ladner 1996): the root is entry 3, the children of entry `p` are the
+//! group `p - 2`, and the parent of entry `p` is `p / 4 + 2`. Where there is no timer, a group is filled up with
+//! [`VACANT`], later than all timers, so that the first of four is found by three comparisons and without a branch to
+//! be guessed.
 //!
-//! Who owns what: a place that is taken knows the one entry that knows it. An entry in the heap names a place that is taken.
-//! So a key is good if and only if its place is known to the entry that the place knows, and the generation is the key's.
+//! Who owns what: a place that is taken knows the one entry that knows it. An entry in the heap names a place that is
+//! taken. So a key is good if and only if its place is known to the entry that the place knows, and the generation is
+//! the key's.
 //!
-//! Order among equal deadlines is a number of 32 bits, given at insertion. When they are used up, all timers are numbered
-//! anew; that sorts them, once in 4 billion insertions.
+//! Order among equal deadlines is a number of 32 bits, given at insertion. When they are used up, all timers are
+//! numbered anew; that sorts them, once in 4 billion insertions.
+//!
+//! Why no timing wheel (Varghese, Lauck 1987)? One was measured beside the heap, with 11 levels of 64 lists down to
+//! single nanoseconds. Nanoseconds each, with 100,000 timers over a minute:
+//!
+//! |       | insert later ones | insert any | remove any | remove the earliest | insert, remove 32 later | fire |
+//! |-------|-------------------|------------|------------|---------------------|-------------------------|------|
+//! | heap  | 14                | 20         | 32         | 54                  | 17                      | 71   |
+//! | wheel | 10                | 8          | 9          | 4                   | 5                       | 52   |
+//!
+//! A look at the clock, which each insertion needs, is 30. For the difference the heap knows the next deadline exactly.
+//! A wheel knows in which list it is: a worker that is to sleep till then would have to search the list, which may hold
+//! all timers, or wake for nothing. And deadlines in the past stay in order without a structure of their own.
 
 use crate::time::{slots::Slots, tick::Tick};
 
@@ -28,8 +42,8 @@ pub(crate) struct Timers<T> {
     generation: u32,
 }
 
-/// A timer inserted before. It does no harm when the timer has fired or was removed: it would have to be kept until exactly
-/// a multiple of 2^32 others were inserted to be taken for one of them.
+/// Names a timer. It does no harm when the timer has fired or was removed: to be taken for another one, the key would
+/// have to be kept until 2^32 timers were inserted after it, or a multiple of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     slot: u32,
@@ -103,7 +117,8 @@ impl<T: Copy> Timers<T> {
         key
     }
 
-    /// Takes a timer out before it fires. `false`: it has fired or was removed. O(log n), mostly O(1).
+    /// Takes a timer out before it fires. `false`: it has fired or was removed. O(log n), and on average O(1) but for
+    /// the earliest.
     pub(crate) fn remove(&mut self, key: Key) -> bool {
         let Some(slot) = self.slots.get(key.slot) else { return false };
         let position = slot.position as usize;
@@ -203,7 +218,7 @@ impl<T: Copy> Timers<T> {
         self.groups.push(Group([VACANT; 4]));
     }
 
-    /// Drops the last group. Memory of which less than half is in use is given back, all but a quarter of what is in use.
+    /// Drops the last group. Memory of which less than half is in use is given back, but for a quarter of the latter.
     fn drop_group(&mut self) {
         self.groups.pop();
         let len = self.groups.len();

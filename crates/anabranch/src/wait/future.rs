@@ -7,11 +7,13 @@ use crate::{
     sys::sync::{Mutex, lock},
     wait::{
         place::Place,
+        slot::{Slot, SlotWait},
         waiter::{Kind, Outcome, Waiter},
     },
 };
 use std::{
     marker::PhantomPinned,
+    ops::Deref,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -55,6 +57,11 @@ impl AsyncWaiter {
 pub(crate) trait Handed: Place {
     /// The place has decided this wait, and nobody will take what it handed over: passes it on.
     fn pass_on(&self);
+}
+
+/// An event hands nothing over.
+impl<S: Deref<Target = Slot>> Handed for SlotWait<S> {
+    fn pass_on(&self) {}
 }
 
 /// A wait at one place, for the futures of this crate to poll.

@@ -18,7 +18,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{cell::UnsafeCell, ptr};
+use std::{cell::UnsafeCell, ops::Deref, ptr};
 
 const EMPTY: *mut Address = ptr::null_mut();
 const BUSY: *mut Address = ptr::without_provenance_mut(1);
@@ -82,20 +82,31 @@ impl Slot {
     }
 }
 
-/// A wait for a [`Slot`].
-pub(crate) struct SlotWait<'a> {
-    slot: &'a Slot,
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A wait for a [`Slot`], to which `S` refers.
+pub(crate) struct SlotWait<S> {
+    slot: S,
     address: UnsafeCell<Address>,
 }
 
-impl<'a> SlotWait<'a> {
-    pub(crate) fn new(slot: &'a Slot) -> Self {
+// SAFETY: the address is the waiting strand's, and read by a notifier while the slot says so.
+unsafe impl<S: Send> Send for SlotWait<S> {}
+// SAFETY: as above.
+unsafe impl<S: Sync> Sync for SlotWait<S> {}
+
+impl<S: Deref<Target = Slot>> SlotWait<S> {
+    pub(crate) fn new(slot: S) -> Self {
         Self { slot, address: UnsafeCell::new(Address { waiter: ptr::null(), ticket: 0 }) }
     }
 }
 
 // SAFETY: an address leaves the slot by `unregister`, or by `notify`, which decides before it says that it is done.
-unsafe impl Place for SlotWait<'_> {
+unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: not registered, so nobody reads it.
         unsafe { *self.address.get() = Address { waiter, ticket } };
@@ -115,7 +126,7 @@ unsafe impl Place for SlotWait<'_> {
     }
 }
 
-impl SlotWait<'_> {
+impl<S: Deref<Target = Slot>> SlotWait<S> {
     fn settle(&self) {
         spin_while(|| self.slot.word.load(Ordering::Acquire) == BUSY);
     }

@@ -1,0 +1,99 @@
+//! Futures: waiting for one in a fiber, and running one on the pool.
+
+use crate::{
+    cx::spawn::{JoinError, JoinHandle, spawn_task},
+    pool::{Pool, worker::Worker},
+    time::NEVER,
+    wait::{
+        Cancelled, Cx,
+        cx::Reason,
+        slot::{Slot, SlotWait},
+        waiter::Outcome,
+    },
+};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake},
+};
+
+/// The waker of a future that somebody waits for.
+struct Doorbell(Slot);
+
+impl Wake for Doorbell {
+    fn wake(self: Arc<Self>) {
+        self.0.notify();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.notify();
+    }
+}
+
+impl Cx<'_> {
+    /// Waits for a future, of whatever runtime: it is polled here, and its waker wakes this fiber.
+    ///
+    /// Futures that need their runtime around them (those of tokio, say) have to be made and polled inside of it:
+    /// `let _inside = handle.enter();` on the fiber's own stack would be left behind by other fibers of the thread, so wrap
+    /// the future instead, in one that enters at each poll.
+    ///
+    /// # Errors
+    /// When the scope was cancelled. The future is dropped.
+    ///
+    /// ```
+    /// let answer = anabranch::run(|cx| cx.block_on(async { 6 * 7 }));
+    /// assert_eq!(answer, Ok(42));
+    /// ```
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
+        let reason = Reason::new(&"future");
+        let doorbell = Arc::new(Doorbell(Slot::new()));
+        let waker = Arc::clone(&doorbell).into();
+        let mut context = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        loop {
+            self.checkpoint()?;
+            doorbell.0.reset();
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return Ok(output);
+            }
+            if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
+                return Err(Cancelled);
+            }
+        }
+    }
+}
+
+/// Runs a future on the pool that the caller is in, or else on the default one.
+///
+/// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the future.
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// let handle = anabranch::spawn_async(async { 6 * 7 });
+/// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), 42);
+/// ```
+pub fn spawn_async<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match Worker::current().registry() {
+        Some(registry) => spawn_task(registry, None, |cx| cx.block_on(future).map_err(JoinError::from)),
+        None => Pool::default().spawn_async(future),
+    }
+}
+
+impl Pool {
+    /// As [`spawn_async`], in this pool.
+    pub fn spawn_async<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn_task(self.registry(), None, |cx| cx.block_on(future).map_err(JoinError::from))
+    }
+}

@@ -1,0 +1,115 @@
+//! A concurrent map: so many items under way at a time, results in order.
+
+use crate::{
+    cx::scope::Spawner,
+    sys::sync::{Mutex, lock},
+    wait::{Cancelled, Cx},
+};
+use std::iter::Enumerate;
+
+/// What the fibers of a map share.
+struct Work<I: Iterator, R, E> {
+    state: Mutex<State<I, R, E>>,
+    limit: usize,
+}
+
+struct State<I: Iterator, R, E> {
+    items: Enumerate<I>,
+    results: Vec<Option<R>>,
+    error: Option<E>,
+    /// How many fibers there are.
+    fibers: usize,
+}
+
+impl<I, R, E> Work<I, R, E>
+where
+    I: Iterator + Send,
+    I::Item: Send,
+    R: Send,
+    E: Send + From<Cancelled>,
+{
+    /// What each fiber does. It begins another one while there are too few.
+    fn run<'scope, F>(&'scope self, cx: &Cx<'_>, spawner: Spawner<'scope, '_>, function: &'scope F)
+    where
+        F: Fn(&Cx<'_>, I::Item) -> Result<R, E> + Sync,
+    {
+        loop {
+            let (index, item) = {
+                let mut state = lock(&self.state);
+                let Some(next) = state.items.next().filter(|_| state.error.is_none()) else { return };
+                if state.fibers < self.limit {
+                    state.fibers += 1;
+                    spawner.spawn(move |cx| self.run(cx, spawner, function));
+                }
+                next
+            };
+            let result = cx.check().map_err(E::from).and_then(|()| function(cx, item));
+            match result {
+                Ok(result) => {
+                    let mut state = lock(&self.state);
+                    if state.results.len() <= index {
+                        state.results.resize_with(index + 1, || None);
+                    }
+                    state.results[index] = Some(result);
+                }
+                Err(error) => {
+                    let surplus = {
+                        let mut state = lock(&self.state);
+                        if state.error.is_none() { state.error.replace(error) } else { Some(error) }
+                    };
+                    spawner.cancel();
+                    drop(surplus);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the order of
+    /// the items.
+    ///
+    /// The items are taken from the iterator one by one, by whichever fiber is free, so it may be long or endless.
+    ///
+    /// # Errors
+    /// The first error, in time. The others are cancelled and waited for.
+    ///
+    /// # Panics
+    /// When `limit` is zero; when `function` or the iterator panics.
+    ///
+    /// ```
+    /// use anabranch::Cancelled;
+    /// use std::time::Duration;
+    ///
+    /// let squares = anabranch::run(|cx| {
+    ///     cx.map(10, 0..100u64, |cx, n| {
+    ///         cx.sleep(Duration::from_micros(100 - n))?;
+    ///         Ok::<_, Cancelled>(n * n)
+    ///     })
+    /// });
+    /// assert_eq!(squares.unwrap()[9], 81);
+    /// ```
+    pub fn map<I, R, E, F>(&self, limit: usize, items: I, function: F) -> Result<Vec<R>, E>
+    where
+        I: IntoIterator,
+        I::IntoIter: Send,
+        I::Item: Send,
+        F: Fn(&Cx<'_>, I::Item) -> Result<R, E> + Sync,
+        R: Send,
+        E: Send + From<Cancelled>,
+    {
+        assert!(limit > 0, "a map with a limit of zero would never begin");
+        let items = items.into_iter().enumerate();
+        let work = Work { state: Mutex::new(State { items, results: Vec::new(), error: None, fibers: 1 }), limit };
+        self.scope(|s| work.run(s, s.spawner(), &function));
+        let state = match work.state.into_inner() {
+            Ok(state) => state,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        match state.error {
+            Some(error) => Err(error),
+            None => Ok(state.results.into_iter().map(|result| result.expect("each item has its result")).collect()),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Races: several closures at once, the first result wins, the others are cancelled and waited for.
+
+use crate::{
+    cx::scope::Spawner,
+    sys::sync::{Mutex, lock},
+    wait::Cx,
+};
+
+/// Where the winner's result goes.
+type Finish<R> = Mutex<Option<R>>;
+
+fn enter<'scope, R, F>(spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>, racer: F)
+where
+    F: FnOnce(&Cx<'_>) -> R + Send + 'scope,
+    R: Send + 'scope,
+{
+    spawner.spawn(move |cx| {
+        let result = racer(cx);
+        let late = {
+            let mut first = lock(finish);
+            if first.is_none() { first.replace(result) } else { Some(result) }
+        };
+        spawner.cancel();
+        drop(late);
+    });
+}
+
+fn winner<R>(finish: Finish<R>) -> Option<R> {
+    match finish.into_inner() {
+        Ok(first) => first,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
+
+/// Closures that [`Cx::race`] takes: tuples of up to eight with the same result.
+///
+/// Sealed: it cannot be implemented elsewhere.
+pub trait Racers<R>: sealed::Sealed<R> {}
+
+mod sealed {
+    use super::{Finish, Spawner};
+
+    pub trait Sealed<R>: Sized {
+        #[doc(hidden)]
+        fn start<'scope>(self, spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>)
+        where
+            Self: 'scope,
+            R: 'scope;
+    }
+}
+
+macro_rules! tuples {
+    ($($F:ident $f:ident),+) => {
+        impl<R, $($F),+> sealed::Sealed<R> for ($($F,)+)
+        where
+            R: Send,
+            $($F: FnOnce(&Cx<'_>) -> R + Send,)+
+        {
+            fn start<'scope>(self, spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>)
+            where
+                Self: 'scope,
+                R: 'scope,
+            {
+                let ($($f,)+) = self;
+                $(enter(spawner, finish, $f);)+
+            }
+        }
+
+        impl<R, $($F),+> Racers<R> for ($($F,)+)
+        where
+            R: Send,
+            $($F: FnOnce(&Cx<'_>) -> R + Send,)+
+        {
+        }
+    };
+}
+
+tuples!(A a);
+tuples!(A a, B b);
+tuples!(A a, B b, C c);
+tuples!(A a, B b, C c, D d);
+tuples!(A a, B b, C c, D d, E e);
+tuples!(A a, B b, C c, D d, E e, F f);
+tuples!(A a, B b, C c, D d, E e, F f, G g);
+tuples!(A a, B b, C c, D d, E e, F f, G g, H h);
+
+impl Cx<'_> {
+    /// Runs all closures of a tuple at once and returns the first result. The others are cancelled and waited for; what they
+    /// return is dropped.
+    ///
+    /// When the scope around it is cancelled all are, and the first to return wins all the same.
+    ///
+    /// # Panics
+    /// When one of them panics before the others have ended.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let winner = anabranch::run(|cx| {
+    ///     cx.race((
+    ///         |cx: &anabranch::Cx<'_>| cx.sleep(Duration::from_secs(3600)).map(|()| "tortoise"),
+    ///         |cx: &anabranch::Cx<'_>| cx.sleep(Duration::from_millis(1)).map(|()| "hare"),
+    ///     ))
+    /// });
+    /// assert_eq!(winner, Ok("hare"));
+    /// ```
+    pub fn race<R: Send>(&self, racers: impl Racers<R>) -> R {
+        let finish = Finish::new(None);
+        self.scope(|s| racers.start(s.spawner(), &finish));
+        winner(finish).expect("a tuple has at least one closure, and those that panic do so here")
+    }
+
+    /// As [`race`](Self::race), for any number of closures of one type. `None`: there were none.
+    ///
+    /// # Panics
+    /// As there.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let winner = anabranch::run(|cx| {
+    ///     cx.race_iter((1..=3).map(|n| {
+    ///         move |cx: &anabranch::Cx<'_>| {
+    ///             cx.sleep(Duration::from_millis(n * 20))?;
+    ///             Ok::<_, anabranch::Cancelled>(n)
+    ///         }
+    ///     }))
+    /// });
+    /// assert_eq!(winner, Some(Ok(1)));
+    /// ```
+    pub fn race_iter<F, R>(&self, racers: impl IntoIterator<Item = F>) -> Option<R>
+    where
+        F: FnOnce(&Cx<'_>) -> R + Send,
+        R: Send,
+    {
+        let finish = Finish::new(None);
+        self.scope(|s| racers.into_iter().for_each(|racer| enter(s.spawner(), &finish, racer)));
+        winner(finish)
+    }
+
+    /// As [`race_iter`](Self::race_iter), but only a success wins.
+    ///
+    /// # Errors
+    /// When none succeeds: all errors, in the order of the closures.
+    ///
+    /// # Panics
+    /// As there.
+    ///
+    /// ```
+    /// let results = ["refused", "42", "unreachable"];
+    /// let first = anabranch::run(|cx| cx.race_ok(results.map(|text| move |_: &anabranch::Cx<'_>| text.parse::<u32>())));
+    /// assert_eq!(first, Ok(42));
+    /// let none = anabranch::run(|cx| cx.race_ok(["refused"].map(|text| move |_: &anabranch::Cx<'_>| text.parse::<u32>())));
+    /// assert_eq!(none.unwrap_err().len(), 1);
+    /// ```
+    pub fn race_ok<F, R, E>(&self, racers: impl IntoIterator<Item = F>) -> Result<R, Vec<E>>
+    where
+        F: FnOnce(&Cx<'_>) -> Result<R, E> + Send,
+        R: Send,
+        E: Send,
+    {
+        let finish = Finish::new(None);
+        let errors = Mutex::new(Vec::new());
+        self.scope(|s| {
+            let (finish, errors, spawner) = (&finish, &errors, s.spawner());
+            for (index, racer) in racers.into_iter().enumerate() {
+                spawner.spawn(move |cx| match racer(cx) {
+                    Ok(result) => {
+                        lock(finish).get_or_insert(result);
+                        spawner.cancel();
+                    }
+                    Err(error) => lock(errors).push((index, error)),
+                });
+            }
+        });
+        winner(finish).ok_or_else(|| {
+            let mut errors = match errors.into_inner() {
+                Ok(errors) => errors,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+            errors.sort_by_key(|&(index, _)| index);
+            errors.into_iter().map(|(_, error)| error).collect()
+        })
+    }
+}
