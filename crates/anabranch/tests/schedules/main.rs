@@ -95,7 +95,7 @@ fn deep_joins() {
 /// Values whose drop may panic, in the closures that are forked.
 #[test]
 fn joins_of_what_panics_when_it_is_dropped() {
-    struct Touchy<'a>(&'a Trap);
+    struct Touchy<'a>(&'a Trap, #[allow(dead_code, reason = "its drop is counted")] Counted);
     impl Drop for Touchy<'_> {
         fn drop(&mut self) {
             if !std::thread::panicking() {
@@ -113,7 +113,7 @@ fn joins_of_what_panics_when_it_is_dropped() {
             let _kept = touchy;
             tree(trap, depth - 1)
         };
-        let (one, two) = (Touchy(trap), Touchy(trap));
+        let (one, two) = (Touchy(trap, trap.make()), Touchy(trap, trap.make()));
         let (a, b) = join(move || side(one), move || side(two));
         a + b
     }
@@ -278,10 +278,10 @@ fn broadcasts() {
         let other = thread::spawn({
             let (trap, pool) = (Arc::clone(&trap), Arc::clone(&pool));
             move || {
-                let root = || {
-                    let (a, answers) = join(|| tree(&trap, 1), || pool.broadcast(|index| (index, trap.step())).len());
-                    assert_eq!((a, answers), (2, pool.num_threads()));
-                };
+                // The thread that waits for the broadcast in a join is among those that have to answer it.
+                let ask = || pool.broadcast(|index| (index, trap.step())).len();
+                let inner = || join(|| tree(&trap, 1), ask);
+                let root = || assert_eq!(join(|| tree(&trap, 1), inner), (2, (2, pool.num_threads())));
                 let _ = trap.catch(|| pool.install(root));
             }
         });
@@ -317,22 +317,20 @@ fn rests() {
 /// Threads block in calls that the pool knows nothing of, for what other pieces of work have to do first.
 #[test]
 fn blocking() {
+    /// The first branch of each join waits for the second.
+    fn chain(trap: &Trap, links: u64) -> u64 {
+        if links == 0 {
+            return tree(trap, 1);
+        }
+        let (tell, told) = mpsc::channel();
+        let (number, ()) = join(move || told.recv().unwrap(), move || tell.send(chain(trap, links - 1)).unwrap());
+        number + 1
+    }
     let seen = explore(1000, |seen| {
         let trap = Trap::none();
-        let pool = trap.builder().max_spare_threads(any(2, 4)).build().unwrap();
-        let (one, two) = (mpsc::channel(), mpsc::channel());
-        let received = pool.install(|| {
-            join(
-                move || one.1.recv().unwrap(),
-                move || {
-                    let feed = move || (two.0.send(tree(&trap, 1)).unwrap(), tree(&trap, 1));
-                    let (number, ((), other)) = join(move || two.1.recv().unwrap(), feed);
-                    one.0.send(number + other).unwrap();
-                    number
-                },
-            )
-        });
-        assert_eq!(received, (4, 2));
+        let pool = trap.builder().max_spare_threads(any(4, 6)).build().unwrap();
+        let links = any(1, 4) as u64;
+        assert_eq!(pool.install(|| chain(&trap, links)), links + 2);
         let meeting = Barrier::new(2);
         pool.install(|| par_for_each(0..2, |_| _ = meeting.wait()));
         seen.note(&pool);
@@ -350,17 +348,17 @@ fn locks() {
             let (pool, count) = (Arc::clone(&pool), Arc::clone(&count));
             move || {
                 let trap = Trap::none();
-                let step = || {
+                let step = |_| {
                     let mut count = count.lock().unwrap();
-                    *count += tree(&trap, 1);
+                    *count += tree(&trap, 2);
                 };
-                pool.install(|| join(|| join(step, step), step));
+                pool.install(|| par_for_each(0..4, step));
             }
         };
-        let thread = thread::spawn(visit.clone());
+        let threads: Vec<_> = (0..2).map(|_| thread::spawn(visit.clone())).collect();
         visit();
-        thread.join().unwrap();
-        assert_eq!(*count.lock().unwrap(), 12);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(*count.lock().unwrap(), 48);
         seen.note(&pool);
     });
     seen.assert(&[Stolen, Spare, Lent]);

@@ -48,14 +48,18 @@ impl Trap {
     /// A bit of work, which may panic.
     pub fn step(&self) -> Counted {
         dawdle();
-        let counted = self.values.make();
+        let counted = self.make();
         let step = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
         if self.at != 0 && (step == self.at || step > self.at && self.again != 0 && any(1, self.again) == 1) {
             self.thrown.fetch_add(1, Ordering::Relaxed);
             // Without the panic hook, where shuttle takes each panic for the end.
-            resume_unwind(Box::new(Payload { step, _counted: self.values.make() }));
+            resume_unwind(Box::new(Payload { step, _counted: self.make() }));
         }
         counted
+    }
+
+    pub fn make(&self) -> Counted {
+        self.values.make()
     }
 
     /// A panic has come to where it ends.
