@@ -5,7 +5,7 @@
 //! however long it is, and those of its stacks, which it keeps. So the first execution starts more threads than any other
 //! has, and from then on the number must stay the same.
 
-use anabranch::{Pool, WorkerStats};
+use anabranch::{Odds, Pool, WorkerStats, set_odds};
 use shuttle::{
     Config, FailurePersistence, MaxSteps, Runner,
     rand::{Rng, thread_rng},
@@ -182,6 +182,7 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
                 let threads: Vec<_> = (0..MANY_THREADS).map(|_| thread::spawn(|| ())).collect();
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
             }
+            set_odds(Odds { long_waits_end: true, refusals: 0 });
             program(&seen);
             let steps = shuttle::current::context_switches() as u64;
             seen.executions.fetch_add(1, Ordering::Relaxed);

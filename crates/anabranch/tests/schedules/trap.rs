@@ -4,7 +4,7 @@ use crate::{
     common::{Counted, Tally},
     explore::{Seen, any, dawdle},
 };
-use anabranch::{Builder, Pool};
+use anabranch::{Builder, Odds, Pool, set_odds};
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -78,9 +78,14 @@ impl Trap {
         catch_unwind(AssertUnwindSafe(body)).map_err(|payload| self.receive(payload))
     }
 
-    /// A pool of 1 to 3 threads, which gives panics that reach no caller back to the trap.
+    /// A pool of 1 to 3 threads, which gives panics that reach no caller back to the trap. From now on nothing may depend
+    /// on the net under waits that should have been ended, nor on spares.
     pub fn pool(self: &Arc<Self>) -> Pool {
-        self.builder().build().unwrap()
+        set_odds(Odds { long_waits_end: true, refusals: 0 });
+        let pool = self.builder().build().unwrap();
+        // Spares may be had or not.
+        set_odds(Odds { long_waits_end: any(0, 1) == 0, refusals: any(0, 2) as u32 });
+        pool
     }
 
     pub fn builder(self: &Arc<Self>) -> Builder {
