@@ -1,9 +1,9 @@
 //! Runs a program under many schedules, and sees that each execution leaves behind what it found.
 //!
 //! A leak is found by counting the blocks that are allocated: those of the thread that runs an execution, with all threads
-//! in it, before and after. shuttle has some of its own, which are as many after each execution: one for the schedule,
-//! however long it is, and those of its stacks, which it keeps. So the first execution starts more threads than any other
-//! has, and from then on the number must stay the same.
+//! in it, between two executions. shuttle has some of its own, which are as many after each: one for the schedule, however
+//! long it is, and those of its stacks, which it keeps. So the first execution starts more threads than any other has, and
+//! nothing else, and from then on the number must stay the same.
 
 use anabranch::{Odds, Pool, WorkerStats, set_odds};
 use shuttle::{
@@ -18,7 +18,7 @@ use std::{
     io::Write,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -63,7 +63,7 @@ pub struct Seen {
     executions: AtomicU64,
     steps: AtomicU64,
     most_steps: AtomicU64,
-    counts: [AtomicU64; 11],
+    counts: [AtomicU64; EVENTS.len()],
     /// How often a program panicked at its first step, its second and so on.
     places: [[AtomicU64; 32]; 4],
 }
@@ -83,6 +83,10 @@ pub enum Event {
     Panic,
     Dropped,
 }
+
+use Event::*;
+
+const EVENTS: [Event; 11] = [Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped];
 
 impl Seen {
     pub fn add(&self, event: Event, count: u64) {
@@ -114,9 +118,24 @@ impl Seen {
         }
     }
 
+    fn say(&self) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (executions, steps) = (read(&self.executions), read(&self.steps));
+        let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
+        let mut text = format!(
+            "schedules of {name}: {executions}, of {} steps, at most {}",
+            steps / executions,
+            read(&self.most_steps)
+        );
+        for (event, count) in EVENTS.iter().zip(&self.counts).filter(|(_, count)| read(count) > 0) {
+            text += &format!("; {} {}", format!("{event:?}").to_lowercase(), read(count));
+        }
+        // Not `println`: the harness keeps what a test prints, and there is more of it that nobody wants to see.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+
     /// Adds what the threads of a pool have done.
     pub fn note(&self, pool: &Pool) {
-        use Event::*;
         let stats = pool.stats();
         let WorkerStats { published, raided, reclaimed, stolen, helped, wakes, .. } = stats.total();
         let counts = [(Published, published), (Raided, raided), (Reclaimed, reclaimed), (Stolen, stolen)];
@@ -180,7 +199,7 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
         Arc::new(move |is_first: bool| {
             if is_first {
                 let threads: Vec<_> = (0..MANY_THREADS).map(|_| thread::spawn(|| ())).collect();
-                threads.into_iter().for_each(|thread| thread.join().unwrap());
+                return threads.into_iter().for_each(|thread| thread.join().unwrap());
             }
             set_odds(Odds { long_waits_end: true, refusals: 0 });
             program(&seen);
@@ -197,24 +216,14 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
     }
     let times = std::env::var("ANABRANCH_SCHEDULES").map_or(1, |times| times.parse().expect("a whole number"));
     let run = |scheduler: Box<dyn Scheduler + Send>| {
-        let is_first = std::sync::atomic::AtomicBool::new(true);
+        let is_first = AtomicBool::new(true);
         let body = Arc::clone(&body);
         let balanced = Balanced { scheduler, begun: 0, live: 0 };
         Runner::new(balanced, config.clone()).run(move || body(is_first.swap(false, Ordering::Relaxed)));
     };
     run(Box::new(RandomScheduler::new(runs * times)));
     run(Box::new(PctScheduler::new(4, runs * times / 4)));
-    let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    // Not `println`: the harness keeps what a test prints, and there is more of it that nobody wants to see.
-    let _ = writeln!(
-        std::io::stderr(),
-        "schedules {}: {} executions, {} steps on average, {} at most, {:?}",
-        std::thread::current().name().unwrap_or("unnamed"),
-        read(&seen.executions),
-        read(&seen.steps) / read(&seen.executions),
-        read(&seen.most_steps),
-        seen.counts,
-    );
+    seen.say();
     seen
 }
 
