@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::watch::Watch,
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
@@ -257,13 +258,20 @@ struct Lookout {
     roots: u64,
     active: Instant,
     monitor: Monitor,
+    watch: Watch,
     /// How long it sleeps until the next look.
     beat: Duration,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
-        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
+        Self {
+            roots: registry.count_roots(),
+            active: Instant::now(),
+            monitor: Monitor::default(),
+            watch: Watch::default(),
+            beat: BEAT,
+        }
     }
 
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
@@ -279,6 +287,7 @@ impl Lookout {
         if !is_busy {
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
+        self.watch.look(registry.workers());
         if !registry.has_free_slot() {
             if self.monitor.look(registry.workers()) {
                 registry.slots_lent.add(1);

@@ -165,6 +165,7 @@ impl Fiber {
         // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
         // reaches the way out alone.
         unsafe {
+            self.home().counters.switches.add(1);
             self.home().fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
             let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
@@ -183,7 +184,8 @@ impl Fiber {
         loop {
             let mut job = self.job.take();
             while let Some(now) = job {
-                self.card.begin();
+                self.card.set(State::Running);
+                self.home().counters.fibers.add(1);
                 if let Some(name) = now.name() {
                     self.set_name(name);
                 }

@@ -12,9 +12,10 @@ pub(crate) mod limits;
 pub(crate) mod local;
 pub(crate) mod ready;
 pub(crate) mod thread;
+pub(crate) mod watch;
 
 use crate::{
-    fiber::{context::Left, stack::StackConfig},
+    fiber::context::Left,
     pool::{
         fibers::{
             fiber::Fiber,
