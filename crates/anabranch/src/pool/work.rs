@@ -48,7 +48,7 @@ impl Registry {
         }
         let mut manners = Manners::default();
         loop {
-            if self.ends(me) {
+            if self.ends() {
                 break;
             }
             if let Some(work) = self.search(me, &mut manners) {
@@ -73,13 +73,9 @@ impl Registry {
         me.end_fibers();
     }
 
-    /// Whether there is nothing left to do for this worker, ever. If the pool closes its fibers are told.
-    fn ends(&self, me: &Worker) -> bool {
-        if !self.is_closing() {
-            return false;
-        }
-        me.cancel_fibers();
-        self.is_wound_up()
+    /// Whether there is nothing left to do, ever.
+    fn ends(&self) -> bool {
+        self.is_closing() && self.is_wound_up()
     }
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
@@ -132,7 +128,7 @@ impl Registry {
         loop {
             // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
             // count on this worker meanwhile.
-            if self.ends(me) || !me.inbox.is_empty() || me.has_ready_fibers() {
+            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
                     self.wake(self.sleep.resign());

@@ -58,8 +58,6 @@ pub(crate) struct Fibers {
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
     rounds: Cell<u32>,
-    /// The pool ends, and its fibers have been told.
-    pub(crate) has_cancelled: Cell<bool>,
 }
 
 impl Fibers {
@@ -71,7 +69,6 @@ impl Fibers {
             blocks: Blocks::new(),
             ticks: Cell::new(0),
             rounds: Cell::new(0),
-            has_cancelled: Cell::new(false),
         }
     }
 }
@@ -204,13 +201,6 @@ impl Worker {
 
     fn limits(&self) -> &Limits {
         &self.registry().expect("fibers run on the workers of a pool").limits
-    }
-
-    /// The pool closes: tells the fibers of this worker, once.
-    pub(crate) fn cancel_fibers(&self) {
-        if !self.fibers.has_cancelled.replace(true) {
-            self.fibers.blocks.for_each(Fiber::cancel_root);
-        }
     }
 
     /// Gives back all stacks, before the thread ends. No fiber is live.
