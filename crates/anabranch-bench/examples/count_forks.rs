@@ -14,7 +14,8 @@
 //!
 //! Let `peer(n)` be the count with `n` repetitions. `peer(20) - peer(10)` is free of start-up, of the tree's allocation
 //! and of the pool; `((anabranch(20) - anabranch(10)) - (plain(20) - plain(10))) / (10 * forks)` is what a fork adds.
-//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory.
+//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory,
+//! `uts 20` forks with several captured values, below a root that has 20 children.
 //!
 //! The pool has one thread, as a count means little where threads search and sleep; the thread's own start is the same
 //! in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.
@@ -37,10 +38,12 @@ mod linux {
     use anabranch_bench::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
     use anabranch_bench::workloads::fib::fib;
     use anabranch_bench::workloads::tree::{Node, sum};
+    use anabranch_bench::workloads::uts::Shape;
 
     enum Work {
         Tree(Box<Node>),
         Fib(u32),
+        Uts(Shape),
     }
 
     pub fn main() -> ExitCode {
@@ -52,7 +55,7 @@ mod linux {
             }
             Err(message) => {
                 eprintln!(
-                    "{message}\nusage: count_forks PEER tree|fib SIZE TIMES, such as: count_forks ours tree 1000 10"
+                    "{message}\nusage: count_forks PEER tree|fib|uts SIZE TIMES, such as: count_forks ours tree 1000 10"
                 );
                 ExitCode::from(2)
             }
@@ -69,6 +72,13 @@ mod linux {
         let (work, forks) = match work.as_str() {
             "tree" => (Work::Tree(Node::tree(1, u64::from(size)).ok_or("a tree has nodes")?), u64::from(size)),
             "fib" => (Work::Fib(size), fib_forks(size)),
+            "uts" => {
+                let shape = Shape { root_children: size, ..Shape::FOUR_MILLION };
+                // Each node that has children forks once less than it has.
+                let below_root = shape.count::<plain::Plain>(&()) - 1;
+                let parents = 1 + (below_root - u64::from(size)) / u64::from(shape.children);
+                (Work::Uts(shape), below_root - parents)
+            }
             other => return Err(format!("no work is called `{other}`")),
         };
         let answer = match kind {
@@ -89,6 +99,7 @@ mod linux {
                 total.wrapping_add(match work {
                     Work::Tree(root) => sum::<P>(black_box(root), cx),
                     Work::Fib(n) => fib::<P>(black_box(*n), cx),
+                    Work::Uts(shape) => black_box(shape).count::<P>(cx),
                 })
             })
         })

@@ -43,16 +43,6 @@ where
     }
 }
 
-/// What became of a job that was forked.
-pub(crate) enum Forked<RA, A, J: Job> {
-    /// Nobody took it: here it is again, to be run by the caller.
-    Own(RA, J),
-    /// A thief has run it.
-    Stolen(RA, J::Output),
-    /// The thread is in no pool, so nothing has been done.
-    Outside(A, J),
-}
-
 /// A job that was forked. Before it runs the payload is the job, afterwards the result.
 #[repr(C)]
 pub(crate) struct Fork<J: Job> {
@@ -119,7 +109,7 @@ impl<J: Job> Drop for Unwind<'_, J> {
     // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not come.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: made by `fork` for what it pushed and has not popped.
+        // SAFETY: made by `run_linked` for what it pushed and nobody has popped.
         unsafe { abandon(self.worker, self.fork) }
     }
 }
@@ -143,39 +133,89 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     }
 }
 
-/// Runs `a` while others may take `job`. A panic of either goes on when both have ended.
+/// Runs `a` while others may take `job`, and then one of three: `own` with the job, if nobody took it; `stolen` with
+/// its result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A panic of `a` or
+/// of the job goes on when both have ended.
+///
+/// Three closures and not an enum of three outcomes, because the compiler may load the job back from the frame in
+/// pieces that suit the enum. Where such a piece is wider than the stores that it was written with, the processor
+/// cannot hand it on and waits until they have reached the cache: on a fork with two captured `u32`s that was more than
+/// half of its cost.
 #[inline(always)]
-pub(crate) fn fork<A, RA, J>(a: A, job: J) -> Forked<RA, A, J>
+pub(crate) fn fork<A, RA, J, R>(
+    a: A,
+    job: J,
+    own: impl FnOnce(RA, J) -> R,
+    stolen: impl FnOnce(RA, J::Output) -> R,
+    outside: impl FnOnce(A, J) -> R,
+) -> R
 where
     A: FnOnce() -> RA,
     J: Job,
 {
     let worker = Worker::current();
-    let is_asked = worker.stack.is_asked();
-    if is_asked && worker.registry().is_none() {
-        return Forked::Outside(a, job);
-    }
     let fork = Fork::new(job, worker.stack.newest());
+    let ra = if worker.stack.is_asked() {
+        if worker.registry().is_none() {
+            // SAFETY: never published.
+            return outside(a, unsafe { fork.take_job() });
+        }
+        // SAFETY: this thread's seat in a pool, and its newest fork; popped below.
+        unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
+    } else {
+        // SAFETY: as above; the seat outside of every pool is always asked.
+        unsafe { run_linked(worker, &fork, a) }
+    };
     let frame = &raw const fork.frame;
-    // SAFETY: `worker` is this thread's seat in a pool. The frame is popped below, or by `Unwind` if `a` panics.
-    unsafe { worker.stack.push(frame) };
-    if is_asked {
-        worker.serve();
-    }
-    let unwind = Unwind { worker, fork: &fork };
-    let ra = a();
-    std::mem::forget(unwind);
-    // SAFETY: pushed above, and whatever `a` pushed has been popped. A fork that is still private, or was reclaimed, is
-    // this thread's alone with its job in it; one that is done has its result.
+    // SAFETY: pushed by `run_linked`, and whatever `a` pushed has been popped. A fork that is still private, or was
+    // reclaimed, is this thread's alone with its job in it; one that is done has its result.
     unsafe {
         if !worker.stack.pop(frame) && worker.finish(frame) == Outcome::Done {
             return match fork.take_result() {
-                Ok(result) => Forked::Stolen(ra, result),
+                Ok(result) => stolen(ra, result),
                 Err(panic) => resume_unwind(panic),
             };
         }
-        Forked::Own(ra, fork.take_job())
+        own(ra, fork.take_job())
     }
+}
+
+/// Links the fork and runs `a`. If that panics the fork is ended; otherwise it is left to the caller to pop.
+///
+/// # Safety
+/// As for [`ForkStack::push`](crate::pool::fork_stack::ForkStack::push), with the frame of `fork`.
+#[inline(always)]
+unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce() -> RA) -> RA {
+    // SAFETY: the caller's word.
+    unsafe { worker.stack.push(&raw const fork.frame) };
+    let unwind = Unwind { worker, fork };
+    let ra = a();
+    std::mem::forget(unwind);
+    ra
+}
+
+/// Serves the demand for work, then runs `a`.
+///
+/// Never inlined, and handed a pair of its own that lies in memory: if `a` had to outlive a call in `fork`, every fork
+/// would save as many registers as `a` captures values, for the sake of the rare one that serves.
+#[cold]
+#[inline(never)]
+fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
+    worker.serve();
+    a()
+}
+
+/// [`join`] on a thread that is in no pool. Never inlined, for the same reason.
+#[cold]
+#[inline(never)]
+fn join_outside<A, B, RA, RB>((a, b): (A, B)) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    Pool::default().install(|| join(a, b))
 }
 
 /// Runs both closures, possibly in parallel, and returns both results.
@@ -210,9 +250,5 @@ where
     RA: Send,
     RB: Send,
 {
-    match fork(a, Closure(b)) {
-        Forked::Own(ra, Closure(b)) => (ra, b()),
-        Forked::Stolen(ra, rb) => (ra, rb),
-        Forked::Outside(a, Closure(b)) => Pool::default().registry().enter(|| join(a, b)),
-    }
+    fork(a, Closure(b), |ra, Closure(b)| (ra, b()), |ra, rb| (ra, rb), |a, Closure(b)| join_outside((a, b)))
 }

@@ -36,13 +36,13 @@ impl Shape {
     pub const FOUR_MILLION: Shape = Shape { seed: 154, root_children: 2000, children: 8, probability: 0.124_875 };
 
     /// The tree's root.
-    pub fn root(self) -> u64 {
+    pub fn root(&self) -> u64 {
         mix(self.seed)
     }
 
     /// How many children `node` has.
     #[inline]
-    pub fn children_of(self, node: u64) -> u32 {
+    pub fn children_of(&self, node: u64) -> u32 {
         // The upper 53 bits are what a float between 0 and 1 can hold.
         let chance = (node >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
         if chance < self.probability { self.children } else { 0 }
@@ -50,16 +50,16 @@ impl Shape {
 
     /// The `index`th child of `node`.
     #[inline]
-    pub fn child(self, node: u64, index: u32) -> u64 {
+    pub fn child(&self, node: u64, index: u32) -> u64 {
         mix(node.wrapping_add((u64::from(index) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// Counts the nodes of the whole tree.
-    pub fn count<P: Peer>(self, cx: &P::Cx<'_>) -> u64 {
+    pub fn count<P: Peer>(&self, cx: &P::Cx<'_>) -> u64 {
         1 + self.count_children::<P>(self.root(), 0..self.root_children, cx)
     }
 
-    fn count_below<P: Peer>(self, node: u64, cx: &P::Cx<'_>) -> u64 {
+    fn count_below<P: Peer>(&self, node: u64, cx: &P::Cx<'_>) -> u64 {
         match self.children_of(node) {
             0 => 1,
             children => 1 + self.count_children::<P>(node, 0..children, cx),
@@ -67,15 +67,15 @@ impl Shape {
     }
 
     #[inline(never)]
-    fn count_children<P: Peer>(self, node: u64, range: Range<u32>, cx: &P::Cx<'_>) -> u64 {
-        if range.len() == 1 {
-            return self.count_below::<P>(self.child(node, range.start), cx);
+    fn count_children<P: Peer>(&self, node: u64, Range { start, end }: Range<u32>, cx: &P::Cx<'_>) -> u64 {
+        if end - start == 1 {
+            return self.count_below::<P>(self.child(node, start), cx);
         }
-        let middle = range.start + (range.end - range.start) / 2;
+        let middle = start + (end - start) / 2;
         let (a, b) = P::join(
             cx,
-            |cx| self.count_children::<P>(node, range.start..middle, cx),
-            |cx| self.count_children::<P>(node, middle..range.end, cx),
+            move |cx| self.count_children::<P>(node, start..middle, cx),
+            move |cx| self.count_children::<P>(node, middle..end, cx),
         );
         a + b
     }
@@ -172,7 +172,7 @@ impl Workload for Unbalanced {
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         let warm_up = Shape { root_children: 20, probability: 0.1, ..self.shape };
         P::enter(pool, |cx| warm_up.count::<P>(cx));
-        let shape = std::hint::black_box(self.shape);
+        let shape = std::hint::black_box(&self.shape);
         let (nodes, meter) = metered(|| P::enter(pool, |cx| shape.count::<P>(cx)));
         assert_eq!(nodes, self.nodes(), "the number of nodes");
         Sample::per_unit(meter, self.nodes() as f64, 1e-9)

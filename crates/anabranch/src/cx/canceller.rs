@@ -2,7 +2,7 @@
 
 use crate::{
     sys::sync::{Mutex, lock},
-    wait::{Cx, cancel::CancelScope, cx::Strand},
+    wait::{Cx, cancel::CancelScope},
 };
 use std::{fmt, sync::Arc};
 

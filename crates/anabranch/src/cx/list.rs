@@ -118,8 +118,7 @@ impl Pool {
     /// let pool = anabranch::Pool::builder().threads(1).build()?;
     /// let sleeper = pool.spawn_named("sleeper", |cx| cx.sleep(Duration::from_secs(3600)));
     /// let fiber = loop {
-    ///     let fiber = pool.fibers().remove(0);
-    ///     if fiber.state() == FiberState::Waiting {
+    ///     if let Some(fiber) = pool.fibers().into_iter().find(|fiber| fiber.state() == FiberState::Waiting) {
     ///         break fiber;
     ///     }
     /// };

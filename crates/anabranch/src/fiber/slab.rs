@@ -7,28 +7,26 @@
 //! ^ limit ^ floor      base ^ ^ limit of the next
 //! ```
 //!
-//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below the
-//! floor would stop it; C code need not, so a guard is 64 KiB.
+//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
+//! the floor would stop it; C code need not, so a guard is 64 KiB.
 //!
-//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks in a
-//! row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes would
-//! compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three times as much.
-//! The page is there for this, on top of the bytes that were asked for.
+//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
+//! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes
+//! would compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three
+//! times as much. The page is there for this, on top of the bytes that were asked for.
 //!
-//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are dropped.
+//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are
+//! dropped.
 
 use crate::{
-    fiber::stack_error::{MAPPINGS_PER_STACK, StackError},
+    fiber::{
+        mappings::{MAPPINGS, Mappings},
+        stack_error::StackError,
+    },
     sys::memory::{self, Guard, Mapping},
 };
 use corosensei::stack::MIN_STACK_SIZE;
-use std::{
-    ops::Range,
-    sync::{
-        LazyLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::ops::Range;
 
 /// The size of a guard, or a page where that is more.
 const GUARD_SIZE: usize = 64 << 10;
@@ -112,18 +110,14 @@ impl Slabs {
         let limit = self.uncut.start;
         let end = limit + self.layout.stride();
         let guard = limit..limit + self.layout.guard;
-        if self.guard == Guard::Protection {
-            self.mappings.book()?;
-            self.booked += 1;
-        }
+        let books = usize::from(self.guard == Guard::Protection);
+        self.mappings.book(books)?;
         // SAFETY: the guard is whole pages of the newest slab, in the part of it that nobody was given yet.
         if let Err(source) = unsafe { memory::install_guard(guard.clone(), self.guard) } {
-            if self.guard == Guard::Protection {
-                self.mappings.cancel(1);
-                self.booked -= 1;
-            }
+            self.mappings.cancel(books);
             return Err(StackError::Guard(source));
         }
+        self.booked += books;
         let base = end - colour(self.cut);
         self.uncut.start = end;
         self.cut += 1;
@@ -189,36 +183,6 @@ impl Layout {
     }
 }
 
-/// The mappings that guards by protection take from all that the system allows to the process. A part is left to the rest of
-/// the program: with none left it could not even start a thread.
-#[derive(Debug)]
-struct Mappings {
-    allowed: usize,
-    /// For how many stacks.
-    booked: AtomicUsize,
-}
-
-static MAPPINGS: LazyLock<Mappings> = LazyLock::new(|| Mappings::new(memory::max_mappings().unwrap_or(usize::MAX)));
-
-impl Mappings {
-    const fn new(allowed: usize) -> Self {
-        Self { allowed, booked: AtomicUsize::new(0) }
-    }
-
-    /// Books what one stack takes; an eighth is left.
-    fn book(&self) -> Result<(), StackError> {
-        let max = (self.allowed - self.allowed / 8) / MAPPINGS_PER_STACK;
-        match self.booked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| (n < max).then_some(n + 1)) {
-            Ok(_) => Ok(()),
-            Err(stacks) => Err(StackError::Mappings { stacks, allowed: self.allowed }),
-        }
-    }
-
-    fn cancel(&self, stacks: usize) {
-        self.booked.fetch_sub(stacks, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,10 +193,6 @@ mod tests {
 
     fn slabs(markers: bool) -> Slabs {
         Slabs::new(256 * KIB, markers).unwrap()
-    }
-
-    fn mappings(allowed: usize) -> &'static Mappings {
-        Box::leak(Box::new(Mappings::new(allowed)))
     }
 
     #[test]
@@ -325,8 +285,8 @@ mod tests {
 
     #[test]
     fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
-        let mappings = mappings(80);
-        let slabs = || Slabs::with_mappings(64 * KIB, false, mappings).unwrap();
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let slabs = || Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());
         // 80 less an eighth, two for each.
         for _ in 0..30 {
@@ -346,13 +306,30 @@ mod tests {
             other.cut().unwrap();
         }
         drop(other);
-        assert_eq!(mappings.booked.load(Ordering::Relaxed), 0);
+        assert_eq!(MAPPINGS.booked(), 0);
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn a_guard_that_is_refused_books_nothing() {
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let mut slabs = Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
+        slabs.cut().unwrap();
+        // The kernel's own part of the address space.
+        let good = std::mem::replace(&mut slabs.uncut, 1 << 63..(1 << 63) + (1 << 20));
+        let error = slabs.cut().unwrap_err();
+        assert!(matches!(error, StackError::Guard(_)), "{error}");
+        assert!(error.to_string().contains("vm.max_map_count"), "{error}");
+        assert_eq!((slabs.cut_so_far(), slabs.booked, MAPPINGS.booked()), (1, 1, 1));
+        slabs.uncut = good;
+        slabs.cut().unwrap();
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn markers_take_no_mappings() {
-        let mut slabs = Slabs::with_mappings(64 * KIB, true, mappings(0)).unwrap();
+        static MAPPINGS: Mappings = Mappings::new(0);
+        let mut slabs = Slabs::with_mappings(64 * KIB, true, &MAPPINGS).unwrap();
         match slabs.cut() {
             Ok(_) => assert!((0..100).all(|_| slabs.cut().is_ok()) && slabs.booked == 0),
             // Linux before 6.13.

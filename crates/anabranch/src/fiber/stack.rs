@@ -8,13 +8,14 @@
 //! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
 //! | cold  | below the cool ones                 | none but page tables      | `take` -> out                        |
 //!
-//! `free` is a stack itself: what was given back last, and is still in the caches, is taken first. Only what lies deep has its
-//! pages given back to the system, so taking and giving back in turn makes no system call, however many are free. It is done for
-//! [`BATCH`] stacks at a time, since each call that frees a page interrupts all other threads. Most fibers touch no more than the
-//! topmost page: to give back all the others is cheap, and spares a fault when the stack is used again.
+//! `free` is a stack itself: what was given back last, and is still in the caches, is taken first. Only what lies deep
+//! has its pages given back to the system, so taking and giving back in turn makes no system call, however many are
+//! free. It is done for [`BATCH`] stacks at a time, since each call that frees a page interrupts all other threads.
+//! Most fibers touch no more than the topmost page: to give back all the others is cheap, and spares a fault when the
+//! stack is used again.
 //!
-//! A pool belongs to one worker, and there is no lock in it. Nobody can run on memory that is gone: a pool that is dropped
-//! while one of its stacks is out ends the process.
+//! A pool belongs to one worker, and there is no lock in it. Nobody can run on memory that is gone: a pool that is
+//! dropped while one of its stacks is out ends the process.
 
 pub use crate::fiber::stack_error::StackError;
 
@@ -90,9 +91,10 @@ impl FiberStack {
     }
 }
 
-// SAFETY: `Slabs::cut` has put a guard into its place, and guards stay. Between it and the base are at least MIN_STACK_SIZE
-// bytes of writable memory, of slabs that the pool keeps for as long as the stack is out. The limit is at a page and the base
-// aligned to sixteen bytes. There is one value for each place: `cut` gives it once, and then it is moved to and from `free`.
+// SAFETY: `Slabs::cut` has put a guard into its place, and guards stay. Between it and the base are at least
+// MIN_STACK_SIZE bytes of writable memory, of slabs that the pool keeps for as long as the stack is out. The limit is
+// at a page and the base aligned to sixteen bytes. There is one value for each place: `cut` gives it once, and then it
+// is moved to and from `free`.
 unsafe impl Stack for FiberStack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -197,6 +199,7 @@ mod tests {
     use super::*;
     use crate::{fiber::child, sys::memory::probe};
     use corosensei::{Coroutine, CoroutineResult};
+    use std::sync::Mutex;
 
     fn pool(warm: usize, cool: usize, without_guard_markers: bool) -> StackPool {
         StackPool::new(StackConfig { stack_size: 64 << 10, warm, cool, without_guard_markers }).unwrap()
@@ -235,8 +238,8 @@ mod tests {
             let stacks: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
             stacks.iter().for_each(touch);
             give_all_back(&mut pool, stacks);
-            // Whenever 131 were warm, 128 of them became cool: after 131, 259 and 387. Whenever 133 were cool, 128 of them
-            // became cold: at the second and the third of these.
+            // Whenever 131 were warm, 128 of them became cool: after 131, 259 and 387. Whenever 133 were cool, 128 of
+            // them became cold: at the second and the third of these.
             assert_eq!((pool.cold, pool.cool), (256, 384));
             let pages = |stack: &FiberStack| {
                 (probe::resident_pages(stack.lower_pages()), probe::resident_pages(stack.top_page()))
@@ -282,10 +285,10 @@ mod tests {
     #[test]
     #[should_panic(expected = "a stack goes back to the pool that it is of")]
     fn a_stack_does_not_go_to_another_pool() {
-        let (mut one, mut other) = (pool(1, 1, false), pool(1, 1, false));
-        let stack = one.take().unwrap();
-        // It stays out, so its pool must not be dropped while this panics.
-        std::mem::forget(one);
+        // The stack stays out, so its pool must not be dropped while this panics.
+        static ONE: Mutex<Option<StackPool>> = Mutex::new(None);
+        let mut other = pool(1, 1, false);
+        let stack = ONE.lock().unwrap().insert(pool(1, 1, false)).take().unwrap();
         other.give_back(stack);
     }
 

@@ -35,20 +35,21 @@ impl fmt::Display for StackError {
             Self::TooLarge(bytes) => write!(f, "a fiber's stack of {bytes} bytes does not fit into the address space"),
             Self::Map { bytes, source } => write!(
                 f,
-                "the system refused {} KiB of address space for another fiber's stack: {source}; have fewer fibers at a \
-                 time, or smaller stacks (Builder::fiber_stack_size), or raise the limit (ulimit -v, vm.overcommit_memory)",
+                "the system refused {} KiB of address space for another fiber's stack: {source}; have fewer fibers at \
+                 a time, or smaller stacks (Builder::fiber_stack_size), or raise the limit (ulimit -v, \
+                 vm.overcommit_memory)",
                 bytes >> 10
             ),
             Self::Guard(source) => write!(
                 f,
-                "the system refused to guard another fiber's stack: {source}; have fewer fibers at a time, or allow the \
-                 process more mappings (sysctl vm.max_map_count)"
+                "the system refused to guard another fiber's stack: {source}; have fewer fibers at a time, or allow \
+                 the process more mappings (sysctl vm.max_map_count)"
             ),
             Self::Mappings { stacks, allowed } => write!(
                 f,
-                "{stacks} stacks of fibers take {MAPPINGS_PER_STACK} mappings each, and the system allows {allowed} in all; \
-                 have fewer fibers at a time, or allow the process more (sysctl vm.max_map_count), or run Linux 6.13 or \
-                 later, where stacks take none"
+                "{stacks} stacks of fibers take {MAPPINGS_PER_STACK} mappings each, and the system allows {allowed} in \
+                 all; have fewer fibers at a time, or allow the process more (sysctl vm.max_map_count), or run Linux \
+                 6.13 or later, where stacks take none"
             ),
         }
     }

@@ -9,10 +9,14 @@
 //! is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one item, so that two heavy
 //! items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and quick beside a heavy
 //! one. Only long loops look at the clock, to find the number of items that makes asking vanish in the noise.
+//!
+//! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
+//! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as
+//! one block, blocks double by themselves.
 
 use crate::{
     iter::Splittable,
-    join::{Forked, Job, fork},
+    join::{Job, fork},
     pool::{handle::Pool, worker::Worker},
     sys::clock::Instant,
 };
@@ -31,19 +35,18 @@ const BLOCKS_IN_A_LEAF: usize = 8;
 /// idle thread gives up.
 const TARGET: Duration = Duration::from_micros(10);
 
-/// How long blocks are on this thread.
+/// How long the blocks of a long loop are on this thread.
 #[derive(Clone)]
 struct Pace {
     block: usize,
-    is_timed: bool,
     /// Items since the clock was read.
     done: usize,
     since: Option<Instant>,
 }
 
 impl Pace {
-    fn new(len: usize) -> Self {
-        Self { block: 1, is_timed: len > SHORT, done: 0, since: None }
+    fn new() -> Self {
+        Self { block: 1, done: 0, since: None }
     }
 
     /// The length up to which a piece is not forked.
@@ -64,7 +67,7 @@ impl Pace {
     /// Called before a piece is forked, and not for each block, so the clock is read rarely.
     #[inline]
     fn adjust(&mut self) {
-        if self.is_timed && (self.block >= UNTIMED || self.since.is_some()) {
+        if self.block >= UNTIMED || self.since.is_some() {
             self.follow(Instant::now());
         }
     }
@@ -87,10 +90,9 @@ pub(super) struct Reduction<'a, I, F, C> {
     pub(super) combine: &'a C,
 }
 
-/// A right half that was forked.
+/// A right half of a short loop.
 struct Piece<'a, S, I, F, C> {
     items: S,
-    pace: Pace,
     by: &'a Reduction<'a, I, F, C>,
 }
 
@@ -104,13 +106,36 @@ where
 {
     type Output = A;
 
+    fn run(self) -> A {
+        self.by.run_stolen(self.items)
+    }
+}
+
+/// A right half of a long loop.
+struct PacedPiece<'a, S, I, F, C> {
+    piece: Piece<'a, S, I, F, C>,
+    pace: Pace,
+}
+
+impl<S, A, I, F, C> Job for PacedPiece<'_, S, I, F, C>
+where
+    S: Splittable,
+    A: Send,
+    I: Fn() -> A + Sync,
+    F: Fn(A, S) -> A + Sync,
+    C: Fn(A, A) -> A + Sync,
+{
+    type Output = A;
+
     fn run(mut self) -> A {
-        self.by.run(self.items, (self.by.identity)(), &mut self.pace)
+        let Piece { items, by } = self.piece;
+        by.run_long(items, (by.identity)(), &mut self.pace)
     }
 }
 
 impl<I, F, C> Reduction<'_, I, F, C> {
     /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole blocks.
+    #[inline]
     pub(super) fn start<S, A>(&self, items: S, acc: A) -> A
     where
         S: Splittable,
@@ -119,17 +144,117 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if items.len() <= 1 {
+        let len = items.len();
+        if len <= 1 {
             return (self.fold)(acc, items);
         }
-        let run = || {
-            let mut pace = Pace::new(items.len());
-            self.run(items, acc, &mut pace)
-        };
-        if Worker::current().registry().is_none() { Pool::default().install(run) } else { run() }
+        if Worker::current().registry().is_none() {
+            return self.start_outside((items, acc));
+        }
+        if len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Pace::new()) }
     }
 
-    fn run<S, A>(&self, mut items: S, mut acc: A, pace: &mut Pace) -> A
+    /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
+    #[cold]
+    #[inline(never)]
+    fn start_outside<S, A>(&self, (items, acc): (S, A)) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        Pool::default().install(|| self.start(items, acc))
+    }
+
+    /// Begins a piece of a short loop on the thread that has stolen it.
+    fn run_stolen<S, A>(&self, items: S) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        let acc = (self.identity)();
+        if items.len() <= 1 { (self.fold)(acc, items) } else { self.run_short(items, acc) }
+    }
+
+    /// Runs a piece of a short loop of which this thread has done nothing yet. There are two items at least.
+    fn run_short<S, A>(&self, items: S, acc: A) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        let middle = items.len() / 2;
+        let (left, right) = items.split_at(middle);
+        fork(
+            move || if middle <= 1 { (self.fold)(acc, left) } else { self.run_short(left, acc) },
+            Piece { items: right, by: self },
+            |acc, piece| self.go_on(piece.items, acc),
+            |left, right| (self.combine)(left, right),
+            outside,
+        )
+    }
+
+    /// Runs a piece of a short loop that is as long as what this thread has just done of it, or one item longer.
+    #[inline]
+    fn go_on<S, A>(&self, items: S, acc: A) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        if items.len() > UNTIMED || Worker::current().stack.is_asked() {
+            return self.go_on_in_blocks((items, acc));
+        }
+        (self.fold)(acc, items)
+    }
+
+    /// Out of line, as most short loops do not get here.
+    #[inline(never)]
+    fn go_on_in_blocks<S, A>(&self, (mut items, mut acc): (S, A)) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        loop {
+            let len = items.len();
+            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_asked() {
+                if len <= UNTIMED {
+                    return (self.fold)(acc, items);
+                }
+                let (front, rest) = items.split_at(UNTIMED);
+                acc = (self.fold)(acc, front);
+                items = rest;
+                continue;
+            }
+            let (left, right) = items.split_at(len / 2);
+            let next = fork(
+                || self.go_on(left, acc),
+                Piece { items: right, by: self },
+                |left, piece| Ok((left, piece.items)),
+                |left, right| Err((self.combine)(left, right)),
+                outside,
+            );
+            match next {
+                Ok(rest) => (acc, items) = rest,
+                Err(whole) => return whole,
+            }
+        }
+    }
+
+    /// Runs a piece of a long loop.
+    fn run_long<S, A>(&self, mut items: S, mut acc: A, pace: &mut Pace) -> A
     where
         S: Splittable,
         A: Send,
@@ -154,14 +279,24 @@ impl<I, F, C> Reduction<'_, I, F, C> {
                 continue;
             }
             let (left, right) = items.split_at(len / 2);
-            let piece = Piece { items: right, pace: pace.clone(), by: self };
-            match fork(|| self.run(left, acc, pace), piece) {
-                Forked::Own(left, piece) => (acc, items) = (left, piece.items),
-                Forked::Stolen(left, right) => return (self.combine)(left, right),
-                Forked::Outside(..) => unreachable!("`start` has brought the thread into a pool"),
+            let piece = PacedPiece { piece: Piece { items: right, by: self }, pace: pace.clone() };
+            let next = fork(
+                || self.run_long(left, acc, pace),
+                piece,
+                |left, paced| Ok((left, paced.piece.items)),
+                |left, right| Err((self.combine)(left, right)),
+                outside,
+            );
+            match next {
+                Ok(rest) => (acc, items) = rest,
+                Err(whole) => return whole,
             }
         }
     }
+}
+
+fn outside<A, J, R>(_: A, _: J) -> R {
+    unreachable!("`start` has brought the thread into a pool")
 }
 
 #[cfg(test)]
@@ -170,7 +305,7 @@ mod tests {
 
     #[test]
     fn blocks_double_and_then_follow_the_clock() {
-        let mut pace = Pace::new(SHORT + 1);
+        let mut pace = Pace::new();
         let start = Instant::now();
         for expected in [1, 2, 4, 8, 16, 16] {
             assert_eq!(pace.block, expected);
@@ -186,15 +321,5 @@ mod tests {
         pace.advance(1_000_000);
         pace.follow(start + 2 * TARGET + Duration::from_secs(1) + Duration::from_nanos(1));
         assert_eq!(pace.block, 400, "quick ones make them longer, in steps");
-    }
-
-    #[test]
-    fn a_short_loop_does_not_look_at_the_clock() {
-        let mut pace = Pace::new(SHORT);
-        (0..100).for_each(|_| {
-            pace.adjust();
-            pace.advance(1);
-        });
-        assert_eq!((pace.block, pace.since), (UNTIMED, None));
     }
 }

@@ -1,4 +1,5 @@
-//! An alternate stack for signal handlers: where a thread has overflowed its own, there is no other to call a handler on.
+//! An alternate stack for signal handlers: where a thread has overflowed its own, there is no other to call a handler
+//! on.
 
 use crate::sys::memory::{self, Guard, Mapping};
 use std::{cell::RefCell, io, mem, ops::Range, ptr};
@@ -8,8 +9,8 @@ thread_local! {
     static ALTERNATE: RefCell<Option<AlternateStack>> = const { RefCell::new(None) };
 }
 
-/// Gives this thread an alternate stack for signal handlers if it has none, until it ends. The standard library gives one to
-/// the threads that it starts, others have none; without it the system cannot call the handler of an overflow.
+/// Gives this thread an alternate stack for signal handlers if it has none, until it ends. The standard library gives
+/// one to the threads that it starts, others have none; without it the system cannot call the handler of an overflow.
 ///
 /// # Errors
 /// When the system refuses the memory.
@@ -36,8 +37,8 @@ impl AlternateStack {
         let memory = Mapping::new(guard + alternate_size())?;
         let range = memory.range();
         let stack = stack_t(range.start + guard..range.end, 0);
-        // SAFETY: the guard is the first page of a new mapping. The stack is the rest of it, which belongs to the system
-        // until `drop` has taken it away.
+        // SAFETY: the guard is the first page of a new mapping. The stack is the rest of it, which belongs to the
+        // system until `drop` has taken it away.
         unsafe {
             memory::install_guard(range.start..range.start + guard, Guard::Protection)?;
             if libc::sigaltstack(&raw const stack, ptr::null_mut()) != 0 {
@@ -53,7 +54,8 @@ impl Drop for AlternateStack {
         // Somebody may have set another since.
         if self.memory.range().contains(&(current().ss_sp as usize)) {
             let none = stack_t(self.memory.range(), libc::SS_DISABLE);
-            // SAFETY: this takes the alternate stack of this thread away, on which nobody runs: a handler does not end threads.
+            // SAFETY: this takes the alternate stack of this thread away, on which nobody runs: a handler does not end
+            // threads.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }
     }
@@ -65,7 +67,7 @@ fn alternate_size() -> usize {
     // SAFETY: `getauxval` has no preconditions; what the kernel does not know is 0.
     let least = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     #[cfg(not(target_os = "linux"))]
-    let least = libc::MINSIGSTKSZ;
+    let least = libc::SIGSTKSZ;
     (least + ALTERNATE_SIZE).next_multiple_of(memory::page_size())
 }
 

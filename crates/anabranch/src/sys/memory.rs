@@ -1,9 +1,9 @@
 //! Memory straight from the system: mappings, pages that must not be touched, pages given back.
 //!
-//! A **guard** makes a range of pages inaccessible for good. There are two kinds. `mprotect` cuts the mapping in pieces, and
-//! Linux allows a process 65,530 of those unless told otherwise (`vm.max_map_count`). A *marker*
-//! (`madvise(MADV_GUARD_INSTALL)`, Linux 6.13) is a note in the page table and costs no mapping; it stays when the pages
-//! around it, or it, are given back.
+//! A **guard** makes a range of pages inaccessible for good. There are two kinds. `mprotect` cuts the mapping in
+//! pieces, and Linux allows a process 65,530 of those unless told otherwise (`vm.max_map_count`). A *marker*
+//! (`madvise(MADV_GUARD_INSTALL)`, Linux 6.13) is a note in the page table and costs no mapping; it stays when the
+//! pages around it, or it, are given back.
 
 use std::{
     io,
@@ -115,8 +115,8 @@ pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Res
 
 /// Whether markers can be used for this mapping, found out by making its first `len` bytes inaccessible.
 ///
-/// An older kernel refuses the advice, and so does this one for memory that is locked (`mlockall`). Some emulators take every
-/// advice and do nothing: only a guard that really keeps the kernel out is believed.
+/// An older kernel refuses the advice, and so does every kernel for memory that is locked (`mlockall`). Some emulators
+/// take every advice and do nothing: only a guard that really keeps the kernel out is believed.
 ///
 /// # Safety
 /// `len` is a multiple of the page size, no larger than the mapping, and nobody uses what is in these bytes.
@@ -126,9 +126,8 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
         let start = mapping.range().start;
         let range = start..start + len;
         // SAFETY: as the caller's; populating a page for reading changes nothing in it.
-        let populated = unsafe {
-            advise(range.clone(), MADV_GUARD_INSTALL).and_then(|()| Ok(advise(range, libc::MADV_POPULATE_READ)))
-        };
+        let populated =
+            unsafe { advise(range.clone(), MADV_GUARD_INSTALL).map(|()| advise(range, libc::MADV_POPULATE_READ)) };
         matches!(populated, Ok(Err(refusal)) if refusal.raw_os_error() == Some(libc::EFAULT))
     }
     #[cfg(not(target_os = "linux"))]
@@ -138,10 +137,11 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
     }
 }
 
-/// Gives the memory of some ranges back to the system; the addresses stay, and guards in the ranges too. What is read there
-/// afterwards is zero, or, on systems other than Linux, what was there before.
+/// Gives the memory of some ranges back to the system; the addresses stay, and guards in the ranges too. What is read
+/// there afterwards is zero, or, on systems other than Linux, what was there before.
 ///
-/// All at once where the system can do it: every other thread is interrupted for each call that finds something to give back.
+/// All at once where the system can do it: every other thread is interrupted for each call that finds something to give
+/// back.
 ///
 /// # Safety
 /// The ranges consist of whole pages of a [`Mapping`] of the caller's, and nobody uses what is in them.

@@ -3,15 +3,11 @@
 //! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the state of
 //! one moment with the reason of another.
 
-use crate::{sys::sync::lock, wait::cx::Reason};
-use std::{
-    panic::Location,
-    ptr,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering},
-    },
+use crate::{
+    sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
+    wait::cx::Reason,
 };
+use std::{panic::Location, ptr, sync::Arc};
 
 /// What a fiber does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +21,6 @@ pub(crate) enum State {
 
 /// See the [module](self).
 pub(crate) struct Card {
-    /// How many fibers have begun on this block.
-    begun: AtomicU64,
     pub(crate) state: AtomicU8,
     what: AtomicPtr<&'static str>,
     at: AtomicPtr<Location<'static>>,
@@ -38,7 +32,6 @@ pub(crate) struct Card {
 impl Card {
     pub(crate) fn new() -> Self {
         Self {
-            begun: AtomicU64::new(0),
             state: AtomicU8::new(State::Idle as u8),
             what: AtomicPtr::new(ptr::null_mut()),
             at: AtomicPtr::new(ptr::null_mut()),
@@ -61,13 +54,6 @@ impl Card {
         }
     }
 
-    /// A fiber begins on this block.
-    pub(crate) fn begin(&self) {
-        // The worker alone writes it.
-        self.begun.store(self.begun.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        self.set(State::Running);
-    }
-
     pub(crate) fn is_named(&self) -> bool {
         self.is_named.load(Ordering::Relaxed)
     }
@@ -86,10 +72,6 @@ impl Card {
         self.what.store(ptr::from_ref(reason.what).cast_mut(), Ordering::Relaxed);
         self.at.store(ptr::from_ref(reason.at).cast_mut(), Ordering::Relaxed);
         self.set(State::Suspended);
-    }
-
-    pub(crate) fn begun(&self) -> u64 {
-        self.begun.load(Ordering::Relaxed)
     }
 
     pub(crate) fn name(&self) -> Option<Arc<str>> {

@@ -1,7 +1,10 @@
 //! What a worker's thread alone knows of its fibers: which can go on, which stacks are free, which timers run.
 
 use crate::{
-    fiber::stack::{StackConfig, StackError, StackPool},
+    fiber::{
+        overflow,
+        stack::{StackConfig, StackError, StackPool},
+    },
     pool::{
         fibers::{fiber::Fiber, ready::List},
         worker::Worker,
@@ -181,7 +184,12 @@ impl Local {
         let mut stacks = self.stacks.borrow_mut();
         let stacks = match &mut *stacks {
             Some(stacks) => stacks,
-            none => none.insert(StackPool::new(config())?),
+            none => {
+                let pool = none.insert(StackPool::new(config())?);
+                // Where the system refuses it, an overflow ends the process all the same, without a word.
+                let _ = overflow::ensure_alternate_stack();
+                pool
+            }
         };
         let stack = stacks.take()?;
         let fiber = self.bare.borrow_mut().pop().unwrap_or_else(|| blocks.add(home));
