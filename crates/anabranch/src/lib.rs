@@ -51,7 +51,7 @@ mod scope;
 pub mod sync;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod sys;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 pub mod time;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod wait;

@@ -15,9 +15,6 @@ use std::{cell::Cell, fmt, marker::PhantomData, panic::Location, ptr, sync::Arc,
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
 const BUDGET: u32 = 128;
 
-/// The depth of a wait that no scope can cancel.
-const SHIELDED: u32 = u32::MAX;
-
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
@@ -249,7 +246,7 @@ impl<'a> Cx<'a> {
 
     /// Waits at a place for what cannot fail to come, whatever is cancelled.
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
-        self.strand.waiter().arm(SHIELDED);
+        self.strand.waiter().arm(ptr::null());
         // SAFETY: as in `wait`.
         unsafe {
             if place.register(self.strand.waiter(), 0) {
@@ -267,7 +264,7 @@ impl<'a> Cx<'a> {
             return false;
         }
         self.scope.enlist();
-        self.strand.waiter().arm(self.scope.depth());
+        self.strand.waiter().arm(self.scope.address());
         let goes_on = !self.scope.is_flagged();
         if !goes_on {
             self.absorb(Reason::new(&"cancellation"));
