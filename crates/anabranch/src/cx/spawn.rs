@@ -72,7 +72,10 @@ where
         fiber.clear_locals();
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
-        self.done.notify();
+        // Nobody can make a handle out of none.
+        if Arc::strong_count(&self) > 1 {
+            self.done.notify();
+        }
         // A result that nobody wants is dropped here.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
             fiber.report(panic);
