@@ -94,7 +94,7 @@ fn turns_are_taken_by_waiting_for_them() {
 fn what_was_changed_before_a_wait_is_seen_by_others() {
     in_pools(|pool| {
         let steps = Exclusive::new(0);
-        pool.run(|cx| {
+        let (first, second) = pool.run(|cx| {
             cx.join(
                 |cx| {
                     steps.with_cond(cx, |step| {
@@ -106,6 +106,7 @@ fn what_was_changed_before_a_wait_is_seen_by_others() {
                 |cx| steps.when(cx, |step| *step == 1, |step| *step = 2),
             )
         });
+        assert_eq!((first, second), (Ok(()), Ok(())));
         assert_eq!(steps.into_inner().unwrap(), 3);
     });
 }
