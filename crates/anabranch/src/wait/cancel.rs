@@ -45,13 +45,15 @@ pub(crate) struct CancelScope {
     is_enlisted: AtomicBool,
     is_shielded: bool,
     parent: *const CancelScope,
+    /// Null in the root itself.
+    root: *const CancelScope,
     links: Links,
     /// Of the tree, in its root.
     lock: Mutex<()>,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` ends later.
+// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` and `root` end later.
 unsafe impl Send for CancelScope {}
 // SAFETY: as above.
 unsafe impl Sync for CancelScope {}
@@ -71,11 +73,14 @@ impl CancelScope {
     }
 
     fn new(parent: *const CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
+        // SAFETY: null, or a reference in `below`.
+        let root = unsafe { parent.as_ref() }.map_or(parent, |parent| parent.tree());
         Self {
             is_cancelled: AtomicBool::new(false),
             is_enlisted: AtomicBool::new(parent.is_null() || is_shielded),
             is_shielded,
             parent,
+            root,
             links: Links {
                 first_child: Cell::new(ptr::null()),
                 previous: Cell::new(ptr::null()),
@@ -115,13 +120,10 @@ impl CancelScope {
         }
     }
 
-    fn tree(&self) -> &Mutex<()> {
-        let mut scope = self;
+    /// The root. At once, and not from parent to parent: a scope that has waited wants it when it ends, however deep it is.
+    fn tree(&self) -> &Self {
         // SAFETY: parents outlive their children.
-        while let Some(parent) = unsafe { scope.parent.as_ref() } {
-            scope = parent;
-        }
-        &scope.lock
+        unsafe { self.root.as_ref() }.unwrap_or(self)
     }
 
     /// Makes the scope known to those above, so that it hears when they are cancelled.
@@ -134,7 +136,7 @@ impl CancelScope {
 
     #[cold]
     fn enlist_all(&self) {
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         // From the top down, so that what is above has heard all: the flags are copied on the way.
         let mut path = Vec::new();
         let mut scope = self;
@@ -165,7 +167,7 @@ impl CancelScope {
         if self.is_cancelled.load(Ordering::Relaxed) {
             return;
         }
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         if self.is_cancelled.load(Ordering::Relaxed) {
             return;
         }
@@ -213,13 +215,13 @@ impl CancelScope {
     /// # Safety
     /// `waiter` stays alive until `detach`.
     pub(crate) unsafe fn attach(&self, waiter: *const Waiter) {
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         self.links.waiter.set(waiter);
     }
 
     /// Nobody waits in this scope any more.
     pub(crate) fn detach(&self) {
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         self.links.waiter.set(ptr::null());
     }
 }
@@ -230,7 +232,7 @@ impl Drop for CancelScope {
         if self.parent.is_null() || self.is_shielded || !self.is_enlisted.load(Ordering::Relaxed) {
             return;
         }
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         debug_assert!(self.links.first_child.get().is_null(), "a scope ends after those below it");
         let (previous, next) = (self.links.previous.get(), self.links.next.get());
         // SAFETY: the lock of the tree is held, so neighbours and parent are alive.
