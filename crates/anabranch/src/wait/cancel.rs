@@ -217,10 +217,19 @@ impl CancelScope {
 }
 
 impl Drop for CancelScope {
+    #[inline]
     fn drop(&mut self) {
-        if self.parent.is_null() || self.is_shielded || !self.is_enlisted.load(Ordering::Acquire) {
-            return;
+        // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above.
+        if self.is_enlisted.load(Ordering::Acquire) && !self.parent.is_null() && !self.is_shielded {
+            self.delist();
         }
+    }
+}
+
+impl CancelScope {
+    /// Leaves the tree.
+    #[cold]
+    fn delist(&self) {
         let _tree = lock(self.tree());
         debug_assert!(self.links.first_child.get().is_null(), "a scope ends after those below it");
         let (previous, next) = (self.links.previous.get(), self.links.next.get());
