@@ -328,7 +328,10 @@ where
             }
             Err(panic) => Some(panic),
         };
-        self.done.notify();
+        // Without a handle there is nobody to wait for it, now or later.
+        if Arc::strong_count(&self) > 1 {
+            self.done.notify();
+        }
         // A result that nobody wants is dropped here, while what it borrows is there.
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
         // SAFETY: entered by `spawn_child`, and this is the last touch.

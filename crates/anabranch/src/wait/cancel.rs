@@ -7,7 +7,9 @@
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
 //! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
 //! scope that is not enlisted is that of its parent. Enlisting copies the parent's flag under the lock of the tree, and
-//! cancelling goes down the tree under the same lock, so none is passed over.
+//! cancelling goes down the tree under the same lock, so none is passed over. Nor does anybody look at the waiter of a scope
+//! before it is enlisted. So a spawned fiber that never waits takes no lock: the root of its tree is enlisted by its first wait
+//! like any other scope.
 //!
 //! A *shielded* scope hears nothing from above.
 //!
@@ -25,14 +27,15 @@ struct Links {
     first_child: Cell<*const CancelScope>,
     previous: Cell<*const CancelScope>,
     next: Cell<*const CancelScope>,
-    /// Who waits in this scope; null while nobody can.
+    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
     waiter: Cell<*const Waiter>,
 }
 
 /// See the [module](self).
 pub(crate) struct CancelScope {
     is_cancelled: AtomicBool,
-    /// Also true of a root and of a shielded scope, to which there is nothing to hear from above.
+    /// Also true, from the beginning, of a shielded scope and of a root that was made with its waiter: these have nothing to hear
+    /// from above.
     is_enlisted: AtomicBool,
     is_shielded: bool,
     /// How many scopes of the same strand there are outside of this one.
@@ -50,9 +53,16 @@ unsafe impl Send for CancelScope {}
 unsafe impl Sync for CancelScope {}
 
 impl CancelScope {
-    /// The root of a tree. `waiter` is null, or waits in it, at depth 0, until `detach` or its end.
+    /// The root of a tree. `waiter` waits in it, at depth 0, until its end.
     pub(crate) fn root(waiter: *const Waiter) -> Self {
-        Self::new(ptr::null(), waiter, 0, false)
+        let mut root = Self::new(ptr::null(), waiter, 0, false);
+        root.is_enlisted = AtomicBool::new(true);
+        root
+    }
+
+    /// The root of a tree for a strand that is not known yet. See `attach`.
+    pub(crate) fn unattached() -> Self {
+        Self::new(ptr::null(), ptr::null(), 0, false)
     }
 
     /// A scope below `parent`.
@@ -66,7 +76,7 @@ impl CancelScope {
     fn new(parent: *const CancelScope, waiter: *const Waiter, depth: u32, is_shielded: bool) -> Self {
         Self {
             is_cancelled: AtomicBool::new(false),
-            is_enlisted: AtomicBool::new(parent.is_null() || is_shielded),
+            is_enlisted: AtomicBool::new(is_shielded),
             is_shielded,
             depth,
             parent,
@@ -102,8 +112,11 @@ impl CancelScope {
             if scope.is_enlisted.load(Ordering::Acquire) {
                 return false;
             }
-            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
-            scope = unsafe { &*scope.parent };
+            // SAFETY: a parent outlives its children.
+            match unsafe { scope.parent.as_ref() } {
+                Some(parent) => scope = parent,
+                None => return false,
+            }
         }
     }
 
@@ -132,19 +145,22 @@ impl CancelScope {
         let mut scope = self;
         while !scope.is_enlisted.load(Ordering::Relaxed) {
             path.push(scope);
-            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
-            scope = unsafe { &*scope.parent };
+            // SAFETY: a parent outlives its children.
+            match unsafe { scope.parent.as_ref() } {
+                Some(parent) => scope = parent,
+                None => break,
+            }
         }
         for scope in path.into_iter().rev() {
             // SAFETY: as above; siblings are in the tree, whose lock is held.
-            unsafe {
-                let parent = &*scope.parent;
+            if let Some(parent) = unsafe { scope.parent.as_ref() } {
                 if parent.is_cancelled.load(Ordering::Relaxed) {
                     scope.is_cancelled.store(true, Ordering::SeqCst);
                 }
                 let first = parent.links.first_child.replace(scope);
                 scope.links.next.set(first);
-                if let Some(first) = first.as_ref() {
+                // SAFETY: as above.
+                if let Some(first) = unsafe { first.as_ref() } {
                     first.links.previous.set(scope);
                 }
             }
@@ -190,6 +206,9 @@ impl CancelScope {
     /// Sets the flag, then ends the wait that may be going on. The lock of the tree is held.
     fn flag(&self) {
         self.is_cancelled.store(true, Ordering::SeqCst);
+        if !self.is_enlisted.load(Ordering::Acquire) {
+            return;
+        }
         let waiter = self.links.waiter.get();
         if !waiter.is_null() {
             // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
@@ -200,19 +219,20 @@ impl CancelScope {
         }
     }
 
-    /// From here on `waiter` waits in this scope: for scopes that are made before it is known who will.
+    /// From here on `waiter` waits in this root, which was made without.
     ///
     /// # Safety
-    /// `waiter` stays alive until `detach`.
+    /// Called once, before there is a scope below it or a wait in it. `waiter` stays alive until `detach`.
     pub(crate) unsafe fn attach(&self, waiter: *const Waiter) {
-        let _tree = lock(self.tree());
         self.links.waiter.set(waiter);
     }
 
-    /// Nobody waits in this scope any more.
+    /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
-        let _tree = lock(self.tree());
-        self.links.waiter.set(ptr::null());
+        if self.is_enlisted.load(Ordering::Acquire) {
+            let _tree = lock(self.tree());
+            self.links.waiter.set(ptr::null());
+        }
     }
 }
 
