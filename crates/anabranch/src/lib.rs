@@ -67,6 +67,10 @@ pub use crate::{
     wait::{Cancelled, Cx, FiberLocal, WaitError},
 };
 
+#[cfg(shuttle)]
+#[doc(hidden)]
+pub use crate::sys::chance::{Odds, set_odds};
+
 /// The readme's example has to compile and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -35,6 +35,7 @@ use crate::{
     },
 };
 use std::{
+    any::Any,
     cell::{Cell, UnsafeCell},
     panic::{AssertUnwindSafe, catch_unwind},
     ptr,
@@ -201,12 +202,22 @@ impl Fiber {
         std::mem::forget(abort);
     }
 
-    fn end(&self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
-            if let Some(registry) = self.home().registry() {
-                registry.crew.report(panic);
-            }
+    /// Drops the values that are the fiber's own: for a job, before it tells anybody that it has ended.
+    pub(crate) fn clear_locals(&self) {
+        // Those that are left when one panics are dropped all the same.
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
+            self.report(panic);
         }
+    }
+
+    /// Gives a panic that reaches no caller to the panic handler.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        if let Some(registry) = self.home().registry() {
+            registry.crew.report(panic);
+        }
+    }
+
+    fn end(&self) {
         if self.card.is_named() {
             self.show_name(None);
             self.card.clear_name();
@@ -321,7 +332,8 @@ unsafe impl Strand for Fiber {
 
     fn yield_now(&self) {
         if !self.may_switch() {
-            return std::thread::yield_now();
+            self.home().publish_all();
+            return Worker::current().yield_slot();
         }
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
