@@ -10,7 +10,7 @@ use crate::time::{
 };
 use std::{
     fmt,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
@@ -49,7 +49,9 @@ impl Clock {
     /// assert!(clock.now() <= std::time::Instant::now());
     /// ```
     pub fn system() -> Self {
-        Self(Source::System { origin: Instant::now() })
+        // One origin for all, so that a tick is the same time in every pool.
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        Self(Source::System { origin: *ORIGIN })
     }
 
     /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.

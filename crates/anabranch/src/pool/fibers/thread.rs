@@ -36,6 +36,8 @@ static KIND: Kind = Kind {
 /// See the [module](self).
 pub(crate) struct ThreadStrand {
     shared: Arc<Shared>,
+    /// That of the pool that the thread was in when the strand began: it may wait inside of another.
+    clock: Clock,
     budget: Cell<u32>,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
@@ -44,7 +46,12 @@ impl ThreadStrand {
     /// For the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
         let shared = Arc::new(Shared { waiter: Waiter::new(&KIND), parker: Parker::new() });
-        Self { shared, budget: Cell::new(0), _bound_to_its_thread: PhantomData }
+        Self {
+            shared,
+            clock: Worker::current().clock().clone(),
+            budget: Cell::new(0),
+            _bound_to_its_thread: PhantomData,
+        }
     }
 }
 
@@ -89,7 +96,7 @@ unsafe impl Strand for ThreadStrand {
     }
 
     fn clock(&self) -> &Clock {
-        Worker::current().clock()
+        &self.clock
     }
 
     fn budget(&self) -> &Cell<u32> {
