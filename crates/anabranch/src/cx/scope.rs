@@ -337,7 +337,7 @@ where
             // Before the handle hears of it, for which this is a cancellation.
             Err(panic) => self.ledger.note(panic),
         }
-        // Nobody can make a handle out of none.
+        // Without a handle there is nobody to wait for it, now or later.
         if Arc::strong_count(&self) > 1 {
             self.done.notify();
         }

@@ -60,7 +60,7 @@ where
         let Stage::Unstarted(function) = (unsafe { self.stage.get().replace(Stage::Empty) }) else {
             unreachable!("a job is run once")
         };
-        // SAFETY: detached below, before the fiber ends.
+        // SAFETY: a job is run once, and nobody has waited in it; detached below, before the fiber ends.
         unsafe { self.scope.attach(fiber.waiter()) };
         fiber.set_root(&self.scope);
         let result = {
@@ -72,7 +72,7 @@ where
         fiber.clear_locals();
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
-        // Nobody can make a handle out of none.
+        // Without a handle there is nobody to wait for it, now or later.
         if Arc::strong_count(&self) > 1 {
             self.done.notify();
         }
@@ -147,7 +147,7 @@ where
     T: Send + 'static,
 {
     let task = Arc::new(Task {
-        scope: CancelScope::root(std::ptr::null()),
+        scope: CancelScope::unattached(),
         done: Slot::new(),
         name: name.map(Arc::from),
         stage: UnsafeCell::new(Stage::Unstarted(function)),

@@ -68,7 +68,7 @@ pub(crate) unsafe trait Strand {
     /// [`Outcome::TimedOut`].
     fn suspend(&self, deadline: u64, reason: Reason);
 
-    /// Lets others run.
+    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
 
     /// Whether it must not wait now: it unwinds, and others would find themselves in a panicking thread.
@@ -209,9 +209,7 @@ impl<'a> Cx<'a> {
     #[cold]
     fn pause(&self) -> Result<(), Cancelled> {
         self.strand.budget().set(BUDGET);
-        if !self.strand.is_unwinding() {
-            self.strand.yield_now();
-        }
+        self.strand.yield_now();
         self.check()
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::{Done, Peer};
@@ -98,6 +99,20 @@ impl Peer for Structured {
                 }
             });
         });
+    }
+
+    fn lock(pool: &Pool, fibers: u64, times: u64) -> Done {
+        inside(pool, move |cx| {
+            let mutex = Mutex::new(0u64);
+            let watch = Stopwatch::start();
+            cx.scope(|s| {
+                for _ in 0..fibers {
+                    s.spawn(|cx| (0..times).for_each(|_| *mutex.lock(cx).expect("nobody cancels") += 1));
+                }
+            });
+            let meter = watch.stop();
+            Done::new(mutex.into_inner(), meter)
+        })
     }
 }
 

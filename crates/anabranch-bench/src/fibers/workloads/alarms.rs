@@ -159,7 +159,7 @@ impl Workload for Ringing {
 
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         let count = self.count.min(P::MOST);
-        let lead = Duration::from_millis(200 + count / 200);
+        let lead = Duration::from_millis(300 + count / 60);
         let alarms = Arc::new(Alarms::new(count, lead, Duration::from_secs(1)));
         let ((), meter) = metered(|| P::alarms(pool, &alarms));
         let elsewhere = alarms.elsewhere.lock().unwrap().take();

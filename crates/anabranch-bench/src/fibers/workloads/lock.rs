@@ -44,3 +44,15 @@ impl Workload for Lock {
         nanoseconds_each(done, expected)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fibers::workloads::testing::everyone_does_it;
+
+    #[test]
+    fn everyone_counts() {
+        everyone_does_it(&Lock { fibers: 1, times: 100 }, 1);
+        everyone_does_it(&Lock { fibers: 4, times: 100 }, 2);
+    }
+}

@@ -169,12 +169,13 @@ impl Fiber {
         // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
         // reaches the way out alone.
         unsafe {
-            self.home().counters.switches.add(1);
-            self.home().fibers.local.set_current(self);
+            let home = self.home();
+            home.counters.switches.add(1);
+            home.fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
             let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
             overflow::set_current(ptr::null());
-            self.home().fibers.local.set_current(ptr::null());
+            home.fibers.local.set_current(ptr::null());
             left
         }
     }

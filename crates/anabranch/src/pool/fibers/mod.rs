@@ -118,8 +118,10 @@ impl Worker {
             self.start_fiber(job);
         }
         for round in 0..ROUND {
-            let is_idle = !local.has_ready();
-            self.collect_ready_fibers(is_idle || round.is_multiple_of(CLOCK_EVERY));
+            let looks_at_clock = round.is_multiple_of(CLOCK_EVERY) || !local.has_ready();
+            if looks_at_clock || !self.fibers.inbox.is_empty() {
+                self.collect_ready_fibers(looks_at_clock);
+            }
             let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
             if !is_turn_of_new && let Some(fiber) = local.take_ready() {
                 // SAFETY: ready, of this worker, and this is the worker's own stack.
