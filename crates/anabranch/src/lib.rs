@@ -47,6 +47,8 @@ mod models;
 mod pool;
 #[cfg(not(loom))]
 mod scope;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod sync;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod sys;
 #[cfg(not(loom))]
@@ -66,6 +68,10 @@ pub use crate::{
     scope::{Scope, scope},
     wait::{Cancelled, Cx, FiberLocal, WaitError},
 };
+
+#[cfg(shuttle)]
+#[doc(hidden)]
+pub use crate::sys::chance::{Odds, set_odds};
 
 /// The readme's example has to compile and run.
 #[cfg(doctest)]

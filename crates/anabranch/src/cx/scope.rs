@@ -320,19 +320,18 @@ where
             let cx = Cx::new(fiber, &scope, self.ledger.deadline, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| function(&cx)))
         };
-        let panic = match result {
-            Ok(result) => {
-                // SAFETY: as above.
-                unsafe { *self.stage.get() = Stage::Ended(result) };
-                None
-            }
-            Err(panic) => Some(panic),
-        };
+        fiber.clear_locals();
+        match result {
+            // SAFETY: as above.
+            Ok(result) => unsafe { *self.stage.get() = Stage::Ended(result) },
+            // Before the handle hears of it, for which this is a cancellation.
+            Err(panic) => self.ledger.note(panic),
+        }
         self.done.notify();
         // A result that nobody wants is dropped here, while what it borrows is there.
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
         // SAFETY: entered by `spawn_child`, and this is the last touch.
-        unsafe { Ledger::leave(ledger, panic.or(dropped.err())) };
+        unsafe { Ledger::leave(ledger, dropped.err()) };
     }
 
     fn name(&self) -> Option<Arc<str>> {

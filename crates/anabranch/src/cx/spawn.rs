@@ -69,9 +69,14 @@ where
         };
         fiber.clear_root();
         self.scope.detach();
+        fiber.clear_locals();
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
         self.done.notify();
+        // A result that nobody wants is dropped here.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
+            fiber.report(panic);
+        }
     }
 
     fn name(&self) -> Option<Arc<str>> {
@@ -203,6 +208,8 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
+        // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
+        self.wait = None;
         cx.checkpoint()?;
         while !self.is_finished() {
             let place = SlotWait::new(self.task.done());

@@ -79,8 +79,9 @@ impl Crew {
         if let Some(bytes) = self.plan.stack_size {
             builder = builder.stack_size(bytes);
         }
-        let thread = builder.spawn(move || registry.crew.run(&registry, index, number, started))?;
-        lock(&self.threads).push(thread);
+        // The thread is in the list before anybody looks whether it is.
+        let mut threads = lock(&self.threads);
+        threads.push(builder.spawn(move || registry.crew.run(&registry, index, number, started))?);
         Ok(())
     }
 
@@ -139,12 +140,9 @@ impl Crew {
         std::mem::forget(outcome);
     }
 
-    /// Adds a thread beyond the number of slots, which begins as the lookout. `false`: the cap is reached, the system refuses,
-    /// or the pool is closing.
+    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need
+    /// one to come to an end. `false`: the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        if registry.is_closing() {
-            return false;
-        }
         // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
         let error = if self.spares() < self.plan.max_spares {
             let seat = lock(&self.unused).take().unwrap_or_else(|| registry.add_seat(true).index);
@@ -189,12 +187,13 @@ impl Crew {
     /// Waits for all threads to end, unless the caller is one of them.
     pub(crate) fn see_off(&self) {
         let own = thread::current().id();
+        // What the others still do may need the caller.
+        if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {
+            return;
+        }
         loop {
             // One at a time: a thread that is about to end may just be adding a spare.
             let Some(thread) = lock(&self.threads).pop() else { return };
-            if thread.thread().id() == own {
-                return;
-            }
             // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
             let _ = thread.join();
         }

@@ -80,7 +80,7 @@ fn cpu_clock(thread: u32) -> Option<u64> {
 
 /// Whether the system says that a thread sleeps: it is neither running nor ready to.
 #[cfg(all(target_os = "linux", not(shuttle)))]
-fn is_asleep(thread: u32) -> bool {
+pub(crate) fn is_asleep(thread: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")) else { return false };
     // The name before the state is in parentheses and may hold any character.
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
@@ -93,7 +93,7 @@ fn cpu_clock(_: u32) -> Option<u64> {
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
-fn is_asleep(_: u32) -> bool {
+pub(crate) fn is_asleep(_: u32) -> bool {
     false
 }
 
@@ -105,7 +105,7 @@ fn cpu_clock(_: u32) -> Option<u64> {
 }
 
 #[cfg(shuttle)]
-fn is_asleep(_: u32) -> bool {
+pub(crate) fn is_asleep(_: u32) -> bool {
     crate::sys::chance::one_in(2)
 }
 

@@ -118,6 +118,13 @@ impl Registry {
         self.wake_all();
     }
 
+    /// The last fiber has ended: if the pool closes, the workers can.
+    pub(crate) fn note_last_fiber(&self) {
+        if self.is_closing() {
+            self.wake_all();
+        }
+    }
+
     fn wake_all(&self) {
         for worker in self.workers().filter(|worker| worker.is_own) {
             worker.parker.unpark();
@@ -152,9 +159,10 @@ impl Registry {
         }
     }
 
-    /// Whether a worker of a pool that closes may end: it has no fibers left, and there are none to be started.
-    pub(crate) fn is_wound_up(&self, me: &Worker) -> bool {
-        me.fibers.local.live() == 0 && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started. Those of
+    /// other workers may yet need somebody who takes what they fork, or their slot.
+    pub(crate) fn is_wound_up(&self) -> bool {
+        self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {

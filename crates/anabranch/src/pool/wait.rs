@@ -22,7 +22,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_micros(100);
 
 /// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
-const LOOKS_BETWEEN: u32 = 64;
+const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
 /// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up.
 const LONG_WAIT: Duration = Duration::from_millis(5);

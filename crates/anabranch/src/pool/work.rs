@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::watch::Watch,
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
@@ -47,11 +48,8 @@ impl Registry {
         }
         let mut manners = Manners::default();
         loop {
-            if self.is_closing() {
-                me.cancel_fibers();
-                if self.is_wound_up(me) {
-                    break;
-                }
+            if self.ends(me) {
+                break;
             }
             if let Some(work) = self.search(me, &mut manners) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
@@ -71,7 +69,17 @@ impl Registry {
                 self.rest(me, self.sleep.retire(me.index));
             }
         }
+        me.status.vacate();
         me.end_fibers();
+    }
+
+    /// Whether there is nothing left to do for this worker, ever. If the pool closes its fibers are told.
+    fn ends(&self, me: &Worker) -> bool {
+        if !self.is_closing() {
+            return false;
+        }
+        me.cancel_fibers();
+        self.is_wound_up()
     }
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
@@ -90,7 +98,7 @@ impl Registry {
             }
             // Nobody else can go on with them.
             if me.has_ready_fibers() {
-                return Some(Work::Fibers(None));
+                return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
                 return self.find(me);
@@ -120,9 +128,10 @@ impl Registry {
     fn rest(&self, me: &Worker, mut idle: Idle) {
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
-        while !self.is_closing() || me.fibers.has_cancelled.get() && !self.is_wound_up(me) {
-            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should count on this worker meanwhile.
-            if !me.inbox.is_empty() || me.has_ready_fibers() {
+        loop {
+            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
+            // count on this worker meanwhile.
+            if self.ends(me) || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
                     self.wake(self.sleep.resign());
@@ -162,7 +171,6 @@ impl Registry {
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn doze(&self, me: &Worker, most: Option<Duration>) {
-        let most = if self.is_closing() { Some(BEAT) } else { most };
         match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
@@ -250,18 +258,26 @@ struct Lookout {
     roots: u64,
     active: Instant,
     monitor: Monitor,
+    watch: Watch,
     /// How long it sleeps until the next look.
     beat: Duration,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
-        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
+        Self {
+            roots: registry.count_roots(),
+            active: Instant::now(),
+            monitor: Monitor::default(),
+            watch: Watch::default(),
+            beat: BEAT,
+        }
     }
 
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
         let roots = registry.count_roots();
+        // Fibers that were spawned from outside are work without anybody being at work.
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open();
         if is_busy || roots != self.roots {
@@ -271,6 +287,7 @@ impl Lookout {
         if !is_busy {
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
+        self.watch.look(registry.workers());
         if !registry.has_free_slot() {
             if self.monitor.look(registry.workers()) {
                 registry.slots_lent.add(1);
@@ -282,6 +299,7 @@ impl Lookout {
         }
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
+        let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         if !has_core {
             self.beat = BUSY_BEAT;

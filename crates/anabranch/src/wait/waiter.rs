@@ -23,6 +23,7 @@
 //! the scope that follows it: see [`cancel`](crate::wait::cancel).
 
 use crate::sys::sync::{AtomicU64, Ordering};
+use std::mem::ManuallyDrop;
 
 const IDLE: u64 = 0;
 const WAITING: u64 = 1;
@@ -169,9 +170,10 @@ unsafe impl Send for Wake {}
 impl Wake {
     /// Wakes it. This may run the waker of an async task, so no lock may be held.
     pub(crate) fn wake(self) {
+        // The waker of a task may panic, and must not be called again by the unwinding.
+        let this = ManuallyDrop::new(self);
         // SAFETY: decided by whoever made this, and retained since.
-        unsafe { (self.kind.wake)(self.waiter) }
-        std::mem::forget(self);
+        unsafe { (this.kind.wake)(this.waiter) }
     }
 }
 

@@ -35,6 +35,7 @@ use crate::{
     },
 };
 use std::{
+    any::Any,
     cell::{Cell, UnsafeCell},
     panic::{AssertUnwindSafe, catch_unwind},
     ptr,
@@ -164,6 +165,7 @@ impl Fiber {
         // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
         // reaches the way out alone.
         unsafe {
+            self.home().counters.switches.add(1);
             self.home().fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
             let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
@@ -183,6 +185,7 @@ impl Fiber {
             let mut job = self.job.take();
             while let Some(now) = job {
                 self.card.set(State::Running);
+                self.home().counters.fibers.add(1);
                 if let Some(name) = now.name() {
                     self.set_name(name);
                 }
@@ -198,12 +201,22 @@ impl Fiber {
         std::mem::forget(abort);
     }
 
-    fn end(&self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
-            if let Some(registry) = self.home().registry() {
-                registry.crew.report(panic);
-            }
+    /// Drops the values that are the fiber's own: for a job, before it tells anybody that it has ended.
+    pub(crate) fn clear_locals(&self) {
+        // Those that are left when one panics are dropped all the same.
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
+            self.report(panic);
         }
+    }
+
+    /// Gives a panic that reaches no caller to the panic handler.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        if let Some(registry) = self.home().registry() {
+            registry.crew.report(panic);
+        }
+    }
+
+    fn end(&self) {
         if self.card.is_named() {
             self.show_name(None);
             self.card.clear_name();

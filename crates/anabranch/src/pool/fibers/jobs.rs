@@ -11,7 +11,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 /// What a fiber runs.
 pub(crate) trait Job: Send + Sync {
-    /// Runs it on a fiber, to the end. Does not unwind.
+    /// Runs it on a fiber, to the end, that of the fiber's locals included. Does not unwind.
     fn run(self: Arc<Self>, fiber: &Fiber);
 
     /// What it is called.
@@ -22,10 +22,11 @@ pub(crate) trait Job: Send + Sync {
 
 /// A fork that may wait and was taken.
 impl Job for Offer {
-    fn run(self: Arc<Self>, _: &Fiber) {
+    fn run(self: Arc<Self>, fiber: &Fiber) {
         if self.take() {
             // SAFETY: taken just now, once.
             unsafe { Frame::execute(self.frame()) };
+            fiber.clear_locals();
             self.done.notify();
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod local;
 pub(crate) mod ready;
 pub(crate) mod thread;
+pub(crate) mod watch;
 
 use crate::{
     fiber::context::Left,
@@ -39,6 +40,10 @@ const ROUND: u32 = 64;
 /// How many between two looks at the clock, while timers run.
 const CLOCK_EVERY: u32 = 16;
 
+/// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
+/// waiting for it, by yielding.
+const NEW_EVERY: u32 = 16;
+
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started.
@@ -49,6 +54,7 @@ pub(crate) struct Fibers {
     pub(crate) local: Local,
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
+    rounds: Cell<u32>,
     /// The pool ends, and its fibers have been told.
     pub(crate) has_cancelled: Cell<bool>,
 }
@@ -61,6 +67,7 @@ impl Fibers {
             local: Local::new(),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
+            rounds: Cell::new(0),
             has_cancelled: Cell::new(false),
         }
     }
@@ -115,7 +122,8 @@ impl Worker {
         for round in 0..ROUND {
             let is_idle = !local.has_ready();
             self.collect_ready_fibers(is_idle || round.is_multiple_of(CLOCK_EVERY));
-            if let Some(fiber) = local.take_ready() {
+            let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
+            if !is_turn_of_new && let Some(fiber) = local.take_ready() {
                 // SAFETY: ready, of this worker, and this is the worker's own stack.
                 self.after(fiber, unsafe { (*fiber).resume() });
             } else if let Some(job) = self.next_job() {
@@ -126,9 +134,20 @@ impl Worker {
         }
     }
 
+    /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
+    /// that nobody would come for while the fibers here always have something to do.
+    pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
+        let rounds = self.fibers.rounds.get().wrapping_add(1);
+        self.fibers.rounds.set(rounds);
+        if !rounds.is_multiple_of(NEW_EVERY) {
+            return None;
+        }
+        self.registry()?.workers().find_map(|worker| worker.rob_job(self))
+    }
+
     /// Whether there are fibers here that can be started.
     pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && !self.limits().is_full()
+        !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
@@ -189,6 +208,8 @@ impl Worker {
 
     /// Gives back all stacks, before the thread ends. No fiber is live.
     pub(crate) fn end_fibers(&self) {
+        // Each of them counts in the limits, where there are none.
+        debug_assert_eq!(self.fibers.local.live(), 0);
         self.fibers.inbox.settle();
         self.fibers.local.strip_all();
     }
@@ -198,9 +219,15 @@ impl Worker {
         if left == Left::Idle {
             self.fibers.local.set_live(self.fibers.local.live() - 1);
             self.fibers.local.keep_idle(fiber);
-            let was_full = self.limits().leave();
-            if was_full && let Some(registry) = self.registry() {
-                registry.stir();
+            let limits = self.limits();
+            let was_full = limits.leave();
+            if let Some(registry) = self.registry() {
+                if was_full {
+                    registry.stir();
+                }
+                if limits.is_empty() {
+                    registry.note_last_fiber();
+                }
             }
         }
     }
