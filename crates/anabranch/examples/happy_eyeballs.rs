@@ -4,9 +4,9 @@
 //! cargo run --example happy_eyeballs -- --delay 100
 //! ```
 //!
-//! A name often stands for several addresses, and some of them do not work. To try one after the other takes as long as the
-//! slowest failure; to try all at once is rude. So the next attempt begins when the one before has failed, or when it has had
-//! its head start, and the first that succeeds ends all others.
+//! A name often stands for several addresses, and some of them do not work. To try one after the other takes as long
+//! as the slowest failure; to try all at once is rude. So the next attempt begins when the one before has failed, or
+//! when it has had its head start, and the first that succeeds ends all others.
 //!
 //! The three addresses are listeners that the example makes itself: one refuses, one never says a word, one greets.
 

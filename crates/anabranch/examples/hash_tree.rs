@@ -8,12 +8,12 @@
 //! - the trees that were asked for are a parallel map ([`anabranch::par_map`]), which knows nothing of fibers;
 //! - in each tree, fibers walk the directories ([`Cx::scope`]), and then at most so many files are open at a time
 //!   ([`Cx::map`]): this is the part with a limit, and where a deadline or a cancellation would reach;
-//! - each file is hashed by plain recursion with [`anabranch::join`]. BLAKE3 is a tree, so its halves can be hashed on their
-//!   own, and the digest of a file is the one that `b3sum` prints.
+//! - each file is hashed by plain recursion with [`anabranch::join`]. BLAKE3 is a tree, so its halves can be hashed
+//!   on their own, and the digest of a file is the one that `b3sum` prints.
 //!
 //! The digest of a tree is that of its list of files, sorted by path: `DIGEST  PATH` and a NUL byte for each.
 
-use anabranch::{Cancelled, Cx, Spawner};
+use anabranch::{Cancelled, Cx, Pool, Spawner};
 use blake3::{
     Hash, Hasher,
     hazmat::{ChainingValue, HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root},
@@ -48,6 +48,12 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    // The hash is computed on the stacks of fibers, and takes up to a megabyte of it where the compiler did not
+    // optimise. Memory is used only where it is touched.
+    if let Err(error) = Pool::builder().fiber_stack_size(2 << 20).build_default() {
+        eprintln!("hash_tree: {error}");
+        return ExitCode::FAILURE;
+    }
     let start = Instant::now();
     let trees = anabranch::par_map(&roots[..], |root| anabranch::run(|cx| hash_tree(cx, root, open)));
     let took = start.elapsed();
@@ -88,7 +94,8 @@ fn hash_tree(cx: &Cx<'_>, root: &Path, open: usize) -> Result<Tree, Cancelled> {
         found.remarks.push(format!("{}: no files", root.display()));
     }
     found.files.sort();
-    // The results come in the order of the items, so in that of the paths. A file that cannot be read is a result like others.
+    // The results come in the order of the items, so in that of the paths. A file that cannot be read is a result
+    // like others.
     let hashes = cx.map(open, &found.files, |_, path| Ok::<_, Cancelled>(hash_file(path)))?;
 
     let (mut list, mut files, mut bytes) = (Hasher::new(), 0, 0);

@@ -5,14 +5,15 @@
 //! cargo run --release --example proof_of_work -- --bits 60 --seconds 2
 //! ```
 //!
-//! Nothing in the search waits, so nothing in it would notice that it is not wanted any more. It asks ([`Cx::check`]), and so it
-//! needs a [`Cx`] in each branch: it forks by [`Cx::join`]. Three things can end it, and all do so by cancelling a scope:
+//! Nothing in the search waits, so nothing in it would notice that it is not wanted any more. It asks
+//! ([`Cx::check`]), and so it needs a [`Cx`] in each branch: it forks by [`Cx::join`]. Three things can end it, and
+//! all do so by cancelling a scope:
 //! - whoever finds a number, by a [`Canceller`] that all share;
 //! - a thread that knows nothing of fibers and was given a copy (with `--interactive`, when the standard input ends);
 //! - the deadline.
 //!
-//! Another fiber reports how far the search has come. Fibers of one thread take turns only where they wait or say that they
-//! would let others go first ([`Cx::yield_now`]), so the search does that too; it costs nanoseconds.
+//! Another fiber reports how far the search has come. Fibers of one thread take turns only where they wait or say
+//! that they would let others go first ([`Cx::yield_now`]), so the search does that too; it costs nanoseconds.
 
 use anabranch::{Cancelled, Canceller, Cx};
 use std::{
@@ -30,8 +31,8 @@ use std::{
 
 const USAGE: &str = "\
 usage: proof_of_work [--bits N] [--seconds N] [--interactive] [TEXT]
-  Looks for a number such that the BLAKE3 hash of TEXT (\"anabranch\") with the number after it begins with N zero bits (20),
-  for at most so many seconds (60); with --interactive also no longer than until the standard input ends (Ctrl-D).";
+  Looks for a number such that the BLAKE3 hash of TEXT (\"anabranch\") with the number after it begins with N zero
+  bits (20), for at most so many seconds (60); with --interactive, until the standard input ends (Ctrl-D) at most.";
 
 /// Hashes between two questions: a fraction of a millisecond.
 const STEP: u64 = 1024;

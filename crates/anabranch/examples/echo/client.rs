@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many connections are being opened at a time. A listener's queue holds 128; whoever finds it full tries again after a
-/// second.
+/// How many connections are being opened at a time. A listener's queue holds 128; whoever finds it full tries again
+/// after a second.
 const OPENING: usize = 100;
 
 pub struct Report {

@@ -6,9 +6,9 @@
 //! cargo run --release --example echo -- client 127.0.0.1:7007 --connections 500
 //! ```
 //!
-//! The code of a connection reads from top to bottom, as if it had a thread to itself: see [`server`] and [`client`]. The
-//! sockets are those of `async-io`; [`Cx::block_on`](anabranch::Cx::block_on) waits for its futures. Everything stays on
-//! the loopback interface and ends by itself.
+//! The code of a connection reads from top to bottom, as if it had a thread to itself: see [`server`] and [`client`].
+//! The sockets are those of `async-io`; [`Cx::block_on`](anabranch::Cx::block_on) waits for its futures. Everything
+//! stays on the loopback interface and ends by itself.
 
 mod client;
 mod descriptors;
@@ -124,7 +124,7 @@ fn alone(options: &Options) -> Result<(), Failure> {
             cx.join(
                 |cx| {
                     let end = server::serve(cx, &listener, &served);
-                    canceller.cancel(); // It goes on until it is cancelled or fails, and then the client has to end too.
+                    canceller.cancel(); // Had it failed, the client would have nobody to talk to.
                     end
                 },
                 |cx| {

@@ -23,7 +23,8 @@ impl fmt::Display for Served {
     }
 }
 
-/// Serves until the scope is cancelled. All connections have ended when it returns, since they are in a scope of their own.
+/// Serves until the scope is cancelled. All connections have ended when it returns, since they are in a scope of
+/// their own.
 pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, served: &Served) -> io::Result<()> {
     cx.scope(|s| {
         loop {
