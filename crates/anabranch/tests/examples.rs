@@ -180,7 +180,7 @@ fn a_tree_that_cannot_be_read() {
     fs::write(root.join("open"), "text").unwrap();
     let locked = root.join("locked");
     fs::write(&locked, "text").unwrap();
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
     let output = Example::new("hash_tree").run([root.as_os_str()]);
     // Whoever may read everything reads this too.
     if fs::read(&locked).is_ok() {
