@@ -130,7 +130,7 @@ impl Cx<'_> {
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let ledger = Ledger {
             // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
-            cancel: unsafe { CancelScope::below(self.scope, waiter, self.scope.depth() + 1, false) },
+            cancel: unsafe { CancelScope::below(self.scope, waiter, false) },
             deadline: self.deadline,
             registry,
             pending: AtomicU64::new(1),
@@ -316,7 +316,7 @@ where
         };
         let result = {
             // SAFETY: the ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
-            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), 0, false) };
+            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), false) };
             let cx = Cx::new(fiber, &scope, self.ledger.deadline, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| function(&cx)))
         };

@@ -67,7 +67,7 @@ where
             let cx = Cx::new(fiber, &self.scope, Deadline::NONE, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
         };
-        fiber.clear_root();
+        fiber.clear_root(&self.scope);
         self.scope.detach();
         fiber.clear_locals();
         // SAFETY: as above.

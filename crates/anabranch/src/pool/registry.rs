@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         crew::{Crew, Plan},
-        fibers::{jobs::Job, limits::Limits},
+        fibers::{fiber::Fiber, jobs::Job, limits::Limits},
         seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -112,10 +112,22 @@ impl Registry {
         }
     }
 
-    /// Tells the workers to end; whoever sleeps is woken for it.
+    /// Tells the workers to end, and cancels the fibers; whoever sleeps is woken for it.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Release);
+        // Here the flag is written and then the fibers are looked at; a fiber that begins is written down and then looks at
+        // the flag.
+        self.fence.rare();
+        for worker in self.workers() {
+            worker.fibers.blocks.for_each(Fiber::cancel_root);
+        }
         self.wake_all();
+    }
+
+    /// For a fiber that has just been written down as one to be cancelled: whether it was too late for that.
+    pub(crate) fn closes_without(&self) -> bool {
+        self.fence.frequent();
+        self.is_closing()
     }
 
     /// The last fiber has ended: if the pool closes, the workers can.

@@ -149,6 +149,14 @@ impl Worker {
         }
     }
 
+    /// Lets other threads run, in this thread's slot too: it may be waiting for what it has forked, by yielding.
+    pub(crate) fn yield_slot(&self) {
+        self.publish_all();
+        self.status.wait();
+        thread::yield_now();
+        self.status.activate();
+    }
+
     /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
     pub(crate) fn announce(&self) {
         if self.has_work()

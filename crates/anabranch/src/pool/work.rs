@@ -48,7 +48,7 @@ impl Registry {
         }
         let mut manners = Manners::default();
         loop {
-            if self.ends(me) {
+            if self.ends() {
                 break;
             }
             if let Some(work) = self.search(me, &mut manners) {
@@ -73,19 +73,15 @@ impl Registry {
         me.end_fibers();
     }
 
-    /// Whether there is nothing left to do for this worker, ever. If the pool closes its fibers are told.
-    fn ends(&self, me: &Worker) -> bool {
-        if !self.is_closing() {
-            return false;
-        }
-        me.cancel_fibers();
-        self.is_wound_up()
+    /// Whether there is nothing left to do, ever.
+    fn ends(&self) -> bool {
+        self.is_closing() && self.is_wound_up()
     }
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
     ///
-    /// Between two looks at the clock only the shelves are looked at, which disturbs nobody. Asking makes its victims publish,
-    /// so it is done with manners.
+    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
+    /// publish, so it is done with manners.
     fn search(&self, me: &Worker, manners: &mut Manners) -> Option<Work> {
         let start = Instant::now();
         let mut now = start;
@@ -101,15 +97,16 @@ impl Registry {
                 return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
-                return self.find(me);
+                return self.find(me, true);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
             if is_in_the_way || now - start > SEARCH {
                 return None;
             }
+            let is_bold = manners.may_ask(now);
             for _ in 0..LOOKS_BETWEEN {
-                if let Some(work) = self.find(me) {
+                if let Some(work) = self.find(me, is_bold) {
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
@@ -118,7 +115,7 @@ impl Registry {
                 hint::spin_loop();
             }
             now = Instant::now();
-            if manners.may_ask(now) {
+            if is_bold {
                 self.ask_all();
             }
         }
@@ -131,7 +128,7 @@ impl Registry {
         loop {
             // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
             // count on this worker meanwhile.
-            if self.ends(me) || !me.inbox.is_empty() || me.has_ready_fibers() {
+            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
                     self.wake(self.sleep.resign());
@@ -215,7 +212,7 @@ impl Registry {
     }
 }
 
-/// When a searching thread may ask for work.
+/// When a searching thread may ask for work, or take fibers that a worker has just spawned.
 ///
 /// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
 /// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.

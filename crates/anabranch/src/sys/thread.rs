@@ -2,14 +2,14 @@
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{
-    thread::{Builder, JoinHandle, current, panicking},
+    thread::{Builder, JoinHandle, current, panicking, yield_now},
     thread_local,
 };
 
 #[cfg(shuttle)]
 pub(crate) use self::shuttled::{Builder, LocalCell, panicking, thread_local};
 #[cfg(shuttle)]
-pub(crate) use shuttle::thread::{JoinHandle, current};
+pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
 /// How many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {

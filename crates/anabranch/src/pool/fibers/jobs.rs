@@ -54,6 +54,10 @@ impl Jobs {
         self.count.load(Ordering::Relaxed) == 0
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Relaxed) as usize
+    }
+
     pub(crate) fn push(&self, job: Arc<dyn Job>) {
         self.change(|queue| queue.push_back(job));
     }

@@ -44,6 +44,9 @@ const CLOCK_EVERY: u32 = 16;
 /// waiting for it, by yielding.
 const NEW_EVERY: u32 = 16;
 
+/// So many fibers in a queue are worth taking some, be they ever so short.
+const CROWD: usize = 8;
+
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started.
@@ -55,8 +58,6 @@ pub(crate) struct Fibers {
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
     rounds: Cell<u32>,
-    /// The pool ends, and its fibers have been told.
-    pub(crate) has_cancelled: Cell<bool>,
 }
 
 impl Fibers {
@@ -68,7 +69,6 @@ impl Fibers {
             blocks: Blocks::new(),
             ticks: Cell::new(0),
             rounds: Cell::new(0),
-            has_cancelled: Cell::new(false),
         }
     }
 }
@@ -142,7 +142,7 @@ impl Worker {
         if !rounds.is_multiple_of(NEW_EVERY) {
             return None;
         }
-        self.registry()?.workers().find_map(|worker| worker.rob_job(self))
+        self.registry()?.workers().find_map(|worker| worker.rob_job(self, true))
     }
 
     /// Whether there are fibers here that can be started.
@@ -151,8 +151,12 @@ impl Worker {
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
-    pub(crate) fn rob_job(&self, thief: &Worker) -> Option<Arc<dyn Job>> {
-        if self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
+    ///
+    /// A single fiber that has just been spawned is mostly over before a thread that takes it has begun, and its parent waits the
+    /// longer. So it is left alone where its worker will come to it, unless the thief `is_bold`.
+    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Arc<dyn Job>> {
+        let is_worth_while = is_bold || self.fibers.jobs.len() >= CROWD || !(self.is_own && self.status.is_active());
+        if is_worth_while && self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
     }
 
     pub(crate) fn next_job(&self) -> Option<Arc<dyn Job>> {
@@ -197,13 +201,6 @@ impl Worker {
 
     fn limits(&self) -> &Limits {
         &self.registry().expect("fibers run on the workers of a pool").limits
-    }
-
-    /// The pool closes: tells the fibers of this worker, once.
-    pub(crate) fn cancel_fibers(&self) {
-        if !self.fibers.has_cancelled.replace(true) {
-            self.fibers.blocks.for_each(Fiber::cancel_root);
-        }
     }
 
     /// Gives back all stacks, before the thread ends. No fiber is live.
