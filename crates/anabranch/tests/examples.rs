@@ -207,7 +207,7 @@ fn the_first_that_greets_wins() {
 fn philosophers_starve_and_are_seen_to_or_eat() {
     for threads in [1, 3] {
         let output =
-            Example::new("philosophers").threads(threads).run(["--guests", "3", "--meals", "50", "--seconds", "3"]);
+            Example::new("philosophers").threads(threads).run(["--guests", "3", "--meals", "50", "--seconds", "2"]);
         output.assert_success();
         let (naive, ordered) = output.stdout.split_once("the lower number first:").unwrap();
         for seat in 0..3 {
