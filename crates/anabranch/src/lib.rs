@@ -67,6 +67,8 @@ mod fiber;
 mod iter;
 #[cfg(not(loom))]
 mod join;
+#[cfg(doctest)]
+mod misuse;
 #[cfg(all(test, loom))]
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]

@@ -368,3 +368,27 @@ fn thread_locals_and_borrows_across_a_wait_are_those_of_the_thread() {
         }
     });
 }
+
+#[test]
+fn fibers_begin_though_guests_hold_all_slots() {
+    in_all_pools(|pool| {
+        let begun = AtomicU64::new(0);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|s| {
+            for _ in 0..pool.num_threads() {
+                s.spawn(|| {
+                    pool.install(|| {
+                        begun.fetch_add(1, Ordering::Relaxed);
+                        while !is_over.load(Ordering::Relaxed) {
+                            compute();
+                        }
+                    });
+                });
+            }
+            until(|| begun.load(Ordering::Relaxed) == pool.num_threads() as u64);
+            let handles: Vec<_> = (0..100).map(|_| pool.spawn(|cx| cx.sleep(Duration::from_micros(50)))).collect();
+            until(|| handles.iter().all(anabranch::JoinHandle::is_finished));
+            is_over.store(true, Ordering::Relaxed);
+        });
+    });
+}

@@ -195,9 +195,15 @@ impl Registry {
         self.count_active(self.threads + 1) > self.threads
     }
 
-    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps.
+    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not count. What
+    /// they wait for is somebody's work, or else comes from outside, and until then there is nothing for a lookout to see.
     pub(crate) fn is_root_open(&self) -> bool {
-        self.workers().any(|worker| worker.status.is_occupied())
+        self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
+    }
+
+    /// A seat has become active again: to be called after that, so that there is somebody to look out.
+    pub(crate) fn call_lookout(&self) {
+        self.wake(self.sleep.call_if_vacant());
     }
 
     /// How many roots there have been: two equal readings mean that none has begun between.
@@ -285,7 +291,7 @@ impl<'a> Guest<'a> {
         let seat = registry.take_seat();
         seat.note_thread();
         seat.roots.add(1);
-        registry.wake(registry.sleep.call_if_vacant());
+        registry.call_lookout();
         seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.

@@ -154,7 +154,7 @@ impl Worker {
         self.publish_all();
         self.status.wait();
         thread::yield_now();
-        self.status.activate();
+        self.take_slot_again();
     }
 
     /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
@@ -163,6 +163,13 @@ impl Worker {
             && let Some(registry) = self.registry()
         {
             registry.stir();
+        }
+    }
+
+    fn take_slot_again(&self) {
+        self.status.activate();
+        if let Some(registry) = self.registry() {
+            registry.call_lookout();
         }
     }
 
@@ -177,7 +184,7 @@ impl Worker {
         enter(Phase::Parked);
         self.status.wait();
         let is_woken = park();
-        self.status.activate();
+        self.take_slot_again();
         enter(phase.unwrap_or(Phase::Working));
         is_woken
     }

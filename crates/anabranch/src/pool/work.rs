@@ -35,23 +35,27 @@ const WORTH_WHILE: Duration = Duration::from_micros(10);
 /// How long a thread that got short pieces waits at least, and at most, before it asks again.
 const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
 
+/// How long a fiber waits for a slot, and then begins without one.
+const STARVING: Duration = Duration::from_millis(10);
+
 /// How long after the last root the lookout lies down.
 const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
     /// The life of a thread of the pool. A spare begins as the lookout, the others as if they had just run out of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
+        let mut found = None;
         if is_spare {
-            self.rest(me, Idle::Lookout);
+            found = self.rest(me, Idle::Lookout);
         } else {
             me.status.activate();
         }
         let mut manners = Manners::default();
         loop {
-            if self.ends() {
+            if found.is_none() && self.ends() {
                 break;
             }
-            if let Some(work) = self.search(me, &mut manners) {
+            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners)) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
@@ -66,7 +70,7 @@ impl Registry {
                 me.status.activate();
             } else {
                 me.status.vacate();
-                self.rest(me, self.sleep.retire(me.index));
+                found = self.rest(me, self.sleep.retire(me.index));
             }
         }
         me.status.vacate();
@@ -121,8 +125,10 @@ impl Registry {
         }
     }
 
-    /// Does without a slot, until there is something to do or the pool closes.
-    fn rest(&self, me: &Worker, mut idle: Idle) {
+    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if one has
+    /// waited for too long.
+    fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
+        let mut found = None;
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
         loop {
@@ -156,7 +162,13 @@ impl Registry {
                     {
                         idle = Idle::Asleep
                     }
-                    Sight::Quiet | Sight::Nothing => {
+                    Sight::Starved if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, true)) => {
+                        me.status.activate();
+                        self.hand_on_the_post();
+                        found = Some(Work::Fibers(Some(job)));
+                        break;
+                    }
+                    Sight::Quiet | Sight::Nothing | Sight::Starved => {
                         me.counters.parks.add(1);
                         self.doze(me, Some(lookout.beat));
                     }
@@ -164,6 +176,7 @@ impl Registry {
             }
         }
         me.counters.enter(Phase::Searching);
+        found
     }
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
@@ -246,6 +259,8 @@ enum Sight {
     /// Work, and a slot to do it in.
     Work,
     Nothing,
+    /// No slot, and fibers that have waited for one for long.
+    Starved,
     /// Nothing, and there has been no root for a while.
     Quiet,
 }
@@ -256,6 +271,8 @@ struct Lookout {
     active: Instant,
     monitor: Monitor,
     watch: Watch,
+    /// Since when there has been no slot for fibers that want to begin.
+    starved: Option<Instant>,
     /// How long it sleeps until the next look.
     beat: Duration,
 }
@@ -267,6 +284,7 @@ impl Lookout {
             active: Instant::now(),
             monitor: Monitor::default(),
             watch: Watch::default(),
+            starved: None,
             beat: BEAT,
         }
     }
@@ -291,9 +309,10 @@ impl Lookout {
             }
             if !registry.has_free_slot() {
                 self.beat = FULL_BEAT;
-                return Sight::Nothing;
+                return if self.sees_starved(registry) { Sight::Starved } else { Sight::Nothing };
             }
         }
+        self.starved = None;
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
         let is_waiting = is_waiting || registry.has_published_work();
@@ -303,5 +322,15 @@ impl Lookout {
         }
         let sees_work = is_waiting || registry.sees_work();
         if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
+    }
+
+    /// Whether fibers have waited for a slot for too long. Forks and tasks are run by those who made them at the latest; a
+    /// fiber would wait for as long as guests like to compute.
+    fn sees_starved(&mut self, registry: &Registry) -> bool {
+        if !registry.workers().any(Worker::has_jobs) {
+            self.starved = None;
+            return false;
+        }
+        self.starved.get_or_insert_with(Instant::now).elapsed() >= STARVING
     }
 }
