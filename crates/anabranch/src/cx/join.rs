@@ -14,7 +14,6 @@ use crate::{
         cancel::CancelScope,
         cx::{Deadline, Reason, Strand},
         locals::Locals,
-        slot::SlotWait,
     },
 };
 use std::{
@@ -137,14 +136,8 @@ impl Cx<'_> {
     #[inline(never)]
     unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: Reason) -> bool {
         // SAFETY: the caller's word.
-        let Some(offer) = (unsafe { worker.stack.finish_offered(fork.frame()) }) else { return false };
-        if offer.take() {
-            return false;
-        }
-        while !offer.done.is_notified() {
-            self.wait_shielded(&SlotWait::new(&offer.done), reason);
-        }
-        true
+        let offer = unsafe { worker.stack.finish_offered(fork.frame()) };
+        offer.is_some_and(|offer| !offer.take_back(self, reason))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
         fibers::{
             card::{Card, State},
             jobs::Job,
-            ready::Inbox,
+            ready::{Inbox, Linked},
         },
         registry::Registry,
         worker::{AbortOnUnwind, Worker},
@@ -53,7 +53,7 @@ pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
     waiter: Waiter,
     /// The next in a list or inbox.
-    pub(crate) next: Cell<*const Fiber>,
+    next: Cell<*const Fiber>,
     home: *const Worker,
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
@@ -94,8 +94,14 @@ unsafe fn wake(fiber: *const Fiber) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::push(ptr::from_ref::<Inbox>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
+            Inbox::push(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
+    }
+}
+
+impl Linked for Fiber {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
     }
 }
 

@@ -4,7 +4,7 @@
 //! then the oldest, so that none is forgotten; thieves take the oldest, several at a time.
 
 use crate::{
-    pool::{fibers::fiber::Fiber, frame::Frame, offer::Offer},
+    pool::{fibers::fiber::Fiber, offer::Offer},
     sys::{
         spin::SpinLock,
         sync::{AtomicU64, Ordering},
@@ -26,12 +26,7 @@ pub(crate) trait Job: Send + Sync {
 /// A fork that may wait and was taken.
 impl Job for Offer {
     fn run(self: Arc<Self>, fiber: &Fiber) {
-        if self.take() {
-            // SAFETY: taken just now, once.
-            unsafe { Frame::execute(self.frame()) };
-            fiber.clear_locals();
-            self.done.notify();
-        }
+        Offer::run(&self, || fiber.clear_locals());
     }
 }
 

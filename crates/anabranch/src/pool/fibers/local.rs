@@ -31,7 +31,7 @@ pub(crate) struct Local {
     /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the caches.
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
-    ready: List,
+    ready: List<Fiber>,
     /// The fiber that runs.
     current: Cell<*const Fiber>,
     /// How many fibers have begun and not ended.
@@ -130,7 +130,7 @@ impl Local {
     }
 
     /// The list behind the next one, for what comes from the inbox.
-    pub(crate) fn ready(&self) -> &List {
+    pub(crate) fn ready(&self) -> &List<Fiber> {
         &self.ready
     }
 

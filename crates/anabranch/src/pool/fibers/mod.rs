@@ -50,7 +50,7 @@ pub(crate) struct Fibers {
     /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
     pub(crate) jobs: CachePadded<Jobs>,
     /// Woken by other threads.
-    pub(crate) inbox: CachePadded<Inbox>,
+    pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// The worker's own.
     pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
