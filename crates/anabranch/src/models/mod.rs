@@ -6,6 +6,8 @@
 mod fork_stack;
 mod parker;
 mod sleep;
+mod strand;
+mod sync;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
