@@ -9,7 +9,7 @@ use anabranch::{
     sync::{Condvar, Mutex},
     time::ManualClock,
 };
-use common::{LONG, in_pools, panic_text, pool, watchdog};
+use common::{LONG, in_pools, pool, watchdog};
 use std::{
     collections::VecDeque,
     future::Future,
@@ -297,7 +297,7 @@ fn a_panic_with_the_lock_of_a_wait_unlocks_it_once() {
 }
 
 #[test]
-fn a_waker_that_panics_when_a_wait_unlocks_reaches_who_waits_and_breaks_nothing() {
+fn a_waker_that_panics_when_a_wait_unlocks_breaks_nothing() {
     static TABLE: RawWakerVTable =
         RawWakerVTable::new(|_| RAW, |_| panic!("the waker"), |_| panic!("the waker"), |_| ());
     const RAW: RawWaker = RawWaker::new(std::ptr::null(), &TABLE);
@@ -311,7 +311,7 @@ fn a_waker_that_panics_when_a_wait_unlocks_reaches_who_waits_and_breaks_nothing(
         // The wait unlocks, which wakes the one above, which panics.
         let mut waiting = Polled::waiting(shared.changed.wait_async(guard));
         shared.changed.notify_one();
-        assert_eq!(panic_text(|| drop(waiting.poll())), "the waker");
+        drop(waiting.poll());
         drop(waiting);
         drop(locking);
         assert!(!shared.value.is_locked());

@@ -10,7 +10,7 @@ use super::{
     waits::{Limit, wait_async_for, wait_for},
 };
 use crate::{
-    sys::sync::{Mutex, lock},
+    sys::sync::{Mutex, const_unless_loom, lock},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -60,9 +60,11 @@ struct State {
 }
 
 impl Barrier {
-    /// For so many parties. Where it is one, or none, nobody waits.
-    pub const fn new(parties: usize) -> Self {
-        Self { parties, state: Mutex::new(State { rounds: Rounds::new(), arrived: 0 }) }
+    const_unless_loom! {
+        /// For so many parties. Where it is one, or none, nobody waits.
+        pub fn new(parties: usize) -> Self {
+            Self { parties, state: Mutex::new(State { rounds: Rounds::new(), arrived: 0 }) }
+        }
     }
 
     /// Waits until all have come. `true` for the one that came last, which may do what has to be done once.

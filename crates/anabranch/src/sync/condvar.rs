@@ -17,7 +17,7 @@ use super::{
     waits::{Limit, wait_async_for},
 };
 use crate::{
-    sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, lock},
+    sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -65,9 +65,11 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
-    pub const fn new() -> Self {
-        Self { has_waiters: AtomicBool::new(false), queue: StdMutex::new(Rounds::new()) }
+    const_unless_loom! {
+        /// One that nobody waits for.
+        pub fn new() -> Self {
+            Self { has_waiters: AtomicBool::new(false), queue: StdMutex::new(Rounds::new()) }
+        }
     }
 
     /// Wakes one of those who wait, the one that has waited for longest. Without effect where nobody does.

@@ -18,7 +18,7 @@ use super::{
     waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
 use crate::{
-    sys::sync::{AtomicU8, Mutex, Ordering, lock},
+    sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
     wait::{
         Cancelled, Cx, WaitError,
         cx::Reason,
@@ -58,9 +58,11 @@ pub struct Event {
 }
 
 impl Event {
-    /// One that has not happened.
-    pub const fn new() -> Self {
-        Self { word: AtomicU8::new(0), queue: Mutex::new(Rounds::new()) }
+    const_unless_loom! {
+        /// One that has not happened.
+        pub fn new() -> Self {
+            Self { word: AtomicU8::new(0), queue: Mutex::new(Rounds::new()) }
+        }
     }
 
     /// Whether it has happened.

@@ -26,29 +26,19 @@
 
 // `attempt <- {raw_mutex, raw_semaphore}`, `attempt <- waits`, and all of these `<-` the primitives.
 pub(crate) mod attempt;
-#[cfg(not(loom))]
 mod barrier;
-#[cfg(not(loom))]
 mod condvar;
-#[cfg(not(loom))]
 mod event;
-#[cfg(not(loom))]
 mod exclusive;
-#[cfg(not(loom))]
 mod mutex;
-#[cfg(not(loom))]
 mod once;
 pub(crate) mod raw_mutex;
 pub(crate) mod raw_semaphore;
 pub(crate) mod rounds;
-#[cfg(not(loom))]
 mod rwlock;
-#[cfg(not(loom))]
 mod semaphore;
-#[cfg(not(loom))]
 mod waits;
 
-#[cfg(not(loom))]
 pub use self::{
     barrier::Barrier,
     condvar::Condvar,

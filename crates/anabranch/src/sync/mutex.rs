@@ -4,7 +4,10 @@ use super::{
     raw_mutex::{LockWait, RawMutex},
     waits::{Limit, wait_async_for, wait_for, wait_long_for, wait_shielded_for},
 };
-use crate::wait::{Cancelled, Cx, WaitError, cx::Reason};
+use crate::{
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, Cx, WaitError, cx::Reason},
+};
 use std::{
     cell::UnsafeCell,
     fmt,
@@ -56,13 +59,15 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 impl<T> Mutex<T> {
-    /// An unlocked one.
-    ///
-    /// ```
-    /// static NAMES: anabranch::sync::Mutex<Vec<String>> = anabranch::sync::Mutex::new(Vec::new());
-    /// ```
-    pub const fn new(value: T) -> Self {
-        Self { raw: RawMutex::new(), value: UnsafeCell::new(value) }
+    const_unless_loom! {
+        /// An unlocked one.
+        ///
+        /// ```
+        /// static NAMES: anabranch::sync::Mutex<Vec<String>> = anabranch::sync::Mutex::new(Vec::new());
+        /// ```
+        pub fn new(value: T) -> Self {
+            Self { raw: RawMutex::new(), value: UnsafeCell::new(value) }
+        }
     }
 
     /// The value, of which nobody else knows any more.

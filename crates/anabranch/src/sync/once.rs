@@ -11,7 +11,7 @@ use super::{
     waits::{wait_async_for, wait_long_for},
 };
 use crate::{
-    sys::sync::{AtomicBool, Ordering},
+    sys::sync::{AtomicBool, Ordering, const_unless_loom},
     wait::{Cancelled, Cx, cx::Reason},
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
@@ -78,9 +78,11 @@ impl<T> Drop for Initialising<'_, T> {
 }
 
 impl<T> OnceCell<T> {
-    /// An empty one.
-    pub const fn new() -> Self {
-        Self { is_done: AtomicBool::new(false), permit: RawSemaphore::new(1), value: UnsafeCell::new(None) }
+    const_unless_loom! {
+        /// An empty one.
+        pub fn new() -> Self {
+            Self { is_done: AtomicBool::new(false), permit: RawSemaphore::new(1), value: UnsafeCell::new(None) }
+        }
     }
 
     /// The value, if there is one.
@@ -280,9 +282,11 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
 pub struct Once(OnceCell<()>);
 
 impl Once {
-    /// Of something that has not been done.
-    pub const fn new() -> Self {
-        Self(OnceCell::new())
+    const_unless_loom! {
+        /// Of something that has not been done.
+        pub fn new() -> Self {
+            Self(OnceCell::new())
+        }
     }
 
     /// Whether it has been done.

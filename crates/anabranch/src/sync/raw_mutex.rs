@@ -29,7 +29,7 @@ use super::attempt::Attempt;
 use crate::{
     sys::{
         clock::Instant,
-        sync::{AtomicU8, Mutex, Ordering, hint, lock},
+        sync::{AtomicU8, Mutex, Ordering, const_unless_loom, hint, lock},
     },
     wait::{
         place::Place,
@@ -72,14 +72,10 @@ enum State {
 }
 
 impl RawMutex {
-    #[cfg(not(loom))]
-    pub(crate) const fn new() -> Self {
-        Self { word: AtomicU8::new(0), queue: Mutex::new(Queue::new()) }
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Self { word: AtomicU8::new(0), queue: Mutex::new(Queue::new()) }
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self { word: AtomicU8::new(0), queue: Mutex::new(Queue::new()) }
+        }
     }
 
     /// Locks, if the lock is free and nobody has been waiting for it.

@@ -20,7 +20,7 @@
 
 use super::attempt::Attempt;
 use crate::{
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    sys::sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     wait::{
         place::Place,
         queue::{Entry, Queue, Wakes},
@@ -43,15 +43,11 @@ pub(crate) struct RawSemaphore {
 }
 
 impl RawSemaphore {
-    /// With so many free, [`MAX_PERMITS`] at most.
-    #[cfg(not(loom))]
-    pub(crate) const fn new(permits: u64) -> Self {
-        Self { word: AtomicU64::new(permits * ONE), queue: Mutex::new(Queue::new()) }
-    }
-
-    #[cfg(loom)]
-    pub(crate) fn new(permits: u64) -> Self {
-        Self { word: AtomicU64::new(permits * ONE), queue: Mutex::new(Queue::new()) }
+    const_unless_loom! {
+        /// With so many free, [`MAX_PERMITS`] at most.
+        pub(crate) fn new(permits: u64) -> Self {
+            Self { word: AtomicU64::new(permits * ONE), queue: Mutex::new(Queue::new()) }
+        }
     }
 
     /// How many are free.

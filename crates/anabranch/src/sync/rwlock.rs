@@ -9,7 +9,10 @@ use super::{
     raw_semaphore::{AcquireWait, RawSemaphore},
     waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
-use crate::wait::{Cancelled, Cx, WaitError, cx::Reason};
+use crate::{
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, Cx, WaitError, cx::Reason},
+};
 use std::{
     cell::UnsafeCell,
     fmt,
@@ -72,13 +75,15 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 }
 
 impl<T> RwLock<T> {
-    /// An unlocked one.
-    ///
-    /// ```
-    /// static LIMITS: anabranch::sync::RwLock<[u32; 2]> = anabranch::sync::RwLock::new([1, 2]);
-    /// ```
-    pub const fn new(value: T) -> Self {
-        Self { raw: RawSemaphore::new(ALL), value: UnsafeCell::new(value) }
+    const_unless_loom! {
+        /// An unlocked one.
+        ///
+        /// ```
+        /// static LIMITS: anabranch::sync::RwLock<[u32; 2]> = anabranch::sync::RwLock::new([1, 2]);
+        /// ```
+        pub fn new(value: T) -> Self {
+            Self { raw: RawSemaphore::new(ALL), value: UnsafeCell::new(value) }
+        }
     }
 
     /// The value, of which nobody else knows any more.

@@ -4,7 +4,10 @@ use super::{
     raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore},
     waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
-use crate::wait::{Cancelled, Cx, WaitError, cx::Reason};
+use crate::{
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, Cx, WaitError, cx::Reason},
+};
 use std::{
     fmt, mem,
     time::{Duration, Instant},
@@ -48,17 +51,19 @@ impl Semaphore {
     /// How many permits can be free at most.
     pub const MAX_PERMITS: usize = if MAX_PERMITS > usize::MAX as u64 { usize::MAX } else { MAX_PERMITS as usize };
 
-    /// With so many permits free.
-    ///
-    /// # Panics
-    /// When it is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
-    ///
-    /// ```
-    /// static DOWNLOADS: anabranch::sync::Semaphore = anabranch::sync::Semaphore::new(4);
-    /// ```
-    pub const fn new(permits: usize) -> Self {
-        assert!(permits <= Self::MAX_PERMITS, "more permits than a semaphore can count");
-        Self { raw: RawSemaphore::new(permits as u64) }
+    const_unless_loom! {
+        /// With so many permits free.
+        ///
+        /// # Panics
+        /// When it is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+        ///
+        /// ```
+        /// static DOWNLOADS: anabranch::sync::Semaphore = anabranch::sync::Semaphore::new(4);
+        /// ```
+        pub fn new(permits: usize) -> Self {
+            assert!(permits <= Self::MAX_PERMITS, "more permits than a semaphore can count");
+            Self { raw: RawSemaphore::new(permits as u64) }
+        }
     }
 
     /// How many permits are free. By the time one knows, it may be otherwise.

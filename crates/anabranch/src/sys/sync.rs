@@ -95,3 +95,18 @@ pub(crate) fn wait_timeout<'a>(
 pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+/// A constructor that is `const`, but for loom, whose atomics and locks cannot be made so.
+macro_rules! const_unless_loom {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) -> Self $body:block) => {
+        $(#[$attribute])*
+        #[cfg(not(loom))]
+        $visibility const fn $name($($argument: $type),*) -> Self $body
+
+        $(#[$attribute])*
+        #[cfg(loom)]
+        $visibility fn $name($($argument: $type),*) -> Self $body
+    };
+}
+
+pub(crate) use const_unless_loom;
