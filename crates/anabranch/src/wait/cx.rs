@@ -233,6 +233,7 @@ impl<'a> Cx<'a> {
 
     /// Waits at several places at once, until the first decides: `Ready` with its index. They are registered beginning with
     /// `first`, which is for fairness.
+    #[allow(dead_code, reason = "what selects wait by")]
     pub(crate) fn wait_any(&self, places: &[&dyn Place], first: usize, deadline: u64, reason: Reason) -> Outcome {
         if !self.begin() {
             return Outcome::Cancelled;
