@@ -182,7 +182,7 @@ fn values_and_payloads_of_deep_joins_are_dropped_once() {
             if path % 7 == 3 {
                 std::panic::panic_any(tally.make());
             }
-            if path % 3 == 0 {
+            if path.is_multiple_of(3) {
                 cx.yield_now();
             } else if path % 3 == 1 {
                 let _ = cx.sleep(Duration::from_micros(u64::from(path)));
