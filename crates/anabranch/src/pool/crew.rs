@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    io,
+    io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Weak},
 };
@@ -74,8 +74,7 @@ impl Crew {
         let registry = self.registry.upgrade().expect("the registry owns its crew");
         let index = seat.index;
         let number = self.number(seat, &registry);
-        let name = self.plan.name.as_ref().map_or_else(|| format!("anabranch-{number}"), |name| name(number));
-        let mut builder = thread::Builder::new().name(name);
+        let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
         if let Some(bytes) = self.plan.stack_size {
             builder = builder.stack_size(bytes);
         }
@@ -83,6 +82,24 @@ impl Crew {
         let mut threads = lock(&self.threads);
         threads.push(builder.spawn(move || registry.crew.run(&registry, index, number, started))?);
         Ok(())
+    }
+
+    /// The name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a name that is
+    /// not to be had, or that no thread can have, is not taken.
+    fn name(&self, number: usize, is_spare: bool) -> String {
+        let usual = || format!("anabranch-{number}");
+        let Some(namer) = &self.plan.name else { return usual() };
+        if !is_spare {
+            return namer(number);
+        }
+        match catch_unwind(AssertUnwindSafe(|| namer(number))) {
+            Ok(name) if !name.contains('\0') => name,
+            Ok(_) => usual(),
+            Err(panic) => {
+                self.report(panic);
+                usual()
+            }
+        }
     }
 
     /// The number by which users know the thread: guests are not counted.
@@ -172,15 +189,18 @@ impl Crew {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
         }
-        match error {
-            Some(error) => {
-                eprintln!("anabranch: the system refused a spare thread for one that is blocked: {error}");
-            }
-            None => eprintln!(
-                "anabranch: all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
+        let text = match error {
+            Some(error) => format!("the system refused a spare thread for one that is blocked: {error}"),
+            None => format!(
+                "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
                  Builder::max_spare_threads, or block less inside parallel code",
                 self.plan.max_spares
             ),
+        };
+        // Not `eprintln`, which panics where nobody reads: this is said in the middle of a wait, which must not unwind. Under
+        // shuttle there are thousands of pools, and it is said by chance.
+        if !cfg!(shuttle) {
+            let _ = writeln!(io::stderr(), "anabranch: {text}");
         }
     }
 

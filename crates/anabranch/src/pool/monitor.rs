@@ -97,16 +97,16 @@ pub(crate) fn is_asleep(_: u32) -> bool {
     false
 }
 
-/// Either stands still or has made a leap.
+/// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
 #[cfg(shuttle)]
 fn cpu_clock(_: u32) -> Option<u64> {
-    let runs = crate::sys::chance::one_in(2);
+    let runs = crate::sys::chance::one_in(8);
     Some(if runs { u64::MAX } else { 0 })
 }
 
 #[cfg(shuttle)]
 pub(crate) fn is_asleep(_: u32) -> bool {
-    crate::sys::chance::one_in(2)
+    !crate::sys::chance::one_in(4)
 }
 
 #[cfg(all(test, target_os = "linux", not(shuttle)))]

@@ -130,7 +130,7 @@ impl Seen {
         for (event, count) in EVENTS.iter().zip(&self.counts).filter(|(_, count)| read(count) > 0) {
             text += &format!("; {} {}", format!("{event:?}").to_lowercase(), read(count));
         }
-        // Not `println`: the harness keeps what a test prints, and there is more of it that nobody wants to see.
+        // Not `println`: the harness would keep it.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 
@@ -186,8 +186,6 @@ fn is_replay() -> bool {
 /// 2010), or as many times more as `ANABRANCH_SCHEDULES` says. Where `ANABRANCH_REPLAY` names the file of a schedule that
 /// failed, it runs that one alone.
 pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> Arc<Seen> {
-    // The harness keeps what is printed. Its first block is not to be counted.
-    println!("in case of a failure:");
     let seen = Arc::new(Seen::default());
     let mut config = Config::new();
     config.silence_warnings = true;

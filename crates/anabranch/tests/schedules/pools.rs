@@ -157,7 +157,8 @@ fn blocking() {
         let trap = Trap::none();
         let pool = trap.builder().max_spare_threads(any(4, 6)).build().unwrap();
         let links = any(1, 4) as u64;
-        assert_eq!(pool.install(|| chain(&trap, links)), links + 2);
+        let body = || assert_eq!(chain(&trap, links), links + 2);
+        pool.install(|| if any(0, 1) == 0 { body() } else { scope(|s| s.spawn(body)) });
         let meeting = Barrier::new(2);
         pool.install(|| par_for_each(0..2, |_| _ = meeting.wait()));
         seen.note(&pool);
@@ -195,21 +196,26 @@ fn locks() {
 fn handlers() {
     let seen = explore(15_000, |seen| {
         let trap = Trap::within(24);
-        let (at_start, at_exit) = (Arc::clone(&trap), Arc::clone(&trap));
+        let (at_start, at_exit, namer) = (Arc::clone(&trap), Arc::clone(&trap), Arc::clone(&trap));
         set_odds(Odds { long_waits_end: any(0, 1) == 0, refusals: if any(1, 4) == 1 { 4 } else { 0 } });
         let builder = trap.builder().on_start(move |_| drop(at_start.step())).on_exit(move |_| drop(at_exit.step()));
-        match builder.build() {
-            Ok(pool) => {
+        let builder = builder.thread_name(move |index| {
+            drop(namer.step());
+            format!("thread {index}")
+        });
+        match trap.catch(|| builder.build()) {
+            Ok(Ok(pool)) => {
                 let leaves = trap.catch(|| pool.install(|| tree(&trap, 3)));
                 assert!(leaves.is_err() || leaves == Ok(8));
                 seen.note(&pool);
             }
-            Err(error) => {
+            Ok(Err(error)) => {
                 assert!(match error {
                     BuildError::StartHandlerPanicked => trap.thrown() > 0,
                     error => matches!(error, BuildError::Spawn(_)),
                 });
             }
+            Err(step) => assert_ne!(step, 0),
         }
         trap.settle(seen, Ok(()));
     });

@@ -163,7 +163,7 @@ fn long_loops() {
     let seen = explore(1_000, |seen| {
         let total = attempt(seen, 400, |pool, trap| {
             let fold = |total, i: u64| {
-                if i % 16 == 0 {
+                if i.is_multiple_of(16) {
                     drop(trap.step());
                 }
                 total + i
