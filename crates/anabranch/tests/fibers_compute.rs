@@ -341,13 +341,18 @@ fn fibers_of_one_pool_work_in_another() {
 fn a_timeout_and_a_cancellation_reach_a_fiber_inside_another_pool() {
     in_all_pools(|pool| {
         let other = Pool::builder().threads(2).build().unwrap();
-        let handle = pool.spawn(move |cx| {
-            let late = other.install(|| cx.timeout(Duration::from_millis(1), |cx| cx.sleep(FOREVER)));
-            assert_eq!(late, Err(anabranch::TimedOut));
-            other.install(|| cx.sleep(FOREVER))
+        let timed_out = Arc::new(AtomicBool::new(false));
+        let handle = pool.spawn({
+            let timed_out = Arc::clone(&timed_out);
+            move |cx| {
+                let late = other.install(|| cx.timeout(Duration::from_millis(1), |cx| cx.sleep(FOREVER)));
+                assert_eq!(late, Err(anabranch::TimedOut));
+                timed_out.store(true, Ordering::Relaxed);
+                other.install(|| cx.sleep(FOREVER))
+            }
         });
+        until(|| timed_out.load(Ordering::Relaxed));
         until(|| pool.fibers().iter().any(|fiber| fiber.waits_for() == Some("sleep")));
-        thread::sleep(Duration::from_millis(2));
         handle.cancel();
         assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(anabranch::Cancelled));
     });
