@@ -56,7 +56,7 @@ fn more_than_it_can_count_is_refused() {
     let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
     assert!(panic_text(|| semaphore.add(1)).contains("more permits"));
     assert_eq!(semaphore.available(), Semaphore::MAX_PERMITS);
-    assert!(panic_text(|| drop(Semaphore::new(Semaphore::MAX_PERMITS + 1))).contains("more permits"));
+    assert!(panic_text(|| _ = Semaphore::new(Semaphore::MAX_PERMITS + 1)).contains("more permits"));
     assert!(semaphore.try_acquire_many(usize::MAX).is_none());
     assert_eq!(semaphore.try_acquire_many(Semaphore::MAX_PERMITS).unwrap().count(), Semaphore::MAX_PERMITS);
 }

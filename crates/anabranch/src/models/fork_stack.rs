@@ -5,6 +5,7 @@ use crate::{
     pool::{
         fork_stack::{ForkStack, Outcome},
         frame::Frame,
+        offer::Offer,
     },
     sys::{barrier::Fence, parker::Parker},
 };
@@ -21,7 +22,7 @@ struct Fork {
 
 impl Fork {
     fn new() -> Self {
-        Self { frame: Frame::new(Self::execute, ptr::null()), runs: UnsafeCell::new(0) }
+        Self { frame: Frame::new(Self::execute, ptr::null(), false), runs: UnsafeCell::new(0) }
     }
 
     unsafe fn execute(frame: *const Frame) {
@@ -60,14 +61,14 @@ impl Seat {
         let frame = &raw const fork.frame;
         // SAFETY: the model's owner calls this, and joins; until it is linked the frame is the owner's alone.
         unsafe {
-            frame.cast_mut().write(Frame::new(Fork::execute, self.stack.newest()));
+            frame.cast_mut().write(Frame::new(Fork::execute, self.stack.newest(), false));
             self.stack.push(frame);
         }
     }
 
     fn publish(&self) -> bool {
         // SAFETY: the model's owner calls this.
-        unsafe { self.stack.serve(&self.parker, 1) == 1 }
+        unsafe { self.stack.serve(&self.parker, 1, no_offers) == 1 }
     }
 
     /// As the end of `join`.
@@ -81,6 +82,11 @@ impl Seat {
         }
         assert_eq!(fork.runs(), 1, "a fork has to be run exactly once");
     }
+}
+
+/// For forks that cannot wait; the others are in [`offer`](super::offer).
+fn no_offers(_: std::sync::Arc<Offer>) {
+    unreachable!("none of these forks may wait");
 }
 
 fn thief(seat: &Arc<Seat>, act: impl Fn(&Seat) + Send + 'static) -> thread::JoinHandle<()> {
@@ -194,7 +200,7 @@ fn models_shelf_demand_is_served() {
 }
 
 fn raid_and_steal(seat: &Seat) {
-    seat.stack.raid(&seat.parker, 2);
+    seat.stack.raid(&seat.parker, 2, no_offers);
     steal(seat);
 }
 

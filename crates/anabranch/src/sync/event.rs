@@ -228,7 +228,7 @@ unsafe impl Place for EventWait<'_> {
         }
         let mut rounds = lock(&self.event.queue);
         // SAFETY: joined this queue in `register`.
-        if unsafe { rounds.leave(&self.entry) }.is_some() && rounds.is_empty() {
+        if unsafe { rounds.leave(&self.entry) } && rounds.is_empty() {
             self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
         }
     }

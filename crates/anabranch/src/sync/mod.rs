@@ -1,10 +1,15 @@
 //! Synchronisation for fibers, threads and async code, all of them at the same locks and events.
 //!
-//! | | for |
+//! | | |
 //! |---|---|
-//! | [`Mutex`] | one at a time |
-//! | [`Semaphore`] | so many at a time |
-//! | [`Event`] | all who wait for something that happens |
+//! | [`Mutex`] | a value that one at a time may use |
+//! | [`RwLock`] | a value that many may read or one may change |
+//! | [`Condvar`] | waits until what a mutex guards has changed |
+//! | [`Exclusive`] | a shared value, and waits until it is as one wants it |
+//! | [`Semaphore`] | lets so many do something at a time |
+//! | [`Barrier`] | a point that so many pass together |
+//! | [`Event`] | something that happens, and all go on who wait for it |
+//! | [`OnceCell`], [`Once`] | what is made, or done, by the first who needs it |
 //!
 //! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts; `op_until(cx, instant)`
 //! and `op_timeout(cx, duration)`, by the clock of the pool; `op_async()`, a future for async code, which may be dropped at any
@@ -22,12 +27,22 @@
 // `attempt <- {raw_mutex, raw_semaphore}`, `attempt <- waits`, and all of these `<-` the primitives.
 pub(crate) mod attempt;
 #[cfg(not(loom))]
+mod barrier;
+#[cfg(not(loom))]
+mod condvar;
+#[cfg(not(loom))]
 mod event;
 #[cfg(not(loom))]
+mod exclusive;
+#[cfg(not(loom))]
 mod mutex;
+#[cfg(not(loom))]
+mod once;
 pub(crate) mod raw_mutex;
 pub(crate) mod raw_semaphore;
 pub(crate) mod rounds;
+#[cfg(not(loom))]
+mod rwlock;
 #[cfg(not(loom))]
 mod semaphore;
 #[cfg(not(loom))]
@@ -35,7 +50,12 @@ mod waits;
 
 #[cfg(not(loom))]
 pub use self::{
+    barrier::Barrier,
+    condvar::Condvar,
     event::Event,
+    exclusive::{Exclusive, Held},
     mutex::{Mutex, MutexGuard},
+    once::{Once, OnceCell},
+    rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
 };

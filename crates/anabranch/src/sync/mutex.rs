@@ -9,7 +9,6 @@ use std::{
     cell::UnsafeCell,
     fmt,
     marker::PhantomData,
-    mem,
     ops::{Deref, DerefMut},
     time::{Duration, Instant},
 };
@@ -114,7 +113,7 @@ impl<T: ?Sized> Mutex<T> {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn lock_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_within(cx, Limit::Until(instant), Reason::new(&"Mutex::lock"))
+        self.lock_to(cx, Limit::Until(instant).tick(cx), Reason::new(&"Mutex::lock"))
     }
 
     /// As [`lock`](Self::lock), but waits no longer than this.
@@ -135,13 +134,13 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_within(cx, Limit::For(timeout), Reason::new(&"Mutex::lock"))
+        self.lock_to(cx, Limit::For(timeout).tick(cx), Reason::new(&"Mutex::lock"))
     }
 
-    fn lock_within(&self, cx: &Cx<'_>, limit: Limit, reason: Reason) -> Result<MutexGuard<'_, T>, WaitError> {
+    pub(super) fn lock_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<MutexGuard<'_, T>, WaitError> {
         cx.checkpoint()?;
         if !self.raw.try_lock_at_once() {
-            wait_for(cx, &LockWait::new(&self.raw), limit.tick(cx), reason)?;
+            wait_for(cx, &LockWait::new(&self.raw), deadline, reason)?;
         }
         Ok(MutexGuard::new(self))
     }
@@ -251,18 +250,12 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         guard.mutex
     }
 
-    /// Unlocks the mutex until it has been locked again for this guard. Not for others to see.
+    /// A second guard of the same lock.
     ///
     /// # Safety
-    /// The guard is not used, and not dropped, before that.
-    pub(super) unsafe fn unlock(guard: &Self) {
-        // SAFETY: a guard has the lock.
-        unsafe { guard.mutex.raw.unlock() }
-    }
-
-    /// Unlocks, and says which mutex it was.
-    pub(super) fn into_mutex(guard: Self) -> &'a Mutex<T> {
-        mem::ManuallyDrop::new(guard).mutex
+    /// One of the two is forgotten; or one is dropped, and the other neither used nor dropped before it has the lock again.
+    pub(super) unsafe fn twin(guard: &Self) -> Self {
+        Self::new(guard.mutex)
     }
 }
 

@@ -23,6 +23,11 @@ impl Rounds {
         Self { queue: Queue::new(), number: 0 }
     }
 
+    /// The present round.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -37,13 +42,13 @@ impl Rounds {
         }
     }
 
-    /// Takes an entry out. `None`: it was taken off before. Otherwise whether its round is the present one.
+    /// Takes an entry out. `false`: it was taken off before.
     ///
     /// # Safety
-    /// The entry joined this queue, and the caller is who waits with it.
-    pub(crate) unsafe fn leave(&mut self, entry: &Entry<u64>) -> Option<bool> {
-        // SAFETY: the caller's word; removed, so the value is the caller's.
-        unsafe { self.queue.remove(entry).then(|| entry.with(|round| *round == self.number)) }
+    /// The entry joined this queue.
+    pub(crate) unsafe fn leave(&mut self, entry: &Entry<u64>) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.queue.remove(entry) }
     }
 
     /// Ends the wait of the first whose wait goes on, whichever its round.

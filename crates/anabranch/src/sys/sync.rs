@@ -1,5 +1,11 @@
 //! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines that
 //! are modelled, and the lines that are run under random schedules.
+//!
+//! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or one the
+//! other when it is gone.
+
+#[cfg(not(loom))]
+pub(crate) use std::{cell::Cell, sync::Arc};
 
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
@@ -13,9 +19,10 @@ pub(crate) use std::{
 
 #[cfg(loom)]
 pub(crate) use loom::{
+    cell::Cell,
     hint,
     sync::{
-        Condvar, Mutex, MutexGuard,
+        Arc, Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
     },
 };

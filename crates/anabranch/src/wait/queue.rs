@@ -13,15 +13,14 @@
 //! A future may be forgotten while it waits. Its entry stays where it is then, for ever, as what is pinned has to; so a queue
 //! may end with entries in it, and move once nobody borrows what it belongs to: no entry refers to it.
 
-use crate::wait::{
-    place::Address,
-    waiter::{Waiter, Wake},
+use crate::{
+    sys::sync::Cell,
+    wait::{
+        place::Address,
+        waiter::{Waiter, Wake},
+    },
 };
-use std::{
-    cell::{Cell, UnsafeCell},
-    marker::PhantomPinned,
-    ptr,
-};
+use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
 
 /// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks for,
 /// and what it is handed.

@@ -94,7 +94,7 @@ unsafe fn wake(fiber: *const Fiber) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::push(&raw const (*home).fibers.inbox, fiber, || (*parker).unpark());
+            Inbox::push(ptr::from_ref::<Inbox>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
     }
 }

@@ -5,7 +5,10 @@
 
 use crate::{
     pool::{fibers::fiber::Fiber, frame::Frame, offer::Offer},
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    sys::{
+        spin::SpinLock,
+        sync::{AtomicU64, Ordering},
+    },
 };
 use std::{collections::VecDeque, sync::Arc};
 
@@ -35,7 +38,7 @@ impl Job for Offer {
 /// See the [module](self).
 pub(crate) struct Jobs {
     count: AtomicU64,
-    queue: Mutex<VecDeque<Arc<dyn Job>>>,
+    queue: SpinLock<VecDeque<Arc<dyn Job>>>,
 }
 
 /// The most that a thief takes at a time: half of what there is, up to this.
@@ -46,16 +49,12 @@ pub(crate) const OLDEST_EVERY: u32 = 61;
 
 impl Jobs {
     pub(crate) const fn new() -> Self {
-        Self { count: AtomicU64::new(0), queue: Mutex::new(VecDeque::new()) }
+        Self { count: AtomicU64::new(0), queue: SpinLock::new(VecDeque::new()) }
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.count.load(Ordering::Relaxed) as usize
     }
 
     pub(crate) fn push(&self, job: Arc<dyn Job>) {
@@ -88,11 +87,11 @@ impl Jobs {
 
     /// The names of all that wait here to be started.
     pub(crate) fn names(&self) -> Vec<Option<Arc<str>>> {
-        lock(&self.queue).iter().map(|job| job.name()).collect()
+        self.queue.lock().iter().map(|job| job.name()).collect()
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut VecDeque<Arc<dyn Job>>) -> R) -> R {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         let result = change(&mut queue);
         self.count.store(queue.len() as u64, Ordering::Relaxed);
         result

@@ -32,6 +32,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
+use crossbeam_utils::CachePadded;
 use std::{cell::Cell, sync::Arc, time::Duration};
 
 /// How many fibers a worker goes on with before it looks at what else there is.
@@ -44,17 +45,14 @@ const CLOCK_EVERY: u32 = 16;
 /// waiting for it, by yielding.
 const NEW_EVERY: u32 = 16;
 
-/// So many fibers in a queue are worth taking some, be they ever so short.
-const CROWD: usize = 8;
-
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
-    /// Not started.
-    pub(crate) jobs: Jobs,
+    /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
+    pub(crate) jobs: CachePadded<Jobs>,
     /// Woken by other threads.
-    pub(crate) inbox: Inbox,
+    pub(crate) inbox: CachePadded<Inbox>,
     /// The worker's own.
-    pub(crate) local: Local,
+    pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
     rounds: Cell<u32>,
@@ -63,9 +61,9 @@ pub(crate) struct Fibers {
 impl Fibers {
     pub(crate) const fn new() -> Self {
         Self {
-            jobs: Jobs::new(),
-            inbox: Inbox::new(),
-            local: Local::new(),
+            jobs: CachePadded::new(Jobs::new()),
+            inbox: CachePadded::new(Inbox::new()),
+            local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
             rounds: Cell::new(0),
@@ -154,10 +152,10 @@ impl Worker {
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
     ///
-    /// A single fiber that has just been spawned is mostly over before a thread that takes it has begun, and its parent waits the
-    /// longer. So it is left alone where its worker will come to it, unless the thief `is_bold`.
+    /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer. So
+    /// fibers are left alone where their worker will come to them, unless the thief `is_bold`.
     pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Arc<dyn Job>> {
-        let is_worth_while = is_bold || self.fibers.jobs.len() >= CROWD || !(self.is_own && self.status.is_active());
+        let is_worth_while = is_bold || !(self.is_own && self.status.is_active());
         if is_worth_while && self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
     }
 
