@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The difference of the two counts, divided by that of the times, is what one costs: one `yield` of a fiber that is alone,
-//! one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one fork of `fib` (`times` is its
-//! argument then; its forks are printed). `anabranch-spawn`, `may`, `tokio`, `tokio-current` and `async-executor` work
+//! one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one `lock` of a mutex. `fib` takes its
+//! argument for `times`: `fib(n)` forks `fib(n + 1) - 1` times. `anabranch-spawn`, `may`, `tokio`, `tokio-current` and `async-executor` work
 //! too. There is one thread that runs fibers; one that waits for it takes no part.
 //!
 //! Callgrind follows switches of stacks well enough to count, but attributes some of it to the wrong callers; so totals are
@@ -42,7 +42,7 @@ mod linux {
             }
             Err(message) => {
                 eprintln!(
-                    "{message}\nusage: count_fibers PEER yield|pair|spawn|fib TIMES, such as: count_fibers anabranch yield 1000"
+                    "{message}\nusage: count_fibers PEER yield|pair|spawn|lock|fib TIMES, such as: count_fibers anabranch yield 1000"
                 );
                 ExitCode::from(2)
             }
@@ -73,6 +73,7 @@ mod linux {
             "yield" => Ok(P::yields(&pool, 1, times)),
             "pair" => Ok(P::yields(&pool, 2, times / 2)),
             "spawn" => Ok(P::spawn(&pool, times)),
+            "lock" => Ok(P::lock(&pool, 1, times)),
             "fib" => Ok(P::fib(&pool, u32::try_from(times).map_err(|error| error.to_string())?)),
             other => Err(format!("no work is called `{other}`")),
         }

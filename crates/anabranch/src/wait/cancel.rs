@@ -150,32 +150,40 @@ impl CancelScope {
     #[cold]
     fn enlist_all(&self) {
         let _tree = lock(&self.tree().lock);
-        // From the top down, so that what is above has heard all: the flags are copied on the way.
+        // From the top down, so that what is above has heard all: the flags are copied on the way. Most often the parent is
+        // enlisted, and there is nothing to remember.
         let mut path = Vec::new();
         let mut scope = self;
-        while !scope.is_enlisted.load(Ordering::Relaxed) {
+        // SAFETY: a parent outlives its children.
+        while let Some(parent) = unsafe { scope.parent.as_ref() }
+            && !parent.is_enlisted.load(Ordering::Relaxed)
+        {
             path.push(scope);
-            // SAFETY: a parent outlives its children.
-            match unsafe { scope.parent.as_ref() } {
-                Some(parent) => scope = parent,
-                None => break,
-            }
+            scope = parent;
         }
-        for scope in path.into_iter().rev() {
-            // SAFETY: as above; siblings are in the tree, whose lock is held.
-            if let Some(parent) = unsafe { scope.parent.as_ref() } {
+        scope.enlist_below_parent();
+        path.into_iter().rev().for_each(Self::enlist_below_parent);
+    }
+
+    /// The lock of the tree is held, and the parent, if there is one, enlisted.
+    fn enlist_below_parent(&self) {
+        if self.is_enlisted.load(Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: a parent outlives its children, and siblings are in the tree, whose lock is held.
+        unsafe {
+            if let Some(parent) = self.parent.as_ref() {
                 if parent.is_cancelled.load(Ordering::Relaxed) {
-                    scope.is_cancelled.store(true, Ordering::Release);
+                    self.is_cancelled.store(true, Ordering::Release);
                 }
-                let first = parent.links.first_child.replace(scope);
-                scope.links.next.set(first);
-                // SAFETY: as above.
-                if let Some(first) = unsafe { first.as_ref() } {
-                    first.links.previous.set(scope);
+                let first = parent.links.first_child.replace(self);
+                self.links.next.set(first);
+                if let Some(first) = first.as_ref() {
+                    first.links.previous.set(self);
                 }
             }
-            scope.is_enlisted.store(true, Ordering::Release);
         }
+        self.is_enlisted.store(true, Ordering::Release);
     }
 
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.

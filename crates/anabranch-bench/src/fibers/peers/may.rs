@@ -38,6 +38,9 @@ impl Peer for May {
     type Pool = ();
 
     const MOST: u64 = 25_000;
+    const MOST_SPAWNED: u64 = 100_000;
+    // It begins them in the order in which they were spawned, so most of the forks are alive at some time.
+    const MOST_FIB: u32 = 21;
 
     fn pool(threads: usize) {
         may::config().set_workers(threads);

@@ -50,6 +50,12 @@ pub trait Peer: 'static {
     /// How many fibers can be alive at once, where there is a limit.
     const MOST: u64 = u64::MAX;
 
+    /// How many can be spawned in a sample that is not to take a minute.
+    const MOST_SPAWNED: u64 = u64::MAX;
+
+    /// The largest number that `fib` can be called with.
+    const MOST_FIB: u32 = u32::MAX;
+
     /// A pool in which `threads` threads run fibers.
     fn pool(threads: usize) -> Self::Pool;
 

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Workload;
+use crate::fibers::peers::may::May;
 use crate::fibers::peers::{Done, Kind, Peer};
 use crate::sample::{Sample, metered};
 use crate::stats::percentile;
@@ -141,8 +142,7 @@ impl Ringing {
 
 impl Workload for Ringing {
     fn title(&self) -> String {
-        let may = crate::fibers::peers::may::May::MOST;
-        format!("{} alarms within a second (may: {}), lateness", self.count, self.count.min(may))
+        format!("{} alarms within a second (may: {}), lateness", self.count, self.count.min(May::MOST))
     }
 
     fn unit(&self) -> &'static str {

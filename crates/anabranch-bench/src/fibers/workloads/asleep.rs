@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Workload;
+use crate::fibers::peers::may::May;
 use crate::fibers::peers::{Done, Kind, Peer};
 use crate::process::Memory;
 use crate::sample::{Meter, Sample, metered};
@@ -100,8 +101,7 @@ impl Asleep {
 
 impl Workload for Asleep {
     fn title(&self) -> String {
-        let may = crate::fibers::peers::may::May::MOST;
-        format!("{} fibers asleep at once (may: {}): resident bytes each", self.count, self.count.min(may))
+        format!("{} fibers asleep at once (may: {}): resident bytes each", self.count, self.count.min(May::MOST))
     }
 
     fn unit(&self) -> &'static str {
