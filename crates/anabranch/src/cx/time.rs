@@ -31,9 +31,7 @@ impl Cx<'_> {
     /// Some twenty nanoseconds where there is no other.
     #[inline]
     pub fn yield_now(&self) {
-        if !self.strand.is_unwinding() {
-            self.strand.yield_now();
-        }
+        self.strand.yield_now();
     }
 
     /// Waits for so long.

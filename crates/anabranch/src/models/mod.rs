@@ -14,6 +14,7 @@ mod seat;
 mod sleep;
 mod slot;
 mod strand;
+mod sync;
 mod waiter;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

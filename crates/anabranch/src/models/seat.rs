@@ -132,7 +132,7 @@ impl Seat {
     pub(super) fn take_offer(&self) {
         let offer = lock(&self.jobs).pop_front();
         if let Some(offer) = offer {
-            offer.run();
+            offer.run(|| ());
         }
     }
 

@@ -53,11 +53,12 @@ impl Offer {
         is_back
     }
 
-    /// Takes the fork, if nobody has it, and runs it on the calling thread.
-    pub(crate) fn run(&self) {
+    /// Takes the fork, if nobody has it, and runs it on the calling thread. `finish` is called before the owner is told.
+    pub(crate) fn run(&self, finish: impl FnOnce()) {
         if self.take() {
             // SAFETY: taken just now, once.
             unsafe { Frame::execute(self.frame) };
+            finish();
             self.done.notify();
         }
     }

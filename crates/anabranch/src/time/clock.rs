@@ -50,6 +50,7 @@ impl Clock {
     /// assert!(clock.now() <= std::time::Instant::now());
     /// ```
     pub fn system() -> Self {
+        // One origin for all, so that a tick is the same time in every pool.
         static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
         Self(Source::System { origin: *ORIGIN })
     }

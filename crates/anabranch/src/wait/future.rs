@@ -28,21 +28,19 @@ struct AsyncWaiter {
     waker: Mutex<Option<Waker>>,
 }
 
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncWait::new`;
-    // whoever calls has the right to, by the contract of `Kind`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<AsyncWaiter>()) },
-    wake: |waiter| {
-        // SAFETY: as above.
-        let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
-        let waker = lock(&shared.waker).take();
-        drop(shared);
-        if let Some(waker) = waker {
-            contain(|| waker.wake());
-        }
-    },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<AsyncWaiter>())) },
-};
+static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake);
+
+/// # Safety
+/// The waiter was retained.
+unsafe fn wake(waiter: *const Waiter) {
+    // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncWait::new`.
+    let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
+    let waker = lock(&shared.waker).take();
+    drop(shared);
+    if let Some(waker) = waker {
+        contain(|| waker.wake());
+    }
+}
 
 /// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with others
 /// still to wake. The panic has been reported by its hook; its payload may panic when it is dropped.

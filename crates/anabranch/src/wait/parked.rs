@@ -17,13 +17,14 @@ pub(crate) struct Parked {
     pub(crate) parker: Parker,
 }
 
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of a `Parked` in an `Arc`, by `Parked::new`; whoever calls
-    // has the right to, by the contract of `Kind`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<Parked>()) },
-    wake: |waiter| unsafe { Arc::from_raw(waiter.cast::<Parked>()).parker.unpark() },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<Parked>())) },
-};
+static KIND: Kind = Kind::in_arc::<Parked>(wake);
+
+/// # Safety
+/// The waiter was retained.
+unsafe fn wake(waiter: *const Waiter) {
+    // SAFETY: the waiter of this kind is the first field of a `Parked` in an `Arc`, by `Parked::new`.
+    unsafe { Arc::from_raw(waiter.cast::<Parked>()).parker.unpark() }
+}
 
 impl Parked {
     /// For one thread.

@@ -25,7 +25,7 @@
 //! a read-modify-write that releases: of the two, one comes after the other, see [`cancel`](crate::wait::cancel). So the word
 //! is written by read-modify-writes alone.
 
-use crate::sys::sync::{AtomicU64, Ordering};
+use crate::sys::sync::{Arc, AtomicU64, Ordering};
 use std::mem::ManuallyDrop;
 
 const IDLE: u64 = 0;
@@ -71,6 +71,21 @@ pub(crate) struct Kind {
     pub(crate) wake: unsafe fn(*const Waiter),
     /// Gives it back without waking.
     pub(crate) release: unsafe fn(*const Waiter),
+}
+
+impl Kind {
+    /// The kind of waiters that are the first field of a `T` in an [`Arc`], which is kept for waking.
+    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter)) -> Self {
+        unsafe fn retain<T>(waiter: *const Waiter) {
+            // SAFETY: the first field of a `T` in an `Arc`, which is alive.
+            unsafe { Arc::increment_strong_count(waiter.cast::<T>()) }
+        }
+        unsafe fn release<T>(waiter: *const Waiter) {
+            // SAFETY: as above, and retained.
+            unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
+        }
+        Self { retain: retain::<T>, wake, release: release::<T> }
+    }
 }
 
 /// See the [module](self).

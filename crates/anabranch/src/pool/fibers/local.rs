@@ -44,6 +44,7 @@ pub(crate) struct Local {
 }
 
 /// All blocks of a worker. They stay where they are.
+#[expect(clippy::vec_box, reason = "a block must not move when the list grows")]
 pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
 
 // SAFETY: the blocks are in boxes, and what of them is shared is made for it; see `Fiber`.

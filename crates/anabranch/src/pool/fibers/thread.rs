@@ -71,11 +71,7 @@ unsafe impl Strand for ThreadStrand {
     }
 
     fn yield_now(&self) {
-        let me = Worker::current();
-        if me.stack.is_asked() {
-            me.serve();
-        }
-        std::thread::yield_now();
+        Worker::current().yield_slot();
     }
 
     /// A thread may wait while it unwinds: nothing else runs on it.
