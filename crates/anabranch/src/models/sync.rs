@@ -66,9 +66,10 @@ fn spawn_below<P: Send + Sync + 'static, R: 'static>(
     })
 }
 
-/// Polls a future once and drops it.
-fn poll_and_drop<F: Future>(future: F) -> bool {
-    pin!(future).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+/// Polls a future, so often if need be, and drops it.
+fn poll_and_drop<F: Future>(future: F, times: u32) {
+    let mut future = pin!(future);
+    (0..times).any(|_| future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
 }
 
 #[test]
@@ -141,12 +142,14 @@ fn models_mutex_a_dropped_future_passes_its_turn_on() {
     explore("mutex, dropped future", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
-        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.lock_async()));
+        // If it is woken and overtaken in between, it is handed the lock.
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.lock_async(), 2));
         let stays = spawn(&shared, |shared, cx| {
             let _guard = shared.primitive.lock(cx).unwrap();
             shared.touch();
         });
         drop(guard);
+        drop(shared.primitive.try_lock());
         dropped.join().unwrap();
         stays.join().unwrap();
         assert!(!shared.primitive.is_locked());
@@ -202,7 +205,7 @@ fn models_semaphore_releases_add_up() {
 fn models_semaphore_a_dropped_future_gives_back() {
     explore("semaphore, dropped future", Some(3), || {
         let shared = Shared::new(Semaphore::new(0));
-        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async()));
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async(), 1));
         let stays = spawn(&shared, |shared, cx| shared.primitive.acquire(cx).unwrap().forget());
         shared.primitive.add(1);
         dropped.join().unwrap();
