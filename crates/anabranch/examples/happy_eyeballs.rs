@@ -66,8 +66,7 @@ fn demonstrate(options: &Options) -> Result<(), Failure> {
             }
         });
     }
-    let (name, greeting) =
-        anabranch::run(|cx| cx.timeout(options.limit, |cx| connect(cx, &addresses, options.delay)))??;
+    let (name, greeting) = anabranch::run(|cx| cx.timeout(options.limit, |cx| connect(cx, &addresses, options.delay)))?;
     println!("{name} has won: {greeting:?}");
     Ok(())
 }

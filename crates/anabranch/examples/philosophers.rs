@@ -16,7 +16,7 @@
 //! number.
 
 use anabranch::{
-    Cancelled, Cx, FiberInfo, TimedOut,
+    Cancelled, Cx, FiberInfo, WaitError,
     sync::{Event, Mutex},
 };
 use std::{
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     if naive.is_err() && ordered.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn dine(options: &Options, order: Order) -> Result<(), TimedOut> {
+fn dine(options: &Options, order: Order) -> Result<(), WaitError> {
     let table = Table {
         forks: (0..options.guests).map(|_| Mutex::new(())).collect(),
         order,
@@ -83,20 +83,18 @@ fn dine(options: &Options, order: Order) -> Result<(), TimedOut> {
                     .collect();
                 s.spawn_named("waiter", |cx| watch(cx, options.guests));
                 for guest in guests {
-                    // Fails when the scope is cancelled, as it is when the time is up.
-                    if guest.join(s).is_err() {
-                        return;
-                    }
+                    guest.join(s)??;
                 }
                 // The waiter can go home.
                 s.cancel();
-            });
+                Ok(())
+            })
         })
     });
     let meals = table.meals.load(Ordering::Relaxed);
     match result {
         Ok(()) => println!("  {meals} meals in {:.0?}", start.elapsed()),
-        Err(TimedOut) => println!("  {meals} meals, and then the time was up"),
+        Err(error) => println!("  {meals} meals, and then {error}"),
     }
     let free = table.forks.iter().filter(|fork| fork.try_lock().is_some()).count();
     println!("  {free} of {} forks are free", options.guests);

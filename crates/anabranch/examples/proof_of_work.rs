@@ -15,7 +15,7 @@
 //! Another fiber reports how far the search has come. Fibers of one thread take turns only where they wait or say
 //! that they would let others go first ([`Cx::yield_now`]), so the search does that too; it costs nanoseconds.
 
-use anabranch::{Cancelled, Canceller, Cx};
+use anabranch::{Cancelled, Canceller, Cx, WaitError};
 use std::{
     fmt::Write,
     io::{self, Read},
@@ -81,8 +81,8 @@ struct Search {
 }
 
 impl Search {
-    /// Until something is found, or the scope cancelled.
-    fn run(&self, cx: &Cx<'_>, is_interactive: bool) {
+    /// Until something is found or whoever watches has enough of it; fails when the scope around it is cancelled.
+    fn run(&self, cx: &Cx<'_>, is_interactive: bool) -> Result<(), WaitError> {
         cx.cancellable(|cx, canceller| {
             if is_interactive {
                 let canceller = canceller.clone();
@@ -97,6 +97,7 @@ impl Search {
                 s.spawn(|cx| self.look_in(cx, 0..u64::MAX, &canceller));
             });
         });
+        Ok(cx.check()?)
     }
 
     /// Halves what there is to try, and forks: idle threads take the biggest halves, the rest is tried in order.

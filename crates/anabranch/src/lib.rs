@@ -30,18 +30,18 @@
 //! ```
 //!
 //! ```
-//! use anabranch::{Cancelled, TimedOut};
+//! use anabranch::WaitError;
 //! use std::time::Duration;
 //!
 //! let replies = anabranch::run(|cx| {
 //!     cx.timeout(Duration::from_secs(5), |cx| {
 //!         cx.map(100, 1..=3u64, |cx, server| {
 //!             cx.sleep(Duration::from_millis(server))?; // ask the server
-//!             Ok::<_, Cancelled>(server * 10)
+//!             Ok(server * 10)
 //!         })
 //!     })
 //! });
-//! assert_eq!(replies, Ok::<_, TimedOut>(Ok(vec![10, 20, 30])));
+//! assert_eq!(replies, Ok::<_, WaitError>(vec![10, 20, 30]));
 //! ```
 //!
 //! # Compute or wait
@@ -88,13 +88,13 @@ pub mod wait;
 pub use crate::{
     cx::{
         Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Spawner,
-        TimedOut, fibers, run, spawn, spawn_async,
+        fibers, run, spawn, spawn_async,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
     pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
-    wait::{Cancelled, Cx, FiberLocal, WaitError},
+    wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };
 
 #[cfg(shuttle)]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch::{JoinHandle, wait::Trigger};
+use anabranch::{JoinHandle, WaitError, wait::Trigger};
 use common::{
     LONG, Tally,
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until},
@@ -131,7 +131,9 @@ fn a_handle_that_was_polled_can_be_joined_and_the_other_way_round() {
         });
         let (unpark, waker) = waker();
         assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
-        pool.run(|cx| assert!(cx.timeout(Duration::from_millis(1), |cx| handle.wait(cx)).is_err()));
+        pool.run(|cx| {
+            assert!(cx.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(handle.wait(cx)?)).is_err())
+        });
         assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
         gate.set();
         until(|| handle.is_finished());
@@ -219,9 +221,10 @@ fn futures_in_fibers() {
         assert!(matches!(pool.run(|cx| never.join(cx)), Err(anabranch::JoinError::Cancelled)));
         tally.assert_all_dropped();
 
-        let late =
-            on_fiber(pool, |cx| cx.timeout(Duration::from_millis(1), |cx| cx.block_on(std::future::pending::<()>())));
-        assert_eq!(late, Err(anabranch::TimedOut));
+        let late = on_fiber(pool, |cx| {
+            cx.timeout(Duration::from_millis(1), |cx| Ok(cx.block_on(std::future::pending::<()>())?))
+        });
+        assert_eq!(late, Err(WaitError::TimedOut));
     });
 }
 
@@ -235,7 +238,8 @@ fn a_waker_outlives_the_wait() {
                 send.send(context.waker().clone()).unwrap();
                 Poll::<()>::Pending
             });
-            let _ = cx.timeout(Duration::from_millis(1), |cx| cx.block_on(future));
+            let late = cx.timeout(Duration::from_millis(1), |cx| Ok(cx.block_on(future)?));
+            assert_eq!(late, Err(WaitError::TimedOut));
             cx.sleep(FOREVER)
         });
         let waker: Waker = receive.recv().unwrap();

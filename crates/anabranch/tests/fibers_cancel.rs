@@ -3,10 +3,10 @@
 
 mod common;
 
-use anabranch::{Cancelled, Canceller, Cx, FiberState, JoinError, Pool, TimedOut};
+use anabranch::{Cancelled, Canceller, Cx, FiberState, JoinError, Pool, WaitError};
 use common::{
     LONG, Tally,
-    fibers::{Event, FOREVER, Meeting, in_all_pools, until_waiting, with_every_cx},
+    fibers::{Event, FOREVER, Meeting, in_all_pools, sleep_for_ever, until_waiting, with_every_cx},
     watchdog,
 };
 use std::{
@@ -132,10 +132,10 @@ fn program(cx: &Cx<'_>, steps: &Steps) -> Result<u64, Cancelled> {
     sum += 1;
 
     let _value = steps.step();
-    match cx.timeout(Duration::from_micros(50), |cx| cx.sleep(FOREVER)) {
-        Err(TimedOut) => sum += 1,
-        Ok(Ok(())) => unreachable!("it sleeps for ever"),
-        Ok(Err(Cancelled)) => return Err(Cancelled),
+    match cx.timeout(Duration::from_micros(50), sleep_for_ever) {
+        Err(WaitError::TimedOut) => sum += 1,
+        Ok(()) => unreachable!("it sleeps for ever"),
+        Err(WaitError::Cancelled) => return Err(Cancelled),
     }
 
     cx.shield(|cx| {
@@ -243,11 +243,12 @@ fn a_wait_is_cancelled_with_its_own_scope_and_no_other() {
                 let cancels = thread::spawn(move || canceller.cancel());
                 let slept = cx.sleep(Duration::from_millis(5));
                 cancels.join().unwrap();
-                (slept, cx.check())
+                slept?;
+                Ok::<_, WaitError>(cx.check()?)
             });
             (beside, inner.check())
         });
-        assert_eq!(slept, (Ok((Ok(()), Ok(()))), Err(Cancelled)));
+        assert_eq!(slept, (Ok(()), Err(Cancelled)));
     });
 }
 
@@ -303,8 +304,8 @@ fn many_cancel_one_tree_at_once() {
                             cx.scope(|inner| {
                                 for _ in 0..5 {
                                     inner.spawn(|cx| {
-                                        let slept = cx.timeout(FOREVER, |cx| cx.sleep(FOREVER));
-                                        assert_eq!(slept, Ok(Err(Cancelled)));
+                                        let slept = cx.timeout(FOREVER, sleep_for_ever);
+                                        assert_eq!(slept, Err(WaitError::Cancelled));
                                         count.fetch_add(1, Ordering::Relaxed);
                                     });
                                 }
@@ -369,9 +370,9 @@ fn code_that_does_not_wait_finds_out_by_looking() {
                 while !cx.is_cancelled() {
                     sum = sum.wrapping_add(1);
                 }
-                sum
+                Err::<(), _>(WaitError::Cancelled)
             })
         });
-        assert_eq!(late, Err(TimedOut));
+        assert_eq!(late, Err(WaitError::TimedOut));
     });
 }

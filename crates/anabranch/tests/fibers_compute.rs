@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch::{Cx, Pool};
+use anabranch::{Cx, Pool, WaitError};
 use common::{
     LONG, Tally,
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, with_every_cx},
@@ -345,8 +345,8 @@ fn a_timeout_and_a_cancellation_reach_a_fiber_inside_another_pool() {
         let handle = pool.spawn({
             let timed_out = Arc::clone(&timed_out);
             move |cx| {
-                let late = other.install(|| cx.timeout(Duration::from_millis(1), |cx| cx.sleep(FOREVER)));
-                assert_eq!(late, Err(anabranch::TimedOut));
+                let late = other.install(|| cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(FOREVER)?)));
+                assert_eq!(late, Err(WaitError::TimedOut));
                 timed_out.store(true, Ordering::Relaxed);
                 other.install(|| cx.sleep(FOREVER))
             }

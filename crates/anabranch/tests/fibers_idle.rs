@@ -5,7 +5,7 @@
 
 mod common;
 
-use anabranch::{Pool, time::ManualClock};
+use anabranch::{Pool, WaitError, time::ManualClock};
 use common::{
     LONG,
     fibers::{Event, FOREVER, until_waiting},
@@ -48,7 +48,7 @@ fn suspend_some(pool: &Pool, gate: &Event) {
         let gate = gate.clone();
         pool.spawn(move |cx| match i % 5 {
             0 => _ = cx.sleep(FOREVER),
-            1 => _ = cx.timeout(FOREVER, |cx| gate.wait(cx)),
+            1 => _ = cx.timeout(FOREVER, |cx| Ok::<_, WaitError>(gate.wait(cx)?)),
             2 => cx.scope(|s| {
                 s.spawn(|cx| gate.wait(cx));
             }),

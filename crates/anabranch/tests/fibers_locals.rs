@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch::{Cx, FiberLocal};
+use anabranch::{Cx, FiberLocal, TimedOut};
 use common::{
     Counted, LONG, Tally,
     fibers::{FOREVER, in_all_pools, on_fiber, until_waiting, with_every_cx},
@@ -69,7 +69,8 @@ fn each_half_each_child_and_each_run_has_its_own() {
             assert_eq!(NUMBER.get(s).get(), mine + 1);
         });
         anabranch::run(fresh);
-        cx.timeout(Duration::from_secs(60), |cx| assert_eq!(NUMBER.get(cx).get(), mine + 1)).unwrap();
+        let seen = cx.timeout(Duration::from_secs(60), |cx| Ok::<_, TimedOut>(NUMBER.get(cx).get()));
+        assert_eq!(seen, Ok(mine + 1));
         assert_eq!(NUMBER.get(cx).get(), mine + 1);
     });
 }

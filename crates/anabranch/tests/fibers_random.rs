@@ -6,7 +6,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Cx, FiberLocal, JoinError, Pool};
+use anabranch::{Cancelled, Cx, FiberLocal, JoinError, Pool, WaitError};
 use common::{
     Counted, LONG, Tally,
     fibers::{Meeting, until},
@@ -230,7 +230,7 @@ impl World {
                 match handle.join(cx) {
                     Ok((result, _value)) => result.expect("nobody cancels a fiber of its own while its pool goes on"),
                     Err(JoinError::Panicked(panic)) => resume_unwind(panic),
-                    Err(JoinError::Cancelled) => return Err(Cancelled),
+                    Err(_) => return Err(Cancelled),
                 }
             }
             Program::Map(count, inner) => {
@@ -258,9 +258,11 @@ impl World {
                 cx.race_iter(racers.iter().map(racer)).expect("there is one")?.0
             }
             Program::Timeout(micros, inner) => {
-                match cx.timeout(Duration::from_micros(*micros), |cx| self.run(cx, inner).map(|_| self.tally.make())) {
-                    Ok(result) => drop(result?),
-                    Err(anabranch::TimedOut) => {}
+                let body = |cx: &Cx<'_>| Ok((self.run(cx, inner)?, self.tally.make()));
+                match cx.timeout(Duration::from_micros(*micros), body) {
+                    Ok((_, _value)) => {}
+                    Err(WaitError::TimedOut) => {}
+                    Err(WaitError::Cancelled) => return Err(Cancelled),
                 }
                 0
             }

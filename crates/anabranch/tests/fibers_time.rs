@@ -2,13 +2,14 @@
 
 mod common;
 
-use anabranch::{Cancelled, Cx, Pool, TimedOut, time::ManualClock};
+use anabranch::{Cancelled, Cx, Pool, TimedOut, WaitError, time::ManualClock};
 use common::{
     LONG,
-    fibers::{Event, FOREVER, on_fiber, until, until_waiting, with_every_cx},
+    fibers::{Event, FOREVER, on_fiber, sleep_for_ever, until, until_waiting, with_every_cx},
     watchdog,
 };
 use std::{
+    io,
     sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
@@ -103,15 +104,15 @@ fn of_nested_timeouts_the_earlier_ends_first() {
         // The inner one is earlier: only it is up.
         let handle = pool.spawn(|cx| {
             cx.timeout(10 * SECOND, |cx| {
-                let inner = cx.timeout(5 * SECOND, |cx| (cx.time_left(), cx.sleep(FOREVER)).1);
+                let inner = cx.timeout(5 * SECOND, sleep_for_ever);
                 let left = cx.time_left();
-                (inner.err(), left, cx.check())
+                Ok::<_, TimedOut>((inner, left, cx.check()))
             })
         });
         until_waiting(pool, 1);
         manual.advance(5 * SECOND);
         let result = pool.run(|cx| handle.join(cx)).unwrap();
-        assert_eq!(result, Ok((Some(TimedOut), Some(5 * SECOND), Ok(()))));
+        assert_eq!(result, Ok((Err(WaitError::TimedOut), Some(5 * SECOND), Ok(()))));
 
         // The outer one is earlier: what is inside is cancelled, and it is the outer one that says so.
         let handle = pool.spawn(|cx| {
@@ -119,16 +120,18 @@ fn of_nested_timeouts_the_earlier_ends_first() {
             let outer = cx.timeout(5 * SECOND, |cx| {
                 inner = Some(cx.timeout(10 * SECOND, |cx| {
                     assert_eq!(cx.time_left(), Some(5 * SECOND));
-                    (cx.sleep(FOREVER), cx.sleep(Duration::ZERO), cx.time_left())
+                    let slept = (cx.sleep(FOREVER), cx.sleep(Duration::ZERO), cx.time_left());
+                    assert_eq!(slept, (Err(Cancelled), Err(Cancelled), Some(Duration::ZERO)));
+                    Ok::<_, WaitError>(cx.check()?)
                 }));
-                cx.check()
+                Ok(cx.check()?)
             });
             (inner, outer, cx.check())
         });
         until_waiting(pool, 1);
         manual.advance(5 * SECOND);
-        let inner = Some(Ok((Err(Cancelled), Err(Cancelled), Some(Duration::ZERO))));
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), (inner, Err(TimedOut), Ok(())));
+        let inner = Some(Err(WaitError::Cancelled));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), (inner, Err(WaitError::TimedOut), Ok(())));
     });
 }
 
@@ -146,18 +149,19 @@ fn a_deadline_reaches_children_and_halves() {
                     child.join(cx)
                 });
                 let from_join = cx.join(|cx| cx.sleep(FOREVER), |cx| cx.check());
-                (from_scope.is_err(), from_join)
+                assert_eq!((from_scope, from_join), (Err(Cancelled), (Err(Cancelled), Err(Cancelled))));
+                Ok::<_, WaitError>(cx.check()?)
             })
         });
         until_waiting(pool, 3);
         manual.advance(5 * SECOND);
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(TimedOut));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));
 
         // Only the second half waits: the first returns, and the join waits for the second.
-        let handle = pool.spawn(|cx| cx.timeout(SECOND, |cx| cx.join(|cx| cx.yield_now(), |cx| cx.sleep(FOREVER)).1));
+        let handle = pool.spawn(|cx| cx.timeout(SECOND, |cx| cx.join(|cx| cx.yield_now(), sleep_for_ever).1));
         until(|| pool.fibers().iter().any(|fiber| fiber.waits_for() == Some("sleep")));
         manual.advance(SECOND);
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(TimedOut));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));
     });
 }
 
@@ -167,12 +171,13 @@ fn a_shield_keeps_the_deadline_out() {
         let handle = pool.spawn(|cx| {
             cx.timeout(SECOND, |cx| {
                 let shielded = cx.shield(|cx| (cx.time_left(), cx.sleep(10 * SECOND), cx.check()));
-                (shielded, cx.check())
+                assert_eq!(shielded, (None, Ok(()), Ok(())));
+                Ok::<_, WaitError>(cx.check()?)
             })
         });
         until_waiting(pool, 1);
         manual.advance(10 * SECOND);
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(TimedOut));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));
 
         let shielded = Arc::new(Mutex::new(None));
         let handle = pool.spawn({
@@ -181,30 +186,116 @@ fn a_shield_keeps_the_deadline_out() {
                 cx.timeout(SECOND, |cx| {
                     let result = cx.shield(|cx| {
                         // A deadline of its own holds inside.
-                        let late = cx.timeout(5 * SECOND, |cx| cx.sleep(FOREVER));
+                        let late = cx.timeout(5 * SECOND, sleep_for_ever);
                         (late, cx.check())
                     });
-                    *shielded.lock().unwrap() = Some((result, cx.check()));
+                    *shielded.lock().unwrap() = Some(result);
+                    Ok::<_, WaitError>(cx.check()?)
                 })
             }
         });
         until_waiting(pool, 1);
         manual.advance(5 * SECOND);
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(TimedOut));
-        assert_eq!(*shielded.lock().unwrap(), Some(((Err(TimedOut), Ok(())), Err(Cancelled))));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));
+        assert_eq!(*shielded.lock().unwrap(), Some((Err(WaitError::TimedOut), Ok(()))));
     });
+}
+
+#[derive(Debug, PartialEq)]
+enum Whatever {
+    Else,
+    TimedOut,
+}
+
+impl From<TimedOut> for Whatever {
+    fn from(_: TimedOut) -> Self {
+        Self::TimedOut
+    }
 }
 
 #[test]
 fn who_does_not_look_at_the_time_is_not_late() {
     with_every_cx(|cx| {
-        assert_eq!(cx.timeout(Duration::ZERO, |_| 1), Ok(1));
-        assert_eq!(cx.timeout(Duration::ZERO, |cx| cx.is_cancelled()), Err(TimedOut));
-        assert_eq!(cx.timeout(Duration::ZERO, |cx| cx.sleep(Duration::ZERO)), Err(TimedOut));
-        assert_eq!(cx.with_deadline(cx.now(), |cx| cx.check()), Err(TimedOut));
-        assert_eq!(cx.timeout(FOREVER, |cx| cx.sleep(Duration::ZERO)), Ok(Ok(())));
-        assert_eq!(cx.timeout(Duration::MAX, |cx| (cx.time_left(), cx.check())), Ok((None, Ok(()))));
+        // An error that has nothing to do with the time, of one who did not ask and of one who did.
+        assert_eq!(cx.timeout(Duration::ZERO, |_| Err::<(), _>(Whatever::Else)), Err(Whatever::Else));
+        let asked =
+            cx.timeout(Duration::ZERO, |cx| Err::<(), _>(cx.check().map_or(Whatever::Else, |()| unreachable!())));
+        assert_eq!(asked, Err(Whatever::TimedOut));
+        let deadline = |instant| cx.with_deadline(instant, |cx| cx.check().map_err(WaitError::from));
+        assert_eq!(deadline(cx.now()), Err(WaitError::TimedOut));
+        let timeout = |duration| cx.timeout(duration, |cx| cx.sleep(Duration::ZERO).map_err(WaitError::from));
+        assert_eq!(timeout(Duration::ZERO), Err(WaitError::TimedOut));
+        assert_eq!(timeout(FOREVER), Ok(()));
+        let longest = cx.timeout(Duration::MAX, |cx| Ok::<_, TimedOut>((cx.time_left(), cx.check())));
+        assert_eq!(longest, Ok((None, Ok(()))));
         assert_eq!((cx.check(), cx.time_left()), (Ok(()), None));
+    });
+}
+
+#[test]
+fn a_success_counts_however_late() {
+    with_every_cx(|cx| {
+        assert_eq!(cx.timeout(Duration::ZERO, |_| Ok::<_, WaitError>(1)), Ok(1));
+        let late = cx.timeout(Duration::from_micros(10), |cx| {
+            assert_eq!((cx.sleep(FOREVER), cx.check()), (Err(Cancelled), Err(Cancelled)));
+            Ok::<_, WaitError>("late")
+        });
+        assert_eq!((late, cx.check()), (Ok("late"), Ok(())));
+    });
+}
+
+#[test]
+fn a_timeout_and_a_cancellation_are_errors_of_io_too() {
+    fn read(cx: &Cx<'_>) -> io::Result<u8> {
+        cx.sleep(FOREVER)?;
+        Ok(1)
+    }
+    with_every_cx(|cx| {
+        let late = cx.timeout(Duration::from_micros(10), read).unwrap_err();
+        assert_eq!((late.kind(), late.to_string()), (io::ErrorKind::TimedOut, TimedOut.to_string()));
+        let cancelled = cx.cancellable(|cx, canceller| {
+            canceller.cancel();
+            cx.timeout(Duration::ZERO, read).unwrap_err()
+        });
+        assert_eq!(cancelled.kind(), io::ErrorKind::Other);
+        assert!(cancelled.get_ref().unwrap().is::<Cancelled>());
+        let other = cx.timeout(FOREVER, |_| Err::<(), _>(io::Error::from(io::ErrorKind::BrokenPipe)));
+        assert_eq!(other.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(io::Error::from(WaitError::TimedOut).kind(), io::ErrorKind::TimedOut);
+        assert_eq!(io::Error::from(WaitError::Cancelled).kind(), io::ErrorKind::Other);
+    });
+}
+
+#[test]
+fn who_is_cancelled_from_outside_has_not_timed_out() {
+    by_hand(|pool, manual| {
+        let handle = pool.spawn(|cx| {
+            let outer = cx.timeout(10 * SECOND, |cx| {
+                let inner = cx.timeout(5 * SECOND, sleep_for_ever);
+                assert_eq!((inner, cx.check()), (Err(WaitError::Cancelled), Err(Cancelled)));
+                inner
+            });
+            (outer, cx.check())
+        });
+        until_waiting(pool, 1);
+        handle.cancel();
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), (Err(WaitError::Cancelled), Err(Cancelled)));
+
+        // Both: the time was up first, and then the scope around it was cancelled. It has to end in any case.
+        let handle = pool.spawn(|cx| {
+            cx.timeout(5 * SECOND, |cx| {
+                assert_eq!(cx.sleep(FOREVER), Err(Cancelled));
+                cx.shield(|cx| cx.sleep(5 * SECOND))?;
+                Ok::<_, WaitError>(cx.check()?)
+            })
+        });
+        until_waiting(pool, 1);
+        manual.advance(5 * SECOND);
+        until(|| pool.stats().total().switches >= 2);
+        until_waiting(pool, 1);
+        handle.cancel();
+        manual.advance(5 * SECOND);
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::Cancelled));
     });
 }
 
@@ -212,7 +303,7 @@ fn who_does_not_look_at_the_time_is_not_late() {
 fn the_panic_of_a_body_goes_through_a_timeout() {
     with_every_cx(|cx| {
         let text = common::panic_text(|| {
-            let _ = cx.timeout(Duration::from_micros(10), |cx| {
+            let _: Result<(), TimedOut> = cx.timeout(Duration::from_micros(10), |cx| {
                 let _ = cx.sleep(FOREVER);
                 panic!("late")
             });
@@ -272,9 +363,9 @@ fn an_interval_can_be_cancelled() {
                 count += 1;
             }
             assert_eq!(interval.wait(cx), Err(Cancelled));
-            count
+            Ok::<_, TimedOut>(count)
         });
-        assert_eq!(late, Err(TimedOut));
+        assert!(late.is_ok());
         assert!(common::panic_text(|| _ = cx.interval(Duration::ZERO)).contains("interval"));
     });
 }
@@ -287,7 +378,8 @@ fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
                 let mut trigger = anabranch::wait::Trigger::new();
                 let first = trigger.wait_timeout(cx, 4 * SECOND);
                 let second = trigger.wait_timeout(cx, 60 * SECOND);
-                (first, second)
+                assert_eq!((first, second), (Err(WaitError::TimedOut), Err(WaitError::Cancelled)));
+                second
             })
         });
         until_waiting(pool, 1);
@@ -295,7 +387,7 @@ fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
         until(|| pool.stats().total().switches >= 2);
         until_waiting(pool, 1);
         manual.advance(6 * SECOND);
-        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(TimedOut));
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));
     });
 }
 
@@ -312,10 +404,10 @@ fn a_deadline_holds_in_another_pool_too() {
                 cx.timeout(Duration::from_millis(5), |cx| {
                     let left = inner.install(|| cx.time_left().unwrap());
                     assert!(left <= Duration::from_millis(5), "{left:?}");
-                    inner.install(|| cx.scope(|s| s.spawn(|cx| cx.sleep(FOREVER)).join(cx)))
+                    Ok(inner.install(|| cx.scope(|s| s.spawn(sleep_for_ever).join(cx)))??)
                 })
             });
-            assert_eq!(late, Err(TimedOut));
+            assert_eq!(late, Err(WaitError::TimedOut));
             assert!(start.elapsed() >= Duration::from_millis(5), "not before the time was up");
         }
         // By clocks that differ.
@@ -333,7 +425,7 @@ fn real_time_passes() {
         cx.sleep(Duration::from_millis(2)).unwrap();
         assert!(start.elapsed() >= Duration::from_millis(2));
         let start = Instant::now();
-        assert_eq!(cx.timeout(Duration::from_millis(2), |cx| cx.sleep(FOREVER)), Err(TimedOut));
+        assert_eq!(cx.timeout(Duration::from_millis(2), sleep_for_ever), Err(WaitError::TimedOut));
         assert!(start.elapsed() >= Duration::from_millis(2));
         cx.sleep_until(cx.now()).unwrap();
         cx.sleep(Duration::ZERO).unwrap();

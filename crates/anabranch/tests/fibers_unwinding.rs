@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Cx, Pool};
+use anabranch::{Cancelled, Cx, Pool, WaitError};
 use common::{
     LONG,
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, with_every_cx},
@@ -95,7 +95,7 @@ fn try_to_wait(cx: &Cx<'_>) {
         },
     );
     assert_eq!(a + b, 3);
-    let _ = cx.timeout(Duration::from_micros(100), |cx| cx.sleep(FOREVER));
+    let _ = cx.timeout(Duration::from_micros(100), |cx| Ok::<_, WaitError>(cx.sleep(FOREVER)?));
     let _ = cx.shield(|cx| cx.sleep(Duration::from_micros(100)));
     let _ = cx.block_on(std::future::ready(()));
     let winner = cx.race((|_: &Cx<'_>| 1, |_: &Cx<'_>| 1));

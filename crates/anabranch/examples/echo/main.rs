@@ -14,7 +14,6 @@ mod client;
 mod descriptors;
 mod server;
 
-use anabranch::Cx;
 use async_io::Async;
 use std::{
     error::Error,
@@ -92,9 +91,8 @@ fn server(options: &Options) -> Result<(), Failure> {
                 let _ = io::stdin().read_to_end(&mut Vec::new());
                 canceller.cancel();
             });
-            let served = cx.timeout(options.limit, |cx| server::serve(cx, &listener, &served));
-            // That the time is up is one more way to end as it should.
-            served.unwrap_or(Ok(()))
+            // That the time is up is one more way to end as it should: then too `serve` succeeds.
+            cx.timeout(options.limit, |cx| server::serve(cx, &listener, &served))
         })
     })?;
     println!("server: {served}, {}", peak_memory());
@@ -108,7 +106,7 @@ fn client(options: &Options, address: SocketAddr) -> Result<(), Failure> {
     descriptors::want(options.connections)?;
     let report = anabranch::run(|cx| {
         cx.timeout(options.limit, |cx| client::talk(cx, address, options.connections, options.messages))
-    })??;
+    })?;
     println!("client: {report}, {}", peak_memory());
     Ok(())
 }
@@ -128,8 +126,8 @@ fn alone(options: &Options) -> Result<(), Failure> {
                     end
                 },
                 |cx| {
-                    let talk = |cx: &Cx<'_>| client::talk(cx, address, options.connections, options.messages);
-                    let report = cx.timeout(options.limit, talk);
+                    let (connections, messages) = (options.connections, options.messages);
+                    let report = cx.timeout(options.limit, |cx| client::talk(cx, address, connections, messages));
                     canceller.cancel();
                     report
                 },
@@ -137,7 +135,7 @@ fn alone(options: &Options) -> Result<(), Failure> {
         })
     });
     end?;
-    let report = report??;
+    let report = report?;
     println!("client: {report}\nserver: {served}\nboth: {}", peak_memory());
     Ok(())
 }

@@ -19,5 +19,5 @@ pub use self::{
     run::run,
     scope::{FiberScope, ScopedHandle, Spawner},
     spawn::{JoinError, JoinHandle, spawn},
-    time::{Interval, TimedOut},
+    time::Interval,
 };

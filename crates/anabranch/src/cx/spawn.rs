@@ -10,7 +10,7 @@ use crate::{
     },
     time::NEVER,
     wait::{
-        Cancelled, Cx,
+        Cancelled, Cx, TimedOut,
         cancel::CancelScope,
         cx::{Deadline, Reason, Strand},
         future::{AsyncWait, Handed},
@@ -307,6 +307,8 @@ impl<T> Future for JoinHandle<T> {
 pub enum JoinError {
     /// Whoever waited for it was cancelled, or it was a future that was.
     Cancelled,
+    /// The time of a [timeout](Cx::timeout) around the wait was up.
+    TimedOut,
     /// The fiber panicked; the payload.
     Panicked(Box<dyn Any + Send>),
 }
@@ -317,10 +319,17 @@ impl From<Cancelled> for JoinError {
     }
 }
 
+impl From<TimedOut> for JoinError {
+    fn from(_: TimedOut) -> Self {
+        Self::TimedOut
+    }
+}
+
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
+            Self::TimedOut => TimedOut.fmt(f),
             Self::Panicked(payload) => {
                 let text = payload.downcast_ref::<&str>().copied();
                 let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -1,17 +1,13 @@
 //! Sleeping, and scopes that end at a time.
 
 use crate::wait::{
-    Cancelled, Cx,
+    Cancelled, Cx, TimedOut,
     cancel::CancelScope,
     cx::{Deadline, Reason},
     place::Place,
     waiter::{Outcome, Waiter},
 };
-use std::{
-    error::Error,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// A place where nothing ever happens.
 struct Nowhere;
@@ -75,22 +71,30 @@ impl Cx<'_> {
 
     /// Gives `body` so much time: afterwards all waits in it are cancelled.
     ///
+    /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody in it had
+    /// noticed: the error is [`TimedOut`] instead.
+    ///
     /// # Errors
-    /// When the time was up before `body` returned, and it noticed. What it returned is dropped then. (If it was the scope
-    /// around this one that was cancelled, the result of `body` will say so.)
+    /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up, the
+    /// error is that of `body`.
     ///
     /// ```
-    /// use anabranch::{Cancelled, TimedOut};
-    /// use std::time::Duration;
+    /// use anabranch::WaitError;
+    /// use std::{io, time::Duration};
     ///
     /// anabranch::run(|cx| {
-    ///     let late = cx.timeout(Duration::from_millis(1), |cx| cx.sleep(Duration::from_secs(3600)));
-    ///     assert_eq!(late, Err(TimedOut));
-    ///     let quick = cx.timeout(Duration::from_secs(3600), |_| Ok::<_, Cancelled>("done"));
-    ///     assert_eq!(quick, Ok(Ok("done")));
+    ///     let late: Result<(), _> = cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
+    ///     assert_eq!(late, Err(WaitError::TimedOut));
+    ///     let read: io::Result<()> = cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
+    ///     assert_eq!(read.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    ///     let quick = cx.timeout(Duration::from_secs(3600), |_| Ok::<_, WaitError>("done"));
+    ///     assert_eq!(quick, Ok("done"));
     /// });
     /// ```
-    pub fn timeout<R>(&self, duration: Duration, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+    pub fn timeout<R, E>(&self, duration: Duration, body: impl FnOnce(&Cx<'_>) -> Result<R, E>) -> Result<R, E>
+    where
+        E: From<TimedOut>,
+    {
         self.limit(self.strand.clock().tick_after(duration), body)
     }
 
@@ -98,11 +102,17 @@ impl Cx<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn with_deadline<R>(&self, instant: Instant, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+    pub fn with_deadline<R, E>(&self, instant: Instant, body: impl FnOnce(&Cx<'_>) -> Result<R, E>) -> Result<R, E>
+    where
+        E: From<TimedOut>,
+    {
         self.limit(self.strand.clock().tick_at(instant), body)
     }
 
-    fn limit<R>(&self, at: u64, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
+    fn limit<R, E>(&self, at: u64, body: impl FnOnce(&Cx<'_>) -> Result<R, E>) -> Result<R, E>
+    where
+        E: From<TimedOut>,
+    {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
         let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
         let deadline = if at < self.deadline.at {
@@ -112,7 +122,7 @@ impl Cx<'_> {
             self.deadline
         };
         let result = body(&Cx::new(self.strand, &scope, deadline, self.locals));
-        if scope.is_flagged() && !self.scope.is_cancelled() { Err(TimedOut) } else { Ok(result) }
+        result.map_err(|error| if scope.is_flagged() && !self.scope.is_cancelled() { TimedOut.into() } else { error })
     }
 
     /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done to the
@@ -182,15 +192,3 @@ impl Interval {
         Ok(reached)
     }
 }
-
-/// The time was up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TimedOut;
-
-impl fmt::Display for TimedOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time was up")
-    }
-}
-
-impl Error for TimedOut {}

@@ -169,11 +169,12 @@ impl<'a> Cx<'a> {
     /// How long the scope may still take. `None`: as long as it likes.
     ///
     /// ```
+    /// use anabranch::TimedOut;
     /// use std::time::Duration;
     ///
     /// anabranch::run(|cx| {
     ///     assert_eq!(cx.time_left(), None);
-    ///     let left = cx.timeout(Duration::from_secs(60), |cx| cx.time_left());
+    ///     let left = cx.timeout(Duration::from_secs(60), |cx| Ok::<_, TimedOut>(cx.time_left()));
     ///     assert!(left.unwrap().unwrap() <= Duration::from_secs(60));
     /// });
     /// ```

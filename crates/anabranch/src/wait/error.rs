@@ -1,6 +1,6 @@
 //! What a wait can fail with.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, io};
 
 /// The scope in which somebody waited was cancelled, or its deadline has passed.
 ///
@@ -17,12 +17,39 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// Why a wait with a deadline of its own ended without result.
+/// So that `?` works in functions that read and write. The kind is [`Other`](io::ErrorKind::Other), and not `Interrupted`, after
+/// which many would try again.
+impl From<Cancelled> for io::Error {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::other(cancelled)
+    }
+}
+
+/// The time that [`Cx::timeout`](crate::Cx::timeout) gave was up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TimedOut;
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time was up")
+    }
+}
+
+impl Error for TimedOut {}
+
+/// The kind is [`TimedOut`](io::ErrorKind::TimedOut).
+impl From<TimedOut> for io::Error {
+    fn from(timed_out: TimedOut) -> Self {
+        Self::new(io::ErrorKind::TimedOut, timed_out)
+    }
+}
+
+/// Why a wait with a deadline of its own, or one inside [`Cx::timeout`](crate::Cx::timeout), ended without result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitError {
     /// The scope was cancelled, or the scope's deadline has passed.
     Cancelled,
-    /// The deadline of this wait has passed.
+    /// The deadline of this wait has passed, or that of the timeout from which the error comes.
     TimedOut,
 }
 
@@ -32,11 +59,27 @@ impl From<Cancelled> for WaitError {
     }
 }
 
+impl From<TimedOut> for WaitError {
+    fn from(_: TimedOut) -> Self {
+        Self::TimedOut
+    }
+}
+
+/// As from [`Cancelled`] and from [`TimedOut`].
+impl From<WaitError> for io::Error {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Cancelled => Cancelled.into(),
+            WaitError::TimedOut => TimedOut.into(),
+        }
+    }
+}
+
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
-            Self::TimedOut => f.write_str("the deadline of the wait has passed"),
+            Self::TimedOut => TimedOut.fmt(f),
         }
     }
 }

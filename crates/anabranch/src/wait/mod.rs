@@ -18,7 +18,7 @@ pub(crate) mod waiter;
 
 pub use self::{
     cx::Cx,
-    error::{Cancelled, WaitError},
+    error::{Cancelled, TimedOut, WaitError},
     locals::FiberLocal,
     trigger::{Signal, Trigger},
 };

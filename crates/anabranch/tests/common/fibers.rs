@@ -2,7 +2,7 @@
 
 use super::{LONG, watchdog};
 use anabranch::{
-    Cancelled, Cx, FiberState, Pool,
+    Cancelled, Cx, FiberState, Pool, WaitError,
     wait::{Signal, Trigger},
 };
 use std::{
@@ -13,6 +13,11 @@ use std::{
 
 /// Longer than any test.
 pub const FOREVER: Duration = Duration::from_secs(1 << 20);
+
+/// Until it is cancelled, for scopes with a time limit.
+pub fn sleep_for_ever(cx: &Cx<'_>) -> Result<(), WaitError> {
+    Ok(cx.sleep(FOREVER)?)
+}
 
 /// The check on pools of 1, 2 and 8 threads, with membarrier and without, under one watchdog.
 pub fn in_all_pools(check: impl Fn(&Pool)) {
