@@ -33,6 +33,8 @@
 //!   never met again by unrelated work on the same stack.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod channel;
 #[cfg(not(loom))]
 mod cx;
 #[cfg(all(unix, not(loom)))]
