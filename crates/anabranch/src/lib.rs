@@ -59,8 +59,8 @@ pub mod wait;
 #[cfg(not(loom))]
 pub use crate::{
     cx::{
-        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Spawner,
-        TimedOut, fibers, run, spawn, spawn_async,
+        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
+        Spawner, TimedOut, fibers, run, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,

@@ -7,6 +7,11 @@
 //! | [`rendezvous`] | any number of senders and receivers | none: who sends meets who receives |
 //! | [`oneshot`] | one sender, one receiver | one value, once |
 //! | [`spsc`] | one sender, one receiver: a stream | so many, or any number |
+//! | [`watch`] | any number; all receivers see the latest value | one value |
+//! | [`broadcast`] | any number; all receivers get all values | the last so many |
+//!
+//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, a [`ReceiverSet`] receives from any
+//! number of members as if they were one, [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
 //! `recv_until(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
@@ -21,9 +26,13 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks, spin} <- shared <- mpmc`, `operation <- ` all that users see.
+// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks, spin} <- shared <- mpmc <- set`, `{spin, board} <- {watch, broadcast}`, `operation <- ` all that users see.
 #[cfg(not(loom))]
 mod blocks;
+#[cfg(not(loom))]
+mod board;
+#[cfg(not(loom))]
+pub mod broadcast;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
@@ -44,6 +53,8 @@ mod spin;
 #[cfg(not(loom))]
 pub mod spsc;
 pub(crate) mod stream;
+#[cfg(not(loom))]
+pub mod watch;
 pub(crate) mod word;
 
 #[cfg(not(loom))]

@@ -505,7 +505,8 @@ impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), Refused<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        let value = self.value.take().expect("a value is sent once");
+        // A selection may attempt again what it has done.
+        let Some(value) = self.value.take() else { return Some(Ok(())) };
         // SAFETY: as for `Reserving`.
         match unsafe { &mut *self.room.inlet.get() }.push(value) {
             Ok(()) => Some(Ok(())),
