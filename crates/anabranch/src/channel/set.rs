@@ -238,7 +238,7 @@ impl<R: Receive> ReceiverSet<R> {
         self.free.push(member.index);
         let was_called = seat.stop_listening();
         // The seat has nothing left to do but to let go of the receiver.
-        let receiver = seat.into_receiver();
+        let receiver = (*seat).into_receiver();
         if was_called {
             receiver.pass_on();
         }
@@ -382,9 +382,9 @@ impl<R: Receive> ReceiverSet<R> {
 
 impl<R: Source> Seat<R> {
     /// The seat does not wait.
-    fn into_receiver(self: Box<Self>) -> R {
+    fn into_receiver(self) -> R {
         debug_assert!(!self.is_waiting);
-        let seat = std::mem::ManuallyDrop::new(*self);
+        let seat = std::mem::ManuallyDrop::new(self);
         // SAFETY: each field is taken once, and the seat is not dropped as a whole.
         unsafe {
             drop(std::ptr::read(&raw const seat.notice));

@@ -202,7 +202,7 @@ impl<T> Channel<T> {
 
     pub(crate) fn is_full(&self) -> bool {
         let state = self.state.lock();
-        !state.has_room(self.capacity) && !(self.capacity == 0 && !state.receivers.is_empty())
+        !state.has_room(self.capacity) && (self.capacity != 0 || state.receivers.is_empty())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

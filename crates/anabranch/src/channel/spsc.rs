@@ -236,7 +236,6 @@ impl<T> Sender<T> {
                 Err(_) => return Err(RecvError::Cancelled),
             },
         }
-        drop(operation);
         Ok(Permit { inlet: &mut self.inlet })
     }
 

@@ -52,7 +52,7 @@ impl<T> Sender<T> {
     /// later. One allocation.
     pub fn send(&self, value: T) {
         // A watch channel is closed by its last sender alone.
-        drop(self.board.publish(Arc::new(value), |latest, value| std::mem::replace(latest, value)));
+        drop(self.board.publish(Arc::new(value), std::mem::replace));
     }
 
     /// The latest value.
