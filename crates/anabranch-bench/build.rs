@@ -22,6 +22,10 @@ fn main() {
         ("rayon", "rayon-core"),
         ("anabranch-bench", "chili"),
         ("anabranch-bench", "forte"),
+        ("anabranch-bench", "may"),
+        ("anabranch-bench", "tokio"),
+        ("anabranch-bench", "async-executor"),
+        ("anabranch-bench", "parking_lot"),
     ] {
         let version = lock::version_of(&lock, dependant, peer)
             .unwrap_or_else(|| panic!("Cargo.lock names no {peer} for {dependant}"));

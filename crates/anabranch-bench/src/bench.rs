@@ -4,35 +4,92 @@
 //! taken within a round is hardly touched. The order within a round is shuffled, from a fixed seed, so that no variant
 //! always follows the same other one.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::isolate::{Failure, in_child};
-use crate::peers::Kind;
 use crate::sample::Sample;
 use crate::stats::{Summary, median, median_ratio};
-use crate::workloads::{AnyWorkload, Threads};
 
 /// Longer than any sample that ends.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// The peers of a bench.
+pub trait Peers: Copy + Eq + fmt::Display + Serialize + 'static {
+    /// All of them, in the order in which they are reported.
+    const ALL: &'static [Self];
+
+    /// The peer that the others are related to, if it takes part.
+    const BASELINE: Self;
+
+    /// The thread counts with which it is run where the workload wants these. `None`: it decides for itself.
+    fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
+        asked.iter().copied().map(Some).collect()
+    }
+
+    /// How a number of threads is shown in its lines.
+    fn threads_shown(self, threads: Option<usize>) -> String {
+        threads.map_or_else(|| "dflt".into(), |threads| threads.to_string())
+    }
+}
+
+/// The names of all peers, separated by commas.
+pub fn names<K: Peers>() -> String {
+    K::ALL.iter().map(K::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The peer that is shown as `name`.
+///
+/// # Errors
+/// If none is; the message lists them.
+pub fn by_name<K: Peers>(name: &str) -> Result<K, String> {
+    let found = K::ALL.iter().copied().find(|peer| peer.to_string() == name);
+    found.ok_or_else(|| format!("no peer is called `{name}`; there are {}", names::<K>()))
+}
+
+/// The thread counts with which a workload is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Those that the user chose.
+    Asked,
+    /// This one, as the workload is about it.
+    Fixed(usize),
+}
+
+/// A workload whose peer is chosen at run time.
+pub trait AnyWorkload<K> {
+    /// What it does, in a few words.
+    fn title(&self) -> String;
+    /// The unit of [`Sample::value`].
+    fn unit(&self) -> &'static str;
+    /// The thread counts with which it is run.
+    fn threads(&self) -> Threads;
+    /// How many rounds it is run when the user asks for `asked`.
+    fn rounds(&self, asked: usize) -> usize;
+    /// Whether `kind` can take part.
+    fn suits(&self, kind: K) -> bool;
+    /// Makes a pool of `threads` threads of the peer, and takes one sample there.
+    fn sample_with(&self, kind: K, threads: usize) -> Sample;
+}
+
 /// A peer with a number of threads: one line of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Variant {
+pub struct Variant<K> {
     /// The peer.
-    pub peer: Kind,
+    pub peer: K,
     /// Its threads; `None` where the peer decides for itself.
     pub threads: Option<usize>,
 }
 
 /// All samples of a variant.
 #[derive(Clone, Debug, Serialize)]
-pub struct Series {
+pub struct Series<K> {
     /// Whose samples they are.
     #[serde(flatten)]
-    pub variant: Variant,
+    pub variant: Variant<K>,
     /// One entry a round; `None` where there is no sample.
     pub samples: Vec<Option<Sample>>,
     /// Why samples are missing. A variant that failed is not tried again.
@@ -41,7 +98,7 @@ pub struct Series {
 
 /// All samples of a workload.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct Outcome<K> {
     /// The workload's name on the command line.
     pub name: &'static str,
     /// What it does.
@@ -51,42 +108,47 @@ pub struct Outcome {
     /// How many rounds were run.
     pub rounds: usize,
     /// The variants, in the order of the report.
-    pub series: Vec<Series>,
+    pub series: Vec<Series<K>>,
 }
 
 /// The figures of one line of a table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Line {
+pub struct Line<K> {
     /// Whose figures they are.
-    pub variant: Variant,
+    pub variant: Variant<K>,
     /// The samples' values.
     pub value: Summary,
-    /// How many times the value of plain recursion in the same round; the median of that.
-    pub to_plain: Option<f64>,
+    /// How many times the value of the baseline in the same round; the median of that.
+    pub to_baseline: Option<f64>,
     /// The same for the CPU time per value, which tells what was burnt to be that fast.
-    pub cpu_to_plain: Option<f64>,
+    pub cpu_to_baseline: Option<f64>,
     /// Medians of the further figures.
     pub extra: Vec<(String, f64)>,
 }
 
-impl Outcome {
+impl<K: Peers> Outcome<K> {
     /// Computes the line of each variant that has samples.
-    pub fn lines(&self) -> Vec<Line> {
-        let plain = self.series.iter().find(|series| series.variant.peer == Kind::Plain);
-        self.series.iter().filter_map(|series| line(series, plain)).collect()
+    pub fn lines(&self) -> Vec<Line<K>> {
+        // With as many threads if it ran with several, or else with those it has.
+        let baselines: Vec<_> = self.series.iter().filter(|series| series.variant.peer == K::BASELINE).collect();
+        let baseline = |series: &Series<K>| {
+            let same = baselines.iter().find(|baseline| baseline.variant.threads == series.variant.threads);
+            same.or(baselines.first()).copied()
+        };
+        self.series.iter().filter_map(|series| line(series, baseline(series))).collect()
     }
 
     /// The variants that failed, with the reason.
-    pub fn failures(&self) -> impl Iterator<Item = (Variant, &str)> {
+    pub fn failures(&self) -> impl Iterator<Item = (Variant<K>, &str)> {
         self.series.iter().filter_map(|series| Some((series.variant, series.failure.as_deref()?)))
     }
 }
 
-fn line(series: &Series, plain: Option<&Series>) -> Option<Line> {
-    let column = |series: &Series, figure: fn(&Sample) -> f64| -> Vec<Option<f64>> {
+fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Line<K>> {
+    let column = |series: &Series<K>, figure: fn(&Sample) -> f64| -> Vec<Option<f64>> {
         series.samples.iter().map(|sample| sample.as_ref().map(figure)).collect()
     };
-    let ratio = |figure: fn(&Sample) -> f64| median_ratio(&column(series, figure), &column(plain?, figure));
+    let ratio = |figure: fn(&Sample) -> f64| median_ratio(&column(series, figure), &column(baseline?, figure));
     // Samples may differ in the amount of work (calls repeated for a given time), so CPU is taken per unit of it.
     let cpu_per_value: fn(&Sample) -> f64 = |sample| sample.cpu / sample.wall * sample.value;
     let names = series.samples.iter().flatten().next().map(|sample| sample.extra.keys());
@@ -98,46 +160,46 @@ fn line(series: &Series, plain: Option<&Series>) -> Option<Line> {
     Some(Line {
         variant: series.variant,
         value: Summary::of(&series.samples.iter().flatten().map(|sample| sample.value).collect::<Vec<_>>())?,
-        to_plain: ratio(|sample| sample.value),
-        cpu_to_plain: ratio(cpu_per_value),
+        to_baseline: ratio(|sample| sample.value),
+        cpu_to_baseline: ratio(cpu_per_value),
         extra: extra.collect(),
     })
 }
 
 /// The variants of a workload, in the order of the report.
-pub fn variants(workload: &dyn AnyWorkload, peers: &[Kind], asked: &[usize]) -> Vec<Variant> {
-    let fixed = match workload.threads() {
-        Threads::Asked => asked.to_vec(),
-        Threads::Fixed(threads) => vec![threads],
+pub fn variants<K: Peers>(workload: &dyn AnyWorkload<K>, peers: &[K], asked: &[usize]) -> Vec<Variant<K>> {
+    let asked = match workload.threads() {
+        Threads::Asked => asked,
+        Threads::Fixed(threads) => &[threads],
     };
     let mut variants = Vec::new();
-    for peer in Kind::ALL.into_iter().filter(|peer| peers.contains(peer) && workload.suits(*peer)) {
-        let threads = match peer {
-            Kind::Plain => vec![Some(1)],
-            Kind::AnabranchOutside => vec![None],
-            _ => fixed.iter().copied().map(Some).collect(),
-        };
-        variants.extend(threads.into_iter().map(|threads| Variant { peer, threads }));
+    for peer in K::ALL.iter().copied().filter(|peer| peers.contains(peer) && workload.suits(*peer)) {
+        variants.extend(peer.threads(asked).into_iter().map(|threads| Variant { peer, threads }));
     }
     variants
 }
 
 /// Runs a workload with all `variants`.
-pub fn run(name: &'static str, workload: &dyn AnyWorkload, variants: &[Variant], rounds: usize) -> Outcome {
+pub fn run<K: Peers>(
+    name: &'static str,
+    workload: &dyn AnyWorkload<K>,
+    variants: &[Variant<K>],
+    rounds: usize,
+) -> Outcome<K> {
     run_with(name, workload, variants, rounds, |variant| {
         in_child(LIMIT, || workload.sample_with(variant.peer, variant.threads.unwrap_or(0)))
     })
 }
 
-fn run_with(
+fn run_with<K: Peers>(
     name: &'static str,
-    workload: &dyn AnyWorkload,
-    variants: &[Variant],
+    workload: &dyn AnyWorkload<K>,
+    variants: &[Variant<K>],
     rounds: usize,
-    mut sample: impl FnMut(Variant) -> Result<Sample, Failure>,
-) -> Outcome {
+    mut sample: impl FnMut(Variant<K>) -> Result<Sample, Failure>,
+) -> Outcome<K> {
     let rounds = workload.rounds(rounds);
-    let mut series: Vec<Series> = variants
+    let mut series: Vec<Series<K>> = variants
         .iter()
         .map(|variant| Series { variant: *variant, samples: vec![None; rounds], failure: None })
         .collect();
@@ -174,7 +236,7 @@ impl Progress {
         Progress { name, rounds, start: Instant::now(), watched: io::stderr().is_terminal() }
     }
 
-    fn show(&self, round: usize, variant: Variant) {
+    fn show(&self, round: usize, variant: Variant<impl fmt::Display>) {
         self.print(format_args!(
             "{}: round {} of {}, {} s, {}",
             self.name,
@@ -189,7 +251,7 @@ impl Progress {
         self.print(format_args!(""));
     }
 
-    fn print(&self, text: std::fmt::Arguments<'_>) {
+    fn print(&self, text: fmt::Arguments<'_>) {
         if self.watched {
             let mut stderr = io::stderr();
             // A terminal that is gone is no reason to stop measuring.
@@ -201,6 +263,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::peers::Kind;
     use crate::sample::Meter;
     use crate::workloads::quicksort::Quicksort;
     use crate::workloads::sleepers::Sleepers;
@@ -209,13 +272,13 @@ mod tests {
         Sample::per_unit(Meter { wall, cpu }, 1.0, 1.0)
     }
 
-    fn variant(peer: Kind, threads: usize) -> Variant {
+    fn variant(peer: Kind, threads: usize) -> Variant<Kind> {
         Variant { peer, threads: Some(threads) }
     }
 
     #[test]
     fn variants_are_peers_times_threads() {
-        let found = variants(&Quicksort::new(10), &Kind::ALL, &[1, 4]);
+        let found = variants(&Quicksort::new(10), Kind::ALL, &[1, 4]);
         let expected = [
             variant(Kind::Plain, 1),
             variant(Kind::Anabranch, 1),
@@ -235,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_variant_runs_once_a_round_in_another_order() {
-        let all: Vec<Variant> = (1..=6).map(|threads| variant(Kind::Rayon, threads)).collect();
+        let all: Vec<Variant<Kind>> = (1..=6).map(|threads| variant(Kind::Rayon, threads)).collect();
         let mut seen = Vec::new();
         let outcome = run_with("fib", &Quicksort::new(10), &all, 3, |variant| {
             seen.push(variant.threads.unwrap());
@@ -265,9 +328,9 @@ mod tests {
             })
         });
         let lines = outcome.lines();
-        assert_eq!(lines[0].to_plain, Some(1.0));
-        assert_eq!(lines[1].to_plain, Some(0.5));
-        assert_eq!(lines[1].cpu_to_plain, Some(0.75));
+        assert_eq!(lines[0].to_baseline, Some(1.0));
+        assert_eq!(lines[1].to_baseline, Some(0.5));
+        assert_eq!(lines[1].cpu_to_baseline, Some(0.75));
         assert_eq!((lines[1].value.min, lines[1].value.median), (1.0, 2.0));
         assert_eq!(lines[1].extra, [("switches".to_owned(), 2.0)]);
     }

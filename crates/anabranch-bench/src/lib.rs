@@ -1,6 +1,7 @@
-//! Fork-join measured side by side: anabranch, its peers and plain recursion.
+//! Fork-join and fibers measured side by side: anabranch, its peers and plain recursion.
 //!
-//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run it. A *workload* (one file each in
+//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers` the other, which
+//! lives in [`fibers`] and is run by the same harness. A *workload* (one file each in
 //! [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a file of its own.
 //! [`mod@bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
 //! own ([`isolate`]), and [`report`] prints medians, minima, spreads and ratios to plain recursion in the same round.
@@ -17,10 +18,12 @@
 
 pub mod bench;
 pub mod crew;
+pub mod fibers;
 pub mod isolate;
 #[cfg(test)]
 mod lock;
 pub mod machine;
+pub mod options;
 pub mod peers;
 pub mod process;
 pub mod report;

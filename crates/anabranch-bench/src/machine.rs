@@ -1,9 +1,9 @@
 //! What was measured on what: the machine and the versions, for the head of a report.
 
-use std::fs;
 use std::thread::available_parallelism;
+use std::{fmt, fs};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The machine that a bench ran on.
 #[derive(Clone, Debug, Serialize)]
@@ -45,33 +45,61 @@ fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         .find_map(|(name, value)| (name.trim() == key).then(|| value.trim()))
 }
 
-/// What was compiled in, as `Cargo.lock` and the compiler say.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Versions {
-    /// The compiler.
-    pub rustc: &'static str,
-    /// anabranch.
-    pub anabranch: &'static str,
-    /// rayon.
-    pub rayon: &'static str,
-    /// The part of rayon that schedules.
-    pub rayon_core: &'static str,
-    /// chili.
-    pub chili: &'static str,
-    /// forte.
-    pub forte: &'static str,
-}
+/// What was measured, by name, and the compiler: as `Cargo.lock`, the compiler and the tools themselves say.
+#[derive(Clone, Debug)]
+pub struct Versions(Vec<(&'static str, String)>);
 
 impl Versions {
-    /// The versions of this build.
-    pub const BUILT: Versions = Versions {
-        rustc: env!("VERSION_RUSTC"),
-        anabranch: env!("VERSION_ANABRANCH"),
-        rayon: env!("VERSION_RAYON"),
-        rayon_core: env!("VERSION_RAYON_CORE"),
-        chili: env!("VERSION_CHILI"),
-        forte: env!("VERSION_FORTE"),
-    };
+    /// Of the libraries that the fork-join bench compares.
+    pub fn of_fork_join() -> Versions {
+        Versions::of(&[
+            ("rayon", env!("VERSION_RAYON")),
+            ("rayon-core", env!("VERSION_RAYON_CORE")),
+            ("chili", env!("VERSION_CHILI")),
+            ("forte", env!("VERSION_FORTE")),
+        ])
+    }
+
+    /// Of the libraries that the bench of fibers compares.
+    pub fn of_fibers() -> Versions {
+        Versions::of(&[
+            ("may", env!("VERSION_MAY")),
+            ("tokio", env!("VERSION_TOKIO")),
+            ("async-executor", env!("VERSION_ASYNC_EXECUTOR")),
+            ("parking_lot", env!("VERSION_PARKING_LOT")),
+        ])
+    }
+
+    fn of(peers: &[(&'static str, &str)]) -> Versions {
+        let always = [("rustc", env!("VERSION_RUSTC")), ("anabranch", env!("VERSION_ANABRANCH"))];
+        Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())
+    }
+
+    /// Adds one that is known only when the bench runs.
+    pub fn with(mut self, name: &'static str, version: &str) -> Versions {
+        self.0.push((name, version.to_owned()));
+        self
+    }
+}
+
+impl fmt::Display for Versions {
+    /// The compiler on a line of its own, as it writes its name itself.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, version)) in self.0.iter().enumerate() {
+            match index {
+                0 => write!(f, "{version}")?,
+                1 => write!(f, "\n{name} {version}")?,
+                _ => write!(f, ", {name} {version}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Versions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, version)| (name, version)))
+    }
 }
 
 #[cfg(test)]
@@ -96,9 +124,14 @@ mod tests {
     #[test]
     fn versions_are_those_of_the_manifest() {
         // The manifest asks for these; a lock file that says otherwise was read wrongly.
-        assert!(Versions::BUILT.rayon.starts_with("1."));
-        assert!(Versions::BUILT.chili.starts_with("0.2."));
-        assert_eq!(Versions::BUILT.forte, "1.0.0-alpha.4");
-        assert!(Versions::BUILT.rustc.starts_with("rustc "));
+        let shown = Versions::of_fork_join().to_string();
+        assert!(shown.starts_with("rustc "), "{shown}");
+        for version in [", rayon 1.", ", chili 0.2.", ", forte 1.0.0-alpha.4"] {
+            assert!(shown.contains(version), "{version} in {shown}");
+        }
+        let shown = Versions::of_fibers().with("go", "1.2.3").to_string();
+        for version in ["may 0.3.", ", tokio 1.", ", parking_lot 0.13.", ", go 1.2.3"] {
+            assert!(shown.contains(version), "{version} in {shown}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the operating system knows of this process: its CPU time, its threads and how often they were switched.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
 
@@ -41,6 +41,49 @@ impl Switches {
     }
 }
 
+/// What memory this process has at one moment, in bytes, and how many mappings it is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    resident: u64,
+    peak: u64,
+    tables: u64,
+    address: u64,
+    mappings: u64,
+}
+
+impl Memory {
+    /// Now.
+    pub fn now() -> Memory {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let bytes = |key| bytes_in(&status, key).unwrap_or(0);
+        Memory {
+            resident: bytes("VmRSS"),
+            peak: bytes("VmHWM"),
+            tables: bytes("VmPTE"),
+            address: bytes("VmSize"),
+            mappings: fs::read("/proc/self/maps").map_or(0, |maps| maps.iter().filter(|byte| **byte == b'\n').count())
+                as u64,
+        }
+    }
+
+    /// What has been added since `before` for each of `count`; `mappings` are all that there are.
+    pub fn each_since(self, before: Memory, count: u64) -> BTreeMap<String, f64> {
+        let each = |now: u64, before: u64| (now as f64 - before as f64) / count as f64;
+        BTreeMap::from([
+            ("resident".to_owned(), each(self.resident, before.resident)),
+            ("peak".to_owned(), each(self.peak, before.peak)),
+            ("tables".to_owned(), each(self.tables, before.tables)),
+            ("address".to_owned(), each(self.address, before.address)),
+            ("mappings".to_owned(), self.mappings as f64),
+        ])
+    }
+}
+
+fn bytes_in(status: &str, key: &str) -> Option<u64> {
+    let (_, value) = status.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| *name == key)?;
+    value.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
 fn switches_in(status: &str) -> u64 {
     status
         .lines()
@@ -59,6 +102,17 @@ mod tests {
     fn both_kinds_of_switches_are_added() {
         let status = "Name:\tx\nThreads:\t3\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t7\n";
         assert_eq!(switches_in(status), 157);
+    }
+
+    #[test]
+    fn memory_that_is_touched_is_resident() {
+        assert_eq!(bytes_in("VmPTE:\t      12 kB\nVmRSS:\t    2048 kB\n", "VmRSS"), Some(2048 * 1024));
+        let before = Memory::now();
+        let touched = std::hint::black_box(vec![1u8; 16 << 20]);
+        let each = Memory::now().each_since(before, touched.len() as u64);
+        // Other tests give memory back meanwhile, but not so much.
+        assert!(each["resident"] > 0.5 && each["address"] > 0.5, "{each:?}");
+        assert!(each["mappings"] >= 1.0);
     }
 
     #[test]

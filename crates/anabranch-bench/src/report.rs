@@ -4,65 +4,56 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::bench::{Line, Outcome, Variant};
+use crate::bench::{Line, Outcome, Peers};
 use crate::machine::{Machine, Versions};
-use crate::peers::Kind;
 
 /// Everything that a bench found, with every sample.
 #[derive(Debug, Serialize)]
-pub struct Report<'a> {
+pub struct Report<'a, K: Peers> {
     /// Where it ran.
     pub machine: &'a Machine,
     /// What was compiled in.
-    pub versions: Versions,
+    pub versions: &'a Versions,
     /// Whether it was a quick look.
     pub quick: bool,
-    /// The calibration of CPU work: nanoseconds a step.
-    pub nanoseconds_a_step: f64,
+    /// The calibration of CPU work, where there is such: nanoseconds a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nanoseconds_a_step: Option<f64>,
     /// The workloads, in the order in which they ran.
-    pub workloads: Vec<Entry<'a>>,
+    pub workloads: Vec<Entry<'a, K>>,
 }
 
 /// A workload within a [`Report`].
 #[derive(Debug, Serialize)]
-pub struct Entry<'a> {
+pub struct Entry<'a, K: Peers> {
     /// The samples.
     #[serde(flatten)]
-    pub outcome: &'a Outcome,
+    pub outcome: &'a Outcome<K>,
     /// What the table shows.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Line<K>>,
 }
 
-impl<'a> From<&'a Outcome> for Entry<'a> {
-    fn from(outcome: &'a Outcome) -> Entry<'a> {
+impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
+    fn from(outcome: &'a Outcome<K>) -> Entry<'a, K> {
         Entry { outcome, lines: outcome.lines() }
     }
 }
 
-/// The lines that stand above all tables.
-pub fn head(machine: &Machine, versions: &Versions) -> String {
+/// The lines that stand above all tables. The `legend` explains the columns.
+pub fn head(machine: &Machine, versions: &Versions, legend: &str) -> String {
     format!(
-        "{} CPUs: {}, {:.0} GiB, {}, load {}\n\
-         {}\n\
-         anabranch {}, rayon {} (rayon-core {}), chili {}, forte {}\n\
-         Each sample in a process of its own; rounds interleaved. /plain: median of the ratios to plain\n\
-         recursion in the same round; CPU/pl: the same for CPU time. dflt: the default pool's threads.\n",
+        "{} CPUs: {}, {:.0} GiB, {}, load {}\n{versions}\n\
+         Each sample in a process of its own; rounds interleaved. {legend}\n",
         machine.cpus,
         machine.cpu,
         machine.memory as f64 / (1u64 << 30) as f64,
         machine.kernel,
         machine.load,
-        versions.rustc,
-        versions.anabranch,
-        versions.rayon,
-        versions.rayon_core,
-        versions.chili,
-        versions.forte,
     )
 }
 
-/// The table of one workload, at most 100 columns wide.
-pub fn table(outcome: &Outcome) -> String {
+/// The table of one workload, at most 100 columns wide where it has no more than two further figures.
+pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     let lines = outcome.lines();
     let mut text = format!("\n{}: {}\n", outcome.name, outcome.title);
     let rounds = match outcome.rounds {
@@ -79,46 +70,39 @@ pub fn table(outcome: &Outcome) -> String {
         "min",
         "p10",
         "p90",
-        "/plain",
-        "CPU/pl",
+        "/base",
+        "CPU/b",
     );
     for (name, _) in extras {
-        let _ = write!(text, " {name:>13}");
+        let _ = write!(text, " {name:>7}");
     }
     text.push('\n');
     let mut above = None;
     for line in &lines {
         let peer = line.variant.peer;
-        let name = if above == Some(peer) { "" } else { peer.name() };
+        let name = if above == Some(peer) { String::new() } else { peer.to_string() };
         above = Some(peer);
         let _ = write!(
             text,
             "{name:<17} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
-            threads(line.variant),
+            peer.threads_shown(line.variant.threads),
             figure(line.value.median),
             figure(line.value.min),
             figure(line.value.p10),
             figure(line.value.p90),
-            line.to_plain.map_or_else(|| "-".into(), ratio),
-            line.cpu_to_plain.map_or_else(|| "-".into(), ratio),
+            line.to_baseline.map_or_else(|| "-".into(), ratio),
+            line.cpu_to_baseline.map_or_else(|| "-".into(), ratio),
         );
-        for (_, value) in &line.extra {
-            let _ = write!(text, " {:>13}", figure(*value));
+        for (name, value) in &line.extra {
+            let _ = write!(text, " {:>width$}", figure(*value), width = name.len().max(7));
         }
         text.push('\n');
     }
     for (variant, failure) in outcome.failures() {
-        let _ = writeln!(text, "{:<17} {:>7} {failure}", variant.peer, threads(variant));
+        let threads = variant.peer.threads_shown(variant.threads);
+        let _ = writeln!(text, "{:<17} {threads:>7} {failure}", variant.peer);
     }
     text
-}
-
-fn threads(variant: Variant) -> String {
-    match (variant.peer, variant.threads) {
-        (Kind::Plain, _) => "-".into(),
-        (_, Some(threads)) => threads.to_string(),
-        (_, None) => "dflt".into(),
-    }
 }
 
 /// A ratio. Against next to nothing, such as the CPU time of a process that sleeps, it may have many digits.
@@ -139,10 +123,11 @@ fn figure(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Series;
+    use crate::bench::{Series, Variant};
+    use crate::peers::Kind;
     use crate::sample::{Meter, Sample};
 
-    fn outcome() -> Outcome {
+    fn outcome() -> Outcome<Kind> {
         let series = |peer, threads, walls: &[f64]| Series {
             variant: Variant { peer, threads },
             samples: walls
@@ -182,7 +167,7 @@ mod tests {
             memory: 1 << 40,
             load: 12.34,
         };
-        let head = head(&machine, &Versions::BUILT);
+        let head = head(&machine, &Versions::of_fork_join(), "/base: as a ratio.");
         assert!(head.lines().all(|line| line.chars().count() <= 100), "{head}");
     }
 
@@ -209,9 +194,9 @@ mod tests {
         let machine = Machine::look();
         let report = Report {
             machine: &machine,
-            versions: Versions::BUILT,
+            versions: &Versions::of_fork_join(),
             quick: true,
-            nanoseconds_a_step: 2.0,
+            nanoseconds_a_step: Some(2.0),
             workloads: vec![Entry::from(&outcome)],
         };
         let json = serde_json::to_value(&report).unwrap();
@@ -219,7 +204,7 @@ mod tests {
         assert_eq!(series[0]["samples"][1]["wall"], 200_000.0);
         assert_eq!(series[1]["peer"], "anabranch-outside");
         assert_eq!(series[4]["failure"], "hung: no result after 60 s");
-        assert_eq!(json["workloads"][0]["lines"][1]["to_plain"], 0.5);
-        assert_eq!(json["versions"]["rayon"], Versions::BUILT.rayon);
+        assert_eq!(json["workloads"][0]["lines"][1]["to_baseline"], 0.5);
+        assert_eq!(json["versions"]["chili"], env!("VERSION_CHILI"));
     }
 }

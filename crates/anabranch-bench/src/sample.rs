@@ -36,7 +36,7 @@ impl Sample {
 }
 
 /// Wall and CPU time of a measured part, in seconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Meter {
     /// Time on the clock.
     pub wall: f64,
@@ -44,13 +44,31 @@ pub struct Meter {
     pub cpu: f64,
 }
 
+/// Measures from its start to its stop.
+#[derive(Debug)]
+pub struct Stopwatch {
+    cpu: f64,
+    start: Instant,
+}
+
+impl Stopwatch {
+    /// Starts one.
+    pub fn start() -> Stopwatch {
+        Stopwatch { cpu: process::cpu_seconds(), start: Instant::now() }
+    }
+
+    /// Stops it.
+    pub fn stop(self) -> Meter {
+        let wall = self.start.elapsed().as_secs_f64();
+        Meter { wall, cpu: process::cpu_seconds() - self.cpu }
+    }
+}
+
 /// Runs `f` and measures it.
 pub fn metered<R>(f: impl FnOnce() -> R) -> (R, Meter) {
-    let cpu = process::cpu_seconds();
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let result = f();
-    let wall = start.elapsed().as_secs_f64();
-    (result, Meter { wall, cpu: process::cpu_seconds() - cpu })
+    (result, watch.stop())
 }
 
 /// Calls `f` over and over for about `budget`, after a tenth of that to warm up, and measures the calls after the

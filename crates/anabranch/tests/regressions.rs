@@ -2,11 +2,14 @@
 
 mod common;
 
-use anabranch::{BuildError, Pool, join, scope};
-use common::{join_stolen, pool, wait_until, watchdog};
+use anabranch::{BuildError, Pool, join, par_for_each, scope};
+use common::{at_rest, join_stolen, pool, wait_until, watchdog};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{
+        Arc, Barrier, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -194,5 +197,43 @@ fn the_panic_of_a_payload_s_drop_is_dropped_as_well() {
         }));
         assert!(outcome.is_err());
         tally.assert_all_dropped();
+    });
+}
+
+/// The names of spares are asked for in the middle of waits. A panic there once unwound a join whose other half was running.
+#[test]
+fn names_that_are_not_to_be_had_do_not_cost_a_spare() {
+    const OWN: usize = 2;
+    fn name(i: usize) -> String {
+        match i % 3 {
+            _ if i < OWN => format!("own-{i}"),
+            0 => panic_any(i),
+            1 => "no\0name".to_owned(),
+            _ => format!("spare-{i}"),
+        }
+    }
+    watchdog(LIMIT, || {
+        let (names, panics) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let (named, thrown) = (Arc::clone(&names), Arc::clone(&panics));
+        let pool = Pool::builder()
+            .threads(OWN)
+            .thread_name(name)
+            .on_start(move |i| named.lock().unwrap().push((i, thread::current().name().unwrap().to_owned())))
+            .on_panic(move |panic| thrown.lock().unwrap().push(*panic.downcast::<usize>().unwrap()))
+            .build()
+            .unwrap();
+        let meeting = Barrier::new(12);
+        pool.install(|| par_for_each(0..12, |_| _ = meeting.wait()));
+        at_rest(&pool);
+        let all = OWN + pool.stats().spare_threads;
+        drop(pool);
+        let is_named = |i| i < OWN || i % 3 == 2;
+        let expected = (0..all).map(|i| (i, if is_named(i) { name(i) } else { format!("anabranch-{i}") }));
+        let (mut names, mut panics) = (names.lock().unwrap(), panics.lock().unwrap());
+        names.sort_unstable();
+        panics.sort_unstable();
+        assert!(all > 6, "{all} threads for twelve who meet");
+        assert!(names.iter().cloned().eq(expected), "{names:?}");
+        assert!(panics.iter().copied().eq((OWN..all).filter(|i| i % 3 == 0)), "{panics:?}");
     });
 }

@@ -92,6 +92,23 @@ fn a_pool_at_its_cap_goes_on_when_somebody_is_released_and_says_so_once() {
 }
 
 #[test]
+fn a_pool_that_nobody_listens_to_goes_on() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        return watchdog(LONG, || meets_the_cap(1));
+    }
+    // What the child says on its standard error is refused.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_pool_that_nobody_listens_to_goes_on", "--nocapture"])
+        .env(IS_CHILD, "1")
+        .stderr(writer)
+        .output()
+        .unwrap();
+    assert!(child.status.success() && String::from_utf8_lossy(&child.stdout).contains("1 passed"), "{child:?}");
+}
+
+#[test]
 fn a_pool_without_spares_goes_on_when_somebody_is_released() {
     watchdog(LONG, || meets_the_cap(0));
 }

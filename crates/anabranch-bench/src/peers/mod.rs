@@ -15,6 +15,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::{self, Peers};
+
 /// A library that can run two closures side by side.
 ///
 /// `join(cx, a, b)` runs `a` before `b` when nobody takes either of them. A peer that works the other way round swaps
@@ -65,10 +67,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order in which they are reported.
-    pub const ALL: [Kind; 7] =
-        [Kind::Plain, Kind::Hand, Kind::Anabranch, Kind::AnabranchOutside, Kind::Rayon, Kind::Chili, Kind::Forte];
-
     /// The name that the command line and the report use.
     pub fn name(self) -> &'static str {
         match self {
@@ -83,6 +81,29 @@ impl Kind {
     }
 }
 
+impl Peers for Kind {
+    const ALL: &'static [Kind] =
+        &[Kind::Plain, Kind::Hand, Kind::Anabranch, Kind::AnabranchOutside, Kind::Rayon, Kind::Chili, Kind::Forte];
+
+    const BASELINE: Kind = Kind::Plain;
+
+    fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
+        match self {
+            Kind::Plain => vec![Some(1)],
+            Kind::AnabranchOutside => vec![None],
+            _ => asked.iter().copied().map(Some).collect(),
+        }
+    }
+
+    fn threads_shown(self, threads: Option<usize>) -> String {
+        match (self, threads) {
+            (Kind::Plain, _) => "-".into(),
+            (_, Some(threads)) => threads.to_string(),
+            (_, None) => "dflt".into(),
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -93,10 +114,7 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Kind, String> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            let known = Kind::ALL.map(Kind::name).join(", ");
-            format!("no peer is called `{text}`; there are {known}")
-        })
+        bench::by_name(text)
     }
 }
 
@@ -106,7 +124,7 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for kind in Kind::ALL {
+        for kind in Kind::ALL.iter().copied() {
             assert_eq!(kind.name().parse(), Ok(kind));
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }

@@ -15,8 +15,13 @@ pub mod tree;
 pub mod uts;
 mod work;
 
+pub use crate::bench::Threads;
 pub use work::Spinner;
 
+use crate::bench::AnyWorkload;
+#[cfg(test)]
+use crate::bench::Peers;
+use crate::options::Listed;
 use crate::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
 use crate::sample::Sample;
 
@@ -29,15 +34,6 @@ pub struct Settings {
     pub fib: u32,
     /// Calibrated CPU work.
     pub spinner: Spinner,
-}
-
-/// The thread counts with which a workload is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// Those that the user chose.
-    Asked,
-    /// This one, as the workload is about it.
-    Fixed(usize),
 }
 
 /// A workload, with its data.
@@ -79,23 +75,7 @@ pub trait Workload {
     }
 }
 
-/// A [`Workload`] whose peer is chosen at run time.
-pub trait AnyWorkload {
-    /// See [`Workload::title`].
-    fn title(&self) -> String;
-    /// See [`Workload::unit`].
-    fn unit(&self) -> &'static str;
-    /// See [`Workload::threads`].
-    fn threads(&self) -> Threads;
-    /// See [`Workload::rounds`].
-    fn rounds(&self, asked: usize) -> usize;
-    /// See [`Workload::suits`].
-    fn suits(&self, kind: Kind) -> bool;
-    /// Makes a pool of `threads` threads of the peer, and takes one sample there.
-    fn sample_with(&self, kind: Kind, threads: usize) -> Sample;
-}
-
-impl<W: Workload> AnyWorkload for W {
+impl<W: Workload> AnyWorkload<Kind> for W {
     fn title(&self) -> String {
         Workload::title(self)
     }
@@ -132,11 +112,8 @@ impl<W: Workload> AnyWorkload for W {
     }
 }
 
-/// Builds a workload's data.
-pub type Build = fn(&Settings) -> Box<dyn AnyWorkload>;
-
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [(&str, Build); 18] = [
+pub const ALL: [Listed<Kind, Settings>; 18] = [
     ("tree-1k", |settings| Box::new(tree::Small::new(settings, false))),
     ("tree-1k-outside", |settings| Box::new(tree::Small::new(settings, true))),
     ("tree-10m", |_| Box::new(tree::Large::new(10_000_000))),
@@ -165,8 +142,8 @@ pub(crate) mod testing {
     use super::*;
 
     /// Takes a sample with everyone who suits `workload`. The workload itself checks the answers.
-    pub(crate) fn everyone_agrees(workload: &dyn AnyWorkload, threads: &[usize]) {
-        for kind in Kind::ALL.into_iter().filter(|kind| workload.suits(*kind)) {
+    pub(crate) fn everyone_agrees(workload: &dyn AnyWorkload<Kind>, threads: &[usize]) {
+        for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
             for &threads in threads {
                 let sample = workload.sample_with(kind, threads);
                 assert!(sample.value.is_finite() && sample.value >= 0.0, "{kind} measured {}", sample.value);

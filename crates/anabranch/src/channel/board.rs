@@ -111,7 +111,7 @@ impl<S> Board<S> {
         }
         // SAFETY: not in the queue; the rest is the caller's word.
         unsafe {
-            *entry.value() = seen;
+            entry.with(|value| *value = seen);
             state.waiting.push_back(entry, waiter, ticket);
         }
         true

@@ -569,7 +569,7 @@ unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: not in the queue; the rest is the caller's word.
         unsafe {
-            self.entry.value().is_taken = false;
+            self.entry.with(|offer| offer.is_taken = false);
             self.channel.register_sender(&self.entry, waiter, ticket)
         }
     }
@@ -577,7 +577,7 @@ unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn unregister(&self, has_decided: bool) {
         if has_decided {
             // SAFETY: decided from the queue.
-            self.has_permit.set(unsafe { self.entry.value() }.is_taken);
+            self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
         } else {
             // SAFETY: the caller's word.
             unsafe { self.channel.unregister_sender(&self.entry) };
@@ -601,7 +601,7 @@ impl<T> Drop for Reserving<'_, T> {
 impl<T> Sending<'_, T> {
     fn into_value(self) -> T {
         // SAFETY: not waiting, so the entry is in no queue.
-        unsafe { self.entry.value() }.value.take().expect("it was not sent")
+        unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
     }
 }
 
@@ -610,14 +610,15 @@ impl<T> Attempt for Sending<'_, T> {
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: as above.
-        let offer = unsafe { self.entry.value() };
+        let value = unsafe { self.entry.with(|offer| offer.value.take()) };
         // None is left when it was taken by the wait.
-        let Some(value) = offer.value.take() else { return Some(Ok(())) };
+        let Some(value) = value else { return Some(Ok(())) };
         match self.channel.try_send(value) {
             Ok(()) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
-                offer.value = Some(value);
+                // SAFETY: as above.
+                unsafe { self.entry.with(|offer| offer.value = Some(value)) };
                 None
             }
         }
@@ -629,7 +630,7 @@ unsafe impl<T> Place for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: as for `Reserving`.
         unsafe {
-            self.entry.value().is_taken = false;
+            self.entry.with(|offer| offer.is_taken = false);
             self.channel.register_sender(&self.entry, waiter, ticket)
         }
     }
@@ -640,11 +641,9 @@ unsafe impl<T> Place for Sending<'_, T> {
             return unsafe { self.channel.unregister_sender(&self.entry) };
         }
         // SAFETY: decided from the queue.
-        let offer = unsafe { self.entry.value() };
-        if offer.is_taken {
-            // It is another's now.
-            std::mem::forget(offer.value.take());
-        }
+        let taken = unsafe { self.entry.with(|offer| if offer.is_taken { offer.value.take() } else { None }) };
+        // It is another's now.
+        std::mem::forget(taken);
     }
 }
 

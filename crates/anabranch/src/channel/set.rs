@@ -100,18 +100,16 @@ struct Notice {
     desk: Arc<Desk>,
 }
 
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of a `Notice` in an `Arc`, by `insert`; whoever calls has the
-    // right to, by the contract of `Kind`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<Notice>()) },
-    wake: |waiter| {
-        // SAFETY: as above.
-        let notice = unsafe { Arc::from_raw(waiter.cast::<Notice>()) };
-        lock(&notice.desk.inbox).push(notice.member);
-        notice.desk.bell.notify();
-    },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<Notice>())) },
-};
+static KIND: Kind = Kind::in_arc::<Notice>(wake);
+
+/// # Safety
+/// The waiter was retained.
+unsafe fn wake(waiter: *const Waiter) {
+    // SAFETY: the waiter of this kind is the first field of a `Notice` in an `Arc`, by `insert`.
+    let notice = unsafe { Arc::from_raw(waiter.cast::<Notice>()) };
+    lock(&notice.desk.inbox).push(notice.member);
+    notice.desk.bell.notify();
+}
 
 struct Seat<R: Source> {
     receiver: R,
@@ -124,7 +122,7 @@ impl<R: Source> Seat<R> {
     /// Begins to wait. `false`: there is something to receive.
     fn listen(&mut self) -> bool {
         let waiter = &raw const self.notice.waiter;
-        self.notice.waiter.arm(0);
+        self.notice.waiter.arm(std::ptr::null());
         // SAFETY: armed; the seat is in a box and unregistered before that ends.
         self.is_waiting = unsafe { self.receiver.register(&self.wait, waiter) };
         if !self.is_waiting {

@@ -16,8 +16,10 @@
 //!
 //! Orderings: `swap` releases what was put down, and acquires, as does every `load`. `register` and `recall` are sequentially
 //! consistent, for the sake of a flag beside the word: who waits registers first and reads the flag then, who closes sets
-//! the flag first and recalls then, so one of the two sees the other. `is_left` is released and acquired: all that was done to
-//! the waiter comes before its end.
+//! the flag first and recalls then, so one of the two sees the other. (Both are read-modify-writes, of which one comes
+//! first: by that alone it holds, too, unless the word is written by a plain `set` in between. The models, which know
+//! nothing of sequential consistency but fences, go by this.) `is_left` is released and acquired: all that was done to the
+//! waiter comes before its end.
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
@@ -87,12 +89,18 @@ impl Word {
         self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::Acquire).is_ok()
     }
 
-    /// If somebody waits for the end of `number`, ends the wait and leaves the number.
+    /// If somebody waits for the end of `number`, ends the wait and leaves the number. A read-modify-write in any case.
     pub(crate) fn recall(&self, number: Content) -> Option<Wake> {
-        let content = self.0.load(Ordering::SeqCst);
-        let is_recalled = is_address(content) && number_of(content) == number && self.replace(content, number);
-        // SAFETY: taken out.
-        is_recalled.then(|| unsafe { decide(content) })?
+        let mut content = self.0.load(Ordering::Relaxed);
+        loop {
+            let is_awaited = is_address(content) && number_of(content) == number;
+            let next = if is_awaited { number } else { content };
+            match self.0.compare_exchange_weak(content, next, Ordering::SeqCst, Ordering::Relaxed) {
+                // SAFETY: taken out.
+                Ok(_) => return if is_awaited { unsafe { decide(content) } } else { None },
+                Err(found) => content = found,
+            }
+        }
     }
 
     /// Adds the address of a sleeper to `number`. `false`: the word holds another number.

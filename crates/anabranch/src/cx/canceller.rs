@@ -75,7 +75,7 @@ impl Cx<'_> {
     /// ```
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
         let target = Arc::new(Target(Mutex::new(&raw const scope)));
         let _forget = Forget(&target);
         let canceller = Canceller::new({

@@ -14,7 +14,6 @@ use crate::{
         cancel::CancelScope,
         cx::{Deadline, Reason, Strand},
         locals::Locals,
-        slot::SlotWait,
     },
 };
 use std::{
@@ -45,7 +44,7 @@ where
     fn run(self) -> R {
         let fiber = Worker::current().current_fiber().expect("an offer is run by a fiber");
         // SAFETY: the owner of the fork waits for it, and the fiber waits nowhere else meanwhile.
-        let scope = unsafe { CancelScope::below(&*self.cancel, fiber.waiter(), 0, false) };
+        let scope = unsafe { CancelScope::below(&*self.cancel, fiber.waiter(), false) };
         let outcome = {
             let cx = Cx::new(fiber, &scope, self.deadline, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| (self.function)(&cx)))
@@ -93,7 +92,7 @@ impl Cx<'_> {
         let reason = Reason::new(&"join");
         let worker = Worker::current();
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let cancel = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, false) };
+        let cancel = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
         let fork =
             Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, worker.stack.newest());
         let is_asked = worker.stack.is_asked();
@@ -137,14 +136,8 @@ impl Cx<'_> {
     #[inline(never)]
     unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: Reason) -> bool {
         // SAFETY: the caller's word.
-        let Some(offer) = (unsafe { worker.stack.finish_offered(fork.frame()) }) else { return false };
-        if offer.take() {
-            return false;
-        }
-        while !offer.done.is_notified() {
-            self.wait_shielded(&SlotWait::new(&offer.done), reason);
-        }
-        true
+        let offer = unsafe { worker.stack.finish_offered(fork.frame()) };
+        offer.is_some_and(|offer| !offer.take_back(self, reason))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     cx::scope::Spawner,
-    sys::sync::{Mutex, lock},
+    sys::sync::{Mutex, into_inner, lock},
     wait::{Cancelled, Cx},
 };
 use std::iter::Enumerate;
@@ -103,10 +103,7 @@ impl Cx<'_> {
         let items = items.into_iter().enumerate();
         let work = Work { state: Mutex::new(State { items, results: Vec::new(), error: None, fibers: 1 }), limit };
         self.scope(|s| work.run(s, s.spawner(), &function));
-        let state = match work.state.into_inner() {
-            Ok(state) => state,
-            Err(poisoned) => poisoned.into_inner(),
-        };
+        let state = into_inner(work.state);
         match state.error {
             Some(error) => Err(error),
             None => Ok(state.results.into_iter().map(|result| result.expect("each item has its result")).collect()),

@@ -2,7 +2,7 @@
 
 use crate::{
     cx::scope::Spawner,
-    sys::sync::{Mutex, lock},
+    sys::sync::{Mutex, into_inner, lock},
     wait::Cx,
 };
 
@@ -23,13 +23,6 @@ where
         spawner.cancel();
         drop(late);
     });
-}
-
-fn winner<R>(finish: Finish<R>) -> Option<R> {
-    match finish.into_inner() {
-        Ok(first) => first,
-        Err(poisoned) => poisoned.into_inner(),
-    }
 }
 
 /// Closures that [`Cx::race`] takes: tuples of up to eight with the same result.
@@ -107,7 +100,7 @@ impl Cx<'_> {
     pub fn race<R: Send>(&self, racers: impl Racers<R>) -> R {
         let finish = Finish::new(None);
         self.scope(|s| racers.start(s.spawner(), &finish));
-        winner(finish).expect("a tuple has at least one closure, and those that panic do so here")
+        into_inner(finish).expect("a tuple has at least one closure, and those that panic do so here")
     }
 
     /// As [`race`](Self::race), for any number of closures of one type. `None`: there were none.
@@ -135,7 +128,7 @@ impl Cx<'_> {
     {
         let finish = Finish::new(None);
         self.scope(|s| racers.into_iter().for_each(|racer| enter(s.spawner(), &finish, racer)));
-        winner(finish)
+        into_inner(finish)
     }
 
     /// As [`race_iter`](Self::race_iter), but only a success wins.
@@ -173,11 +166,8 @@ impl Cx<'_> {
                 });
             }
         });
-        winner(finish).ok_or_else(|| {
-            let mut errors = match errors.into_inner() {
-                Ok(errors) => errors,
-                Err(poisoned) => poisoned.into_inner(),
-            };
+        into_inner(finish).ok_or_else(|| {
+            let mut errors = into_inner(errors);
             errors.sort_by_key(|&(index, _)| index);
             errors.into_iter().map(|(_, error)| error).collect()
         })

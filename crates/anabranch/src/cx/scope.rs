@@ -1,6 +1,8 @@
 //! Scopes whose fibers may wait: all that is spawned in one has ended when it returns.
 //!
-//! The parent holds one share of `pending`, each child another; whoever gives the last one back ends the scope. A child that
+//! The parent holds a share of `pending` that is larger than those of all children can be, and counts for itself the children
+//! that it spawns; when it waits it gives back its share less that number. So a parent that spawns does not touch what the
+//! children on other threads touch when they end. Whoever brings `pending` to zero ends the scope. A child that
 //! panics cancels the scope; the panic is passed on when all have ended. A parent that panics is caught, cancels its
 //! children, waits for them, whatever is cancelled itself, and then goes on unwinding.
 //!
@@ -26,7 +28,7 @@ use crate::{
     },
 };
 use std::{
-    cell::UnsafeCell,
+    cell::{Cell, UnsafeCell},
     fmt,
     marker::PhantomData,
     mem,
@@ -34,6 +36,9 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
 };
+
+/// The parent's share of [`Ledger::pending`].
+const PARENT: u64 = 1 << 62;
 
 /// What a parent and its children share.
 struct Ledger {
@@ -83,6 +88,8 @@ impl Ledger {
 /// It is a [`Cx`] too, that of the scope: waits by it are cancelled with the scope.
 pub struct FiberScope<'scope, 'env: 'scope> {
     cx: Cx<'scope>,
+    /// How many children the parent itself has spawned.
+    spawned: Cell<u64>,
     spawner: Spawner<'scope, 'env>,
 }
 
@@ -130,25 +137,25 @@ impl Cx<'_> {
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let ledger = Ledger {
             // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
-            cancel: unsafe { CancelScope::below(self.scope, waiter, self.scope.depth() + 1, false) },
+            cancel: unsafe { CancelScope::below(self.scope, waiter, false) },
             deadline: self.deadline,
             registry,
-            pending: AtomicU64::new(1),
+            pending: AtomicU64::new(PARENT),
             done: Slot::new(),
             panic: Mutex::new(None),
         };
-        let outcome = {
-            let scope = FiberScope {
-                cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
-                spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
-            };
-            catch_unwind(AssertUnwindSafe(|| body(&scope)))
+        let scope = FiberScope {
+            cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
+            spawned: Cell::new(0),
+            spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
         };
+        let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
         if outcome.is_err() {
             ledger.cancel.cancel();
         }
         // Nothing between here and the end of the wait unwinds: the children borrow from what is above.
-        if ledger.pending.fetch_sub(1, Ordering::AcqRel) != 1 {
+        let share = PARENT - scope.spawned.get();
+        if ledger.pending.fetch_sub(share, Ordering::AcqRel) != share {
             while !ledger.done.is_notified() {
                 self.wait_shielded(&SlotWait::new(&ledger.done), reason);
             }
@@ -176,7 +183,8 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawner.spawn(function)
+        self.spawned.set(self.spawned.get() + 1);
+        self.spawner.spawn_child(function, None)
     }
 
     /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
@@ -185,7 +193,8 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawner.spawn_named(name, function)
+        self.spawned.set(self.spawned.get() + 1);
+        self.spawner.spawn_child(function, Some(name))
     }
 
     /// What the fibers of the scope may use to spawn others there: it can be copied and sent to them.
@@ -246,6 +255,7 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
         self.spawn_child(function, None)
     }
 
@@ -260,15 +270,16 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
         self.spawn_child(function, Some(name))
     }
 
+    /// The caller has counted the child.
     fn spawn_child<F, T>(self, function: F, name: Option<&str>) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
         let child = Arc::new(Child {
             ledger: self.ledger,
             done: Slot::new(),
@@ -287,8 +298,7 @@ impl<'scope> Spawner<'scope, '_> {
 
 impl fmt::Debug for Spawner<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let running = self.ledger.pending.load(Ordering::Relaxed).saturating_sub(1);
-        f.debug_struct("Scope").field("running", &running).finish_non_exhaustive()
+        f.debug_struct("Scope").field("is_cancelled", &self.ledger.cancel.is_cancelled()).finish_non_exhaustive()
     }
 }
 
@@ -316,23 +326,25 @@ where
         };
         let result = {
             // SAFETY: the ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
-            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), 0, false) };
+            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), false) };
             let cx = Cx::new(fiber, &scope, self.ledger.deadline, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| function(&cx)))
         };
-        let panic = match result {
-            Ok(result) => {
-                // SAFETY: as above.
-                unsafe { *self.stage.get() = Stage::Ended(result) };
-                None
-            }
-            Err(panic) => Some(panic),
-        };
-        self.done.notify();
+        fiber.clear_locals();
+        match result {
+            // SAFETY: as above.
+            Ok(result) => unsafe { *self.stage.get() = Stage::Ended(result) },
+            // Before the handle hears of it, for which this is a cancellation.
+            Err(panic) => self.ledger.note(panic),
+        }
+        // Without a handle there is nobody to wait for it, now or later.
+        if Arc::strong_count(&self) > 1 {
+            self.done.notify();
+        }
         // A result that nobody wants is dropped here, while what it borrows is there.
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
         // SAFETY: entered by `spawn_child`, and this is the last touch.
-        unsafe { Ledger::leave(ledger, panic.or(dropped.err())) };
+        unsafe { Ledger::leave(ledger, dropped.err()) };
     }
 
     fn name(&self) -> Option<Arc<str>> {

@@ -60,18 +60,26 @@ where
         let Stage::Unstarted(function) = (unsafe { self.stage.get().replace(Stage::Empty) }) else {
             unreachable!("a job is run once")
         };
-        // SAFETY: detached below, before the fiber ends.
+        // SAFETY: a job is run once, and nobody has waited in it; detached below, before the fiber ends.
         unsafe { self.scope.attach(fiber.waiter()) };
         fiber.set_root(&self.scope);
         let result = {
             let cx = Cx::new(fiber, &self.scope, Deadline::NONE, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
         };
-        fiber.clear_root();
+        fiber.clear_root(&self.scope);
         self.scope.detach();
+        fiber.clear_locals();
         // SAFETY: as above.
         unsafe { *self.stage.get() = Stage::Ended(result) };
-        self.done.notify();
+        // Without a handle there is nobody to wait for it, now or later.
+        if Arc::strong_count(&self) > 1 {
+            self.done.notify();
+        }
+        // A result that nobody wants is dropped here.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
+            fiber.report(panic);
+        }
     }
 
     fn name(&self) -> Option<Arc<str>> {
@@ -139,7 +147,7 @@ where
     T: Send + 'static,
 {
     let task = Arc::new(Task {
-        scope: CancelScope::root(std::ptr::null()),
+        scope: CancelScope::unattached(),
         done: Slot::new(),
         name: name.map(Arc::from),
         stage: UnsafeCell::new(Stage::Unstarted(function)),
@@ -203,6 +211,8 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
+        // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
+        self.wait = None;
         cx.checkpoint()?;
         while !self.is_finished() {
             let place = SlotWait::new(self.task.done());

@@ -31,9 +31,7 @@ impl Cx<'_> {
     /// Some twenty nanoseconds where there is no other.
     #[inline]
     pub fn yield_now(&self) {
-        if !self.strand.is_unwinding() {
-            self.strand.yield_now();
-        }
+        self.strand.yield_now();
     }
 
     /// Waits for so long.
@@ -106,7 +104,7 @@ impl Cx<'_> {
 
     fn limit<R>(&self, at: u64, body: impl FnOnce(&Cx<'_>) -> R) -> Result<R, TimedOut> {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
         let deadline = if at < self.deadline.at {
             // SAFETY: whoever sees it ends before `body` returns.
             unsafe { Deadline::of(&scope, at) }
@@ -133,7 +131,7 @@ impl Cx<'_> {
     /// ```
     pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         // SAFETY: as in `limit`.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), self.scope.depth() + 1, true) };
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), true) };
         body(&Cx::new(self.strand, &scope, Deadline::NONE, self.locals))
     }
 

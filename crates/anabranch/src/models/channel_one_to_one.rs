@@ -7,56 +7,46 @@ use crate::{
         packet::{self, PacketWait, State},
         stream::{Inlet, Outlet, StreamWait, stream},
     },
-    sys::parker::Parker,
+    sys::sync::Arc,
     wait::{
+        parked::Parked,
         place::Place,
-        waiter::{Kind, Outcome, Waiter},
+        waiter::{Outcome, Waiter},
     },
 };
 use loom::{cell::UnsafeCell, thread};
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 /// A strand of a model: it parks.
-#[repr(C)]
-struct Strand {
-    /// First, so that its address is the address of the whole.
-    waiter: Waiter,
-    parker: Parker,
-}
-
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of a `Strand` in an `Arc`, by `Strand::new`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<Strand>()) },
-    wake: |waiter| unsafe { Arc::from_raw(waiter.cast::<Strand>()).parker.unpark() },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<Strand>())) },
-};
+#[derive(Clone)]
+struct Strand(Arc<Parked>);
 
 impl Strand {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { waiter: Waiter::new(&KIND), parker: Parker::new() })
+    fn new() -> Self {
+        Self(Parked::new())
     }
 
     /// As `Cx::wait`. Whether it was not cancelled.
-    fn wait(self: &Arc<Self>, register: impl FnOnce(*const Waiter) -> bool, unregister: impl FnOnce(bool)) -> bool {
-        self.waiter.arm(0);
-        if !register(Arc::as_ptr(self).cast()) {
-            if self.waiter.disarm() {
+    fn wait(&self, register: impl FnOnce(*const Waiter) -> bool, unregister: impl FnOnce(bool)) -> bool {
+        self.0.waiter.arm(std::ptr::null());
+        if !register(&raw const self.0.waiter) {
+            if self.0.waiter.disarm() {
                 return true;
             }
-            return self.waiter.outcome() != Some(Outcome::Cancelled);
+            return self.0.waiter.outcome() != Some(Outcome::Cancelled);
         }
-        while self.waiter.outcome().is_none() {
-            self.parker.park();
+        while self.0.waiter.outcome().is_none() {
+            self.0.parker.park();
         }
-        let was_decided = self.waiter.outcome() != Some(Outcome::Cancelled);
+        let was_decided = self.0.waiter.outcome() != Some(Outcome::Cancelled);
         unregister(was_decided);
         was_decided
     }
 
     /// As a deadline, or a scope.
-    fn cancel(self: &Arc<Self>) {
+    fn cancel(&self) {
         // SAFETY: alive.
-        if let Some(wake) = unsafe { Waiter::decide(Arc::as_ptr(self).cast(), Outcome::Cancelled) } {
+        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
             wake.wake();
         }
     }
@@ -82,7 +72,7 @@ impl Parcel {
     }
 }
 
-fn recv_once(strand: &Arc<Strand>, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
+fn recv_once(strand: &Strand, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
     loop {
         match end.state() {
             // SAFETY: full.
@@ -141,7 +131,7 @@ fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
     explore("oneshot, receiver cancelled", Some(3), || {
         let (sender, receiver) = packet::packet();
         let strand = Strand::new();
-        let canceller = Arc::clone(&strand);
+        let canceller = strand.clone();
         let sending = thread::spawn(move || drop(sender.send(Parcel::new(7))));
         let cancelling = thread::spawn(move || canceller.cancel());
         // Received, or still there to be dropped.
@@ -154,7 +144,7 @@ fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
 }
 
 /// `None`: closed. `Some(None)`: cancelled.
-fn recv(strand: &Arc<Strand>, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
+fn recv(strand: &Strand, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
     loop {
         match outlet.pop() {
             Some(Ok(parcel)) => return Some(Some(parcel.open())),
@@ -174,7 +164,7 @@ fn recv(strand: &Arc<Strand>, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>
 }
 
 /// Whether it was sent.
-fn send(strand: &Arc<Strand>, inlet: &mut Inlet<Parcel>, value: u32) -> bool {
+fn send(strand: &Strand, inlet: &mut Inlet<Parcel>, value: u32) -> bool {
     let mut parcel = Parcel::new(value);
     loop {
         match inlet.push(parcel) {
@@ -266,7 +256,7 @@ fn models_channel_a_cancelled_receive_loses_nothing() {
     explore("stream, receiver cancelled", Some(2), || {
         let (mut inlet, mut outlet) = stream(None);
         let strand = Strand::new();
-        let canceller = Arc::clone(&strand);
+        let canceller = strand.clone();
         let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut inlet, 1)));
         let cancelling = thread::spawn(move || canceller.cancel());
         let mut got = recv(&strand, &mut outlet);

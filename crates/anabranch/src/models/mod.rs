@@ -3,10 +3,20 @@
 //! Run by `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1`. Each
 //! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
 
+mod cancel;
 mod channel_one_to_one;
 mod fork_stack;
+mod future;
+mod inbox;
+mod offer;
 mod parker;
+mod queue;
+mod seat;
 mod sleep;
+mod slot;
+mod strand;
+mod sync;
+mod waiter;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

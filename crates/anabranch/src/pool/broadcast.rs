@@ -3,7 +3,7 @@
 use crate::{
     pool::{registry::Registry, worker::Worker},
     scope::Ledger,
-    sys::sync::{Mutex, lock},
+    sys::sync::{Mutex, into_inner, lock},
 };
 
 pub(crate) fn broadcast<R: Send>(registry: &Registry, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
@@ -23,6 +23,6 @@ pub(crate) fn broadcast<R: Send>(registry: &Registry, op: impl Fn(usize) -> R + 
     });
     answers
         .into_iter()
-        .map(|answer| answer.into_inner().ok().flatten().expect("a task that did not panic has left its answer"))
+        .map(|answer| into_inner(answer).expect("a task that did not panic has left its answer"))
         .collect()
 }

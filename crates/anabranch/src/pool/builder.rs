@@ -64,7 +64,8 @@ impl Builder {
         self
     }
 
-    /// Names the pool's own threads. Without it: `anabranch-0`, `anabranch-1` and so on.
+    /// Names the pool's own threads. Without it: `anabranch-0`, `anabranch-1` and so on. So are spare threads if `name` panics
+    /// for them, or gives a name with a zero byte in it; for the others these panics come out of [`build`](Self::build).
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
         self.plan.name = Some(Box::new(name));
         self

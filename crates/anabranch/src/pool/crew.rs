@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    io,
+    io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Weak},
 };
@@ -74,14 +74,32 @@ impl Crew {
         let registry = self.registry.upgrade().expect("the registry owns its crew");
         let index = seat.index;
         let number = self.number(seat, &registry);
-        let name = self.plan.name.as_ref().map_or_else(|| format!("anabranch-{number}"), |name| name(number));
-        let mut builder = thread::Builder::new().name(name);
+        let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
         if let Some(bytes) = self.plan.stack_size {
             builder = builder.stack_size(bytes);
         }
-        let thread = builder.spawn(move || registry.crew.run(&registry, index, number, started))?;
-        lock(&self.threads).push(thread);
+        // The thread is in the list before anybody looks whether it is.
+        let mut threads = lock(&self.threads);
+        threads.push(builder.spawn(move || registry.crew.run(&registry, index, number, started))?);
         Ok(())
+    }
+
+    /// The name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a name that is
+    /// not to be had, or that no thread can have, is not taken.
+    fn name(&self, number: usize, is_spare: bool) -> String {
+        let usual = || format!("anabranch-{number}");
+        let Some(namer) = &self.plan.name else { return usual() };
+        if !is_spare {
+            return namer(number);
+        }
+        match catch_unwind(AssertUnwindSafe(|| namer(number))) {
+            Ok(name) if !name.contains('\0') => name,
+            Ok(_) => usual(),
+            Err(panic) => {
+                self.report(panic);
+                usual()
+            }
+        }
     }
 
     /// The number by which users know the thread: guests are not counted.
@@ -139,12 +157,9 @@ impl Crew {
         std::mem::forget(outcome);
     }
 
-    /// Adds a thread beyond the number of slots, which begins as the lookout. `false`: the cap is reached, the system refuses,
-    /// or the pool is closing.
+    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need
+    /// one to come to an end. `false`: the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        if registry.is_closing() {
-            return false;
-        }
         // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
         let error = if self.spares() < self.plan.max_spares {
             let seat = lock(&self.unused).take().unwrap_or_else(|| registry.add_seat(true).index);
@@ -174,27 +189,31 @@ impl Crew {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
         }
-        match error {
-            Some(error) => {
-                eprintln!("anabranch: the system refused a spare thread for one that is blocked: {error}");
-            }
-            None => eprintln!(
-                "anabranch: all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
+        let text = match error {
+            Some(error) => format!("the system refused a spare thread for one that is blocked: {error}"),
+            None => format!(
+                "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
                  Builder::max_spare_threads, or block less inside parallel code",
                 self.plan.max_spares
             ),
+        };
+        // Not `eprintln`, which panics where nobody reads: this is said in the middle of a wait, which must not unwind. Under
+        // shuttle there are thousands of pools, and it is said by chance.
+        if !cfg!(shuttle) {
+            let _ = writeln!(io::stderr(), "anabranch: {text}");
         }
     }
 
     /// Waits for all threads to end, unless the caller is one of them.
     pub(crate) fn see_off(&self) {
         let own = thread::current().id();
+        // What the others still do may need the caller.
+        if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {
+            return;
+        }
         loop {
             // One at a time: a thread that is about to end may just be adding a spare.
             let Some(thread) = lock(&self.threads).pop() else { return };
-            if thread.thread().id() == own {
-                return;
-            }
             // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
             let _ = thread.join();
         }

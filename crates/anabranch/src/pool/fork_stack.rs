@@ -229,6 +229,7 @@ impl ForkStack {
     /// # Safety
     /// Only the owner calls this, when all frames are published and none is on the shelf.
     pub(crate) unsafe fn detach(&self) -> *const Frame {
+        debug_assert_eq!(lock(&self.gate).published, 0, "what compute code has forked does not wait");
         let newest = self.newest();
         self.tail.store(ptr::null_mut(), Ordering::Relaxed);
         newest
@@ -240,7 +241,8 @@ impl ForkStack {
     /// Only the owner calls this, when no frame is linked.
     pub(crate) unsafe fn attach(&self, newest: *const Frame) {
         debug_assert!(self.newest().is_null());
-        self.tail.store(newest.cast_mut(), Ordering::Release);
+        // The frames came to raiders by the gate, when they were published.
+        self.tail.store(newest.cast_mut(), Ordering::Relaxed);
     }
 
     /// Links a piece of work that begins on this thread. The record stays where it is until `end`.

@@ -10,6 +10,11 @@ mod builder;
 mod crew;
 #[cfg(not(loom))]
 pub(crate) mod fibers;
+#[cfg(loom)]
+pub(crate) mod fibers {
+    //! What of it the models run.
+    pub(crate) mod ready;
+}
 pub(crate) mod fork_stack;
 pub(crate) mod frame;
 #[cfg(not(loom))]

@@ -80,7 +80,7 @@ fn cpu_clock(thread: u32) -> Option<u64> {
 
 /// Whether the system says that a thread sleeps: it is neither running nor ready to.
 #[cfg(all(target_os = "linux", not(shuttle)))]
-fn is_asleep(thread: u32) -> bool {
+pub(crate) fn is_asleep(thread: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")) else { return false };
     // The name before the state is in parentheses and may hold any character.
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
@@ -93,20 +93,20 @@ fn cpu_clock(_: u32) -> Option<u64> {
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
-fn is_asleep(_: u32) -> bool {
+pub(crate) fn is_asleep(_: u32) -> bool {
     false
 }
 
-/// Either stands still or has made a leap.
+/// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
 #[cfg(shuttle)]
 fn cpu_clock(_: u32) -> Option<u64> {
-    let runs = crate::sys::chance::one_in(2);
+    let runs = crate::sys::chance::one_in(8);
     Some(if runs { u64::MAX } else { 0 })
 }
 
 #[cfg(shuttle)]
-fn is_asleep(_: u32) -> bool {
-    crate::sys::chance::one_in(2)
+pub(crate) fn is_asleep(_: u32) -> bool {
+    !crate::sys::chance::one_in(4)
 }
 
 #[cfg(all(test, target_os = "linux", not(shuttle)))]

@@ -9,13 +9,16 @@
 //! | OFFERED | nobody has the fork              | the owner or a thief -> TAKEN, by CAS                          |
 //! | TAKEN   | whoever took it runs it          | the end; a thief notifies `done`                               |
 //!
-//! Orderings: the queue's lock carries the frame to the thief, `done` its result to the owner. A thief that comes too late
-//! touches the offer alone: the frame may be gone.
+//! Orderings: the queue's lock carries the frame to the thief, `done` its result to the owner, so taking the offer carries
+//! nothing. A thief that comes too late touches the offer alone: the frame may be gone.
 
 use crate::{
     pool::frame::Frame,
     sys::sync::{AtomicBool, Ordering},
-    wait::slot::Slot,
+    wait::{
+        cx::{Cx, Reason},
+        slot::{Slot, SlotWait},
+    },
 };
 
 /// See the [module](self).
@@ -23,7 +26,7 @@ pub(crate) struct Offer {
     is_taken: AtomicBool,
     frame: *const Frame,
     /// A thief has run it.
-    pub(crate) done: Slot,
+    done: Slot,
 }
 
 // SAFETY: the frame is touched by whoever has taken the offer alone.
@@ -37,12 +40,26 @@ impl Offer {
     }
 
     /// Takes the fork, to run it. `false`: another has.
-    pub(crate) fn take(&self) -> bool {
-        !self.is_taken.swap(true, Ordering::Acquire)
+    fn take(&self) -> bool {
+        !self.is_taken.swap(true, Ordering::Relaxed)
     }
 
-    /// The frame, for the thief that has taken it.
-    pub(crate) fn frame(&self) -> *const Frame {
-        self.frame
+    /// Takes the fork back, for its owner to run. `false`: another has run it; waits until it has.
+    pub(crate) fn take_back(&self, cx: &Cx<'_>, reason: Reason) -> bool {
+        let is_back = self.take();
+        while !is_back && !self.done.is_notified() {
+            cx.wait_shielded(&SlotWait::new(&self.done), reason);
+        }
+        is_back
+    }
+
+    /// Takes the fork, if nobody has it, and runs it on the calling thread. `finish` is called before the owner is told.
+    pub(crate) fn run(&self, finish: impl FnOnce()) {
+        if self.take() {
+            // SAFETY: taken just now, once.
+            unsafe { Frame::execute(self.frame) };
+            finish();
+            self.done.notify();
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         crew::{Crew, Plan},
-        fibers::{jobs::Job, limits::Limits},
+        fibers::{fiber::Fiber, jobs::Job, limits::Limits},
         seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -112,10 +112,29 @@ impl Registry {
         }
     }
 
-    /// Tells the workers to end; whoever sleeps is woken for it.
+    /// Tells the workers to end, and cancels the fibers; whoever sleeps is woken for it.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Release);
+        // Here the flag is written and then the fibers are looked at; a fiber that begins is written down and then looks at
+        // the flag.
+        self.fence.rare();
+        for worker in self.workers() {
+            worker.fibers.blocks.for_each(Fiber::cancel_root);
+        }
         self.wake_all();
+    }
+
+    /// For a fiber that has just been written down as one to be cancelled: whether it was too late for that.
+    pub(crate) fn closes_without(&self) -> bool {
+        self.fence.frequent();
+        self.is_closing()
+    }
+
+    /// The last fiber has ended: if the pool closes, the workers can.
+    pub(crate) fn note_last_fiber(&self) {
+        if self.is_closing() {
+            self.wake_all();
+        }
     }
 
     fn wake_all(&self) {
@@ -152,9 +171,10 @@ impl Registry {
         }
     }
 
-    /// Whether a worker of a pool that closes may end: it has no fibers left, and there are none to be started.
-    pub(crate) fn is_wound_up(&self, me: &Worker) -> bool {
-        me.fibers.local.live() == 0 && self.workers().all(|worker| worker.fibers.jobs.is_empty())
+    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started. Those of
+    /// other workers may yet need somebody who takes what they fork, or their slot.
+    pub(crate) fn is_wound_up(&self) -> bool {
+        self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -175,9 +195,15 @@ impl Registry {
         self.count_active(self.threads + 1) > self.threads
     }
 
-    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps.
+    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not count. What
+    /// they wait for is somebody's work, or else comes from outside, and until then there is nothing for a lookout to see.
     pub(crate) fn is_root_open(&self) -> bool {
-        self.workers().any(|worker| worker.status.is_occupied())
+        self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
+    }
+
+    /// A seat has become active again: to be called after that, so that there is somebody to look out.
+    pub(crate) fn call_lookout(&self) {
+        self.wake(self.sleep.call_if_vacant());
     }
 
     /// How many roots there have been: two equal readings mean that none has begun between.
@@ -265,7 +291,7 @@ impl<'a> Guest<'a> {
         let seat = registry.take_seat();
         seat.note_thread();
         seat.roots.add(1);
-        registry.wake(registry.sleep.call_if_vacant());
+        registry.call_lookout();
         seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.

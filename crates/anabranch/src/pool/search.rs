@@ -13,11 +13,11 @@ use crate::{
 const MAX_HOPS: usize = 16;
 
 /// How often the lookout looks again after it has asked: long enough for a worker that forks every few nanoseconds.
-const LOOKS_AFTER_ASKING: usize = 20;
+const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
-    /// Takes work from anybody.
-    pub(crate) fn find(&self, me: &Worker) -> Option<Work> {
+    /// Takes work from anybody. Who `is_bold` takes fibers too that their worker would come to by itself.
+    pub(crate) fn find(&self, me: &Worker, is_bold: bool) -> Option<Work> {
         me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
@@ -28,7 +28,7 @@ impl Registry {
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            if let Some(work) = victim.rob(0, me) {
+            if let Some(work) = victim.rob(0, me, is_bold) {
                 me.last_victim.set(victim.index);
                 return Some(work);
             }

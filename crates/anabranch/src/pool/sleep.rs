@@ -19,8 +19,8 @@
 //! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who work
 //! block in foreign calls, somebody has to be there to lend their slots.
 //!
-//! Roles change under the lock. Only the beginning of a root has to be cheap: it marks its seat, and then reads
-//! `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
+//! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it marks its
+//! seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
 //! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
 //! either the root finds the post vacant and calls, or the lookout finds the root and stays.
 

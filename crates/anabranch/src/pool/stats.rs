@@ -112,6 +112,10 @@ counters! {
     parks,
     /// How often it was woken to be the lookout.
     wakes,
+    /// Fibers that it began.
+    fibers,
+    /// How often it changed to the stack of a fiber, and back.
+    switches,
 }
 
 impl Counters {
@@ -171,7 +175,7 @@ impl fmt::Display for Stats {
         write!(
             f,
             "published {}, raided {}, reclaimed {}, stolen {} ({} while waiting), searches {}, parks {}, wakes {}, \
-             spare threads {}, slots lent {}, working {:?}, searching {:?}, parked {:?}",
+             fibers {}, switches {}, spare threads {}, slots lent {}, working {:?}, searching {:?}, parked {:?}",
             total.published,
             total.raided,
             total.reclaimed,
@@ -180,6 +184,8 @@ impl fmt::Display for Stats {
             total.searches,
             total.parks,
             total.wakes,
+            total.fibers,
+            total.switches,
             self.spare_threads,
             self.slots_lent,
             total.working,

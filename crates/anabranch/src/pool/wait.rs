@@ -22,7 +22,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_micros(100);
 
 /// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
-const LOOKS_BETWEEN: u32 = 64;
+const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
 /// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up.
 const LONG_WAIT: Duration = Duration::from_millis(5);
@@ -149,12 +149,27 @@ impl Worker {
         }
     }
 
+    /// Lets other threads run, in this thread's slot too: it may be waiting for what it has forked, by yielding.
+    pub(crate) fn yield_slot(&self) {
+        self.publish_all();
+        self.status.wait();
+        thread::yield_now();
+        self.take_slot_again();
+    }
+
     /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
     pub(crate) fn announce(&self) {
         if self.has_work()
             && let Some(registry) = self.registry()
         {
             registry.stir();
+        }
+    }
+
+    fn take_slot_again(&self) {
+        self.status.activate();
+        if let Some(registry) = self.registry() {
+            registry.call_lookout();
         }
     }
 
@@ -169,7 +184,7 @@ impl Worker {
         enter(Phase::Parked);
         self.status.wait();
         let is_woken = park();
-        self.status.activate();
+        self.take_slot_again();
         enter(phase.unwrap_or(Phase::Working));
         is_woken
     }

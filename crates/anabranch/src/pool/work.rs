@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::watch::Watch,
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
@@ -34,26 +35,27 @@ const WORTH_WHILE: Duration = Duration::from_micros(10);
 /// How long a thread that got short pieces waits at least, and at most, before it asks again.
 const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
 
+/// How long a fiber waits for a slot, and then begins without one.
+const STARVING: Duration = Duration::from_millis(10);
+
 /// How long after the last root the lookout lies down.
 const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
     /// The life of a thread of the pool. A spare begins as the lookout, the others as if they had just run out of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
+        let mut found = None;
         if is_spare {
-            self.rest(me, Idle::Lookout);
+            found = self.rest(me, Idle::Lookout);
         } else {
             me.status.activate();
         }
         let mut manners = Manners::default();
         loop {
-            if self.is_closing() {
-                me.cancel_fibers();
-                if self.is_wound_up(me) {
-                    break;
-                }
+            if found.is_none() && self.ends() {
+                break;
             }
-            if let Some(work) = self.search(me, &mut manners) {
+            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners)) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
@@ -68,16 +70,22 @@ impl Registry {
                 me.status.activate();
             } else {
                 me.status.vacate();
-                self.rest(me, self.sleep.retire(me.index));
+                found = self.rest(me, self.sleep.retire(me.index));
             }
         }
+        me.status.vacate();
         me.end_fibers();
+    }
+
+    /// Whether there is nothing left to do, ever.
+    fn ends(&self) -> bool {
+        self.is_closing() && self.is_wound_up()
     }
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
     ///
-    /// Between two looks at the clock only the shelves are looked at, which disturbs nobody. Asking makes its victims publish,
-    /// so it is done with manners.
+    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
+    /// publish, so it is done with manners.
     fn search(&self, me: &Worker, manners: &mut Manners) -> Option<Work> {
         let start = Instant::now();
         let mut now = start;
@@ -90,18 +98,19 @@ impl Registry {
             }
             // Nobody else can go on with them.
             if me.has_ready_fibers() {
-                return Some(Work::Fibers(None));
+                return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
-                return self.find(me);
+                return self.find(me, true);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
             if is_in_the_way || now - start > SEARCH {
                 return None;
             }
+            let is_bold = manners.may_ask(now);
             for _ in 0..LOOKS_BETWEEN {
-                if let Some(work) = self.find(me) {
+                if let Some(work) = self.find(me, is_bold) {
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
@@ -110,19 +119,22 @@ impl Registry {
                 hint::spin_loop();
             }
             now = Instant::now();
-            if manners.may_ask(now) {
+            if is_bold {
                 self.ask_all();
             }
         }
     }
 
-    /// Does without a slot, until there is something to do or the pool closes.
-    fn rest(&self, me: &Worker, mut idle: Idle) {
+    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if one has
+    /// waited for too long.
+    fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
+        let mut found = None;
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
-        while !self.is_closing() || me.fibers.has_cancelled.get() && !self.is_wound_up(me) {
-            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should count on this worker meanwhile.
-            if !me.inbox.is_empty() || me.has_ready_fibers() {
+        loop {
+            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
+            // count on this worker meanwhile.
+            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
                     self.wake(self.sleep.resign());
@@ -150,7 +162,13 @@ impl Registry {
                     {
                         idle = Idle::Asleep
                     }
-                    Sight::Quiet | Sight::Nothing => {
+                    Sight::Starved if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, true)) => {
+                        me.status.activate();
+                        self.hand_on_the_post();
+                        found = Some(Work::Fibers(Some(job)));
+                        break;
+                    }
+                    Sight::Quiet | Sight::Nothing | Sight::Starved => {
                         me.counters.parks.add(1);
                         self.doze(me, Some(lookout.beat));
                     }
@@ -158,11 +176,11 @@ impl Registry {
             }
         }
         me.counters.enter(Phase::Searching);
+        found
     }
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn doze(&self, me: &Worker, most: Option<Duration>) {
-        let most = if self.is_closing() { Some(BEAT) } else { most };
         match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
@@ -207,7 +225,7 @@ impl Registry {
     }
 }
 
-/// When a searching thread may ask for work.
+/// When a searching thread may ask for work, or take fibers that a worker has just spawned.
 ///
 /// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
 /// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
@@ -241,6 +259,8 @@ enum Sight {
     /// Work, and a slot to do it in.
     Work,
     Nothing,
+    /// No slot, and fibers that have waited for one for long.
+    Starved,
     /// Nothing, and there has been no root for a while.
     Quiet,
 }
@@ -250,18 +270,29 @@ struct Lookout {
     roots: u64,
     active: Instant,
     monitor: Monitor,
+    watch: Watch,
+    /// Since when there has been no slot for fibers that want to begin.
+    starved: Option<Instant>,
     /// How long it sleeps until the next look.
     beat: Duration,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
-        Self { roots: registry.count_roots(), active: Instant::now(), monitor: Monitor::default(), beat: BEAT }
+        Self {
+            roots: registry.count_roots(),
+            active: Instant::now(),
+            monitor: Monitor::default(),
+            watch: Watch::default(),
+            starved: None,
+            beat: BEAT,
+        }
     }
 
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
         let roots = registry.count_roots();
+        // Fibers that were spawned from outside are work without anybody being at work.
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open();
         if is_busy || roots != self.roots {
@@ -271,22 +302,35 @@ impl Lookout {
         if !is_busy {
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
+        self.watch.look(registry.workers());
         if !registry.has_free_slot() {
             if self.monitor.look(registry.workers()) {
                 registry.slots_lent.add(1);
             }
             if !registry.has_free_slot() {
                 self.beat = FULL_BEAT;
-                return Sight::Nothing;
+                return if self.sees_starved(registry) { Sight::Starved } else { Sight::Nothing };
             }
         }
+        self.starved = None;
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
+        let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         if !has_core {
             self.beat = BUSY_BEAT;
         }
         let sees_work = is_waiting || registry.sees_work();
         if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
+    }
+
+    /// Whether fibers have waited for a slot for too long. Forks and tasks are run by those who made them at the latest; a
+    /// fiber would wait for as long as guests like to compute.
+    fn sees_starved(&mut self, registry: &Registry) -> bool {
+        if !registry.workers().any(Worker::has_jobs) {
+            self.starved = None;
+            return false;
+        }
+        self.starved.get_or_insert_with(Instant::now).elapsed() >= STARVING
     }
 }

@@ -223,12 +223,12 @@ impl Worker {
     // ---- thieves ----
 
     /// Takes work from this worker for `thief`: a published fork at `from` or above, or else a task.
-    pub(crate) fn rob(&self, from: usize, thief: &Worker) -> Option<Work> {
+    pub(crate) fn rob(&self, from: usize, thief: &Worker, is_bold: bool) -> Option<Work> {
         let work = match self.take_fork(from, thief) {
             Some(claim) => Work::Frame(claim),
             None => match self.tasks.take_oldest() {
                 Some(task) => Work::Task(task),
-                None => Work::Fibers(Some(self.rob_job(thief)?)),
+                None => Work::Fibers(Some(self.rob_job(thief, is_bold)?)),
             },
         };
         thief.counters.stolen.add(1);

@@ -27,7 +27,7 @@ mod random {
 
     impl Instant {
         pub(crate) fn now() -> Self {
-            let passes = [(2, 1), (4, 30), (8, 300), (32, 20_000)];
+            let passes = [(2, 1), (4, 30), (8, 300), (12, 20_000)];
             let micros = passes.into_iter().filter(|&(rarity, _)| one_in(rarity)).map(|(_, micros)| micros).sum();
             NOW.set(NOW.get() + Duration::from_micros(micros));
             Self(NOW.get())

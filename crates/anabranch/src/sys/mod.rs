@@ -10,5 +10,6 @@ pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
 pub(crate) mod parker;
+pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;

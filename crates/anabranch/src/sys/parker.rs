@@ -14,7 +14,7 @@
 //! kept until taken, so a wake-up that comes before the wait is not lost. Tokens do not add up: a waiter looks again at
 //! what it waits for each time it returns.
 
-use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock};
+use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
 use std::time::Duration;
 
 const EMPTY: u8 = 0;
@@ -55,22 +55,7 @@ impl Parker {
             crate::sys::sync::hint::spin_loop();
             return self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok();
         }
-        self.park_until(|guard| {
-            // Nor has shuttle, whose condvar would wait for ever. It has weak fairness, though, so the wait can be gone
-            // through: it ends when the others have had their turn, be it over or not.
-            #[cfg(shuttle)]
-            {
-                drop(guard);
-                crate::sys::sync::hint::spin_loop();
-                let _ = timeout;
-                (lock(&self.lock), crate::sys::chance::one_in(2))
-            }
-            #[cfg(not(shuttle))]
-            match self.wake.wait_timeout(guard, timeout) {
-                Ok((guard, result)) => (guard, !result.timed_out()),
-                Err(poisoned) => (poisoned.into_inner().0, true),
-            }
-        })
+        self.park_until(|guard| wait_timeout(&self.wake, &self.lock, guard, timeout))
     }
 
     /// `wait` waits on the condvar and says whether to go on waiting if there is no token yet.

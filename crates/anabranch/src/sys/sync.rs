@@ -1,5 +1,11 @@
 //! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines that
 //! are modelled, and the lines that are run under random schedules.
+//!
+//! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or one the
+//! other when it is gone.
+
+#[cfg(not(loom))]
+pub(crate) use std::{cell::Cell, sync::Arc};
 
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
@@ -13,9 +19,10 @@ pub(crate) use std::{
 
 #[cfg(loom)]
 pub(crate) use loom::{
+    cell::Cell,
     hint,
     sync::{
-        Condvar, Mutex, MutexGuard,
+        Arc, Condvar, Mutex, MutexGuard,
         atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
     },
 };
@@ -41,12 +48,65 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Waits for another thread to take the few steps that it is in the middle of.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
-    #[cfg(not(loom))]
+    #[cfg(not(any(loom, shuttle)))]
     let backoff = crossbeam_utils::Backoff::new();
     while is_pending() {
-        #[cfg(not(loom))]
+        #[cfg(not(any(loom, shuttle)))]
         backoff.snooze();
         #[cfg(loom)]
         loom::thread::yield_now();
+        #[cfg(shuttle)]
+        hint::spin_loop();
     }
 }
+
+/// Waits to be notified, but no longer than `timeout`. Whether that is not over yet; may be too early, as any wait.
+#[cfg(not(shuttle))]
+pub(crate) fn wait_timeout<'a>(
+    condvar: &Condvar,
+    _: &'a Mutex<()>,
+    guard: MutexGuard<'a, ()>,
+    timeout: std::time::Duration,
+) -> (MutexGuard<'a, ()>, bool) {
+    match condvar.wait_timeout(guard, timeout) {
+        Ok((guard, result)) => (guard, !result.timed_out()),
+        Err(poisoned) => (poisoned.into_inner().0, true),
+    }
+}
+
+/// shuttle's own timed wait has no end. This one has: others have a turn, and then chance says what it was.
+#[cfg(shuttle)]
+pub(crate) fn wait_timeout<'a>(
+    condvar: &Condvar,
+    mutex: &'a Mutex<()>,
+    guard: MutexGuard<'a, ()>,
+    timeout: std::time::Duration,
+) -> (MutexGuard<'a, ()>, bool) {
+    if crate::sys::chance::is_endless(timeout) {
+        return (condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner), true);
+    }
+    drop(guard);
+    hint::spin_loop();
+    (lock(mutex), crate::sys::chance::one_in(2))
+}
+
+/// What is behind a lock that nobody else has any more, likewise.
+#[cfg(not(loom))]
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A constructor that is `const`, but for loom, whose atomics and locks cannot be made so.
+macro_rules! const_unless_loom {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) -> Self $body:block) => {
+        $(#[$attribute])*
+        #[cfg(not(loom))]
+        $visibility const fn $name($($argument: $type),*) -> Self $body
+
+        $(#[$attribute])*
+        #[cfg(loom)]
+        $visibility fn $name($($argument: $type),*) -> Self $body
+    };
+}
+
+pub(crate) use const_unless_loom;

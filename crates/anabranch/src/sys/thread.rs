@@ -2,14 +2,14 @@
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{
-    thread::{Builder, JoinHandle, current, panicking},
+    thread::{Builder, JoinHandle, current, panicking, yield_now},
     thread_local,
 };
 
 #[cfg(shuttle)]
-pub(crate) use self::shuttled::{LocalCell, panicking, thread_local};
+pub(crate) use self::shuttled::{Builder, LocalCell, panicking, thread_local};
 #[cfg(shuttle)]
-pub(crate) use shuttle::thread::{Builder, JoinHandle, current};
+pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
 /// How many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
@@ -21,15 +21,36 @@ pub(crate) fn cores() -> usize {
 
 #[cfg(shuttle)]
 mod shuttled {
-    use crate::sys::chance::one_in;
-    use shuttle::thread::LocalKey;
-    use std::cell::Cell;
+    use crate::sys::chance;
+    use shuttle::thread::{self, JoinHandle, LocalKey};
+    use std::{cell::Cell, io};
+
+    /// Like that of std, which may be refused a thread; shuttle's never is.
+    pub(crate) struct Builder(thread::Builder);
+
+    impl Builder {
+        pub(crate) fn new() -> Self {
+            Self(thread::Builder::new())
+        }
+
+        pub(crate) fn name(self, name: String) -> Self {
+            Self(self.0.name(name))
+        }
+
+        pub(crate) fn stack_size(self, bytes: usize) -> Self {
+            Self(self.0.stack_size(bytes))
+        }
+
+        pub(crate) fn spawn(self, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+            if chance::is_refused() { Err(io::ErrorKind::WouldBlock.into()) } else { self.0.spawn(body) }
+        }
+    }
 
     /// Whether the calling thread unwinds. The threads of an execution are run by one, and so have one count of panics: when
     /// some thread unwinds, none can tell whether it is itself. So chance decides. Then a thread that unwinds may do now and
     /// then what it ought not to, which costs nothing but the promise that nothing runs on top of a panic.
     pub(crate) fn panicking() -> bool {
-        std::thread::panicking() && one_in(2)
+        std::thread::panicking() && chance::one_in(2)
     }
 
     /// std has these methods on `LocalKey<Cell<T>>`, shuttle does not.

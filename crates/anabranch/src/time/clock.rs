@@ -1,6 +1,7 @@
 //! Clocks: the system's, and one that a test drives.
 //!
-//! Clones of a clock are the same clock. The system's clock wakes nobody: who waits for a deadline parks no longer than
+//! Clones of a clock are the same clock. The system's clocks all count from one origin: who waits in one pool may be in the
+//! scope of another, with its deadline. The system's clock wakes nobody: who waits for a deadline parks no longer than
 //! until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves the
 //! clock wakes all who have subscribed (see [`manual`](super::manual)).
 
@@ -10,7 +11,7 @@ use crate::time::{
 };
 use std::{
     fmt,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
@@ -49,7 +50,9 @@ impl Clock {
     /// assert!(clock.now() <= std::time::Instant::now());
     /// ```
     pub fn system() -> Self {
-        Self(Source::System { origin: Instant::now() })
+        // One origin for all, so that a tick is the same time in every pool.
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        Self(Source::System { origin: *ORIGIN })
     }
 
     /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
@@ -245,11 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn clones_of_the_system_clock_count_from_one_origin() {
-        let clock = Clock::system();
-        let early = clock.tick();
+    fn the_clocks_of_the_system_count_from_one_origin() {
+        let early = Clock::system().tick();
         thread::sleep(Duration::from_millis(1));
-        let late = clock.clone().tick();
+        let late = Clock::system().tick();
         assert!(late - early >= 1_000_000, "{early} and {late}");
     }
 

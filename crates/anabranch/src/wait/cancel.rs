@@ -2,74 +2,95 @@
 //!
 //! The idea. Each [`CancelScope`] has a flag that is set once. Whoever asks whether it is cancelled reads the flag; whoever is
 //! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
-//! waiters then. Both are sequentially consistent, so one of the two sees the other: no wait of a cancelled scope goes on.
+//! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, but without
+//! a fence: arming and looking are both read-modify-writes of the waiter's word, so one comes after the other. If it is the
+//! look, it finds the wait. If it is the arming, it acquires what the look released, and the flag is seen.
 //!
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
 //! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
 //! scope that is not enlisted is that of its parent. Enlisting copies the parent's flag under the lock of the tree, and
-//! cancelling goes down the tree under the same lock, so none is passed over.
+//! cancelling goes down the tree under the same lock, so none is passed over. Another strand may enlist a scope, by a wait
+//! below it. So whoever reads the flag looks first whether the scope is enlisted: if it is, the flag has been copied. Nobody
+//! looks at the waiter of a scope before it is enlisted, so a spawned fiber that never waits takes no lock: the root of its tree
+//! is enlisted by its first wait like any other scope.
+//!
+//! A wait is in the scope in which it was begun, and the waiter's word says which: a strand may have several scopes at a time
+//! that are not one inside the other, each with the same waiter.
 //!
 //! A *shielded* scope hears nothing from above.
 //!
 //! Who keeps what alive: a scope ends after the scopes below it, and leaves the tree by its `Drop`, under the lock. So all that
 //! can be reached under the lock is alive. The lock is that of the root.
+//!
+//! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible. Enlisting
+//! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
 
 use crate::{
-    sys::sync::{AtomicBool, Mutex, Ordering, lock},
+    sys::sync::{AtomicBool, Cell, Mutex, Ordering, lock},
     wait::waiter::Waiter,
 };
-use std::{cell::Cell, marker::PhantomPinned, ptr};
+use std::{marker::PhantomPinned, ptr};
 
 /// The place of a scope in its tree, guarded by the lock of the tree.
 struct Links {
     first_child: Cell<*const CancelScope>,
     previous: Cell<*const CancelScope>,
     next: Cell<*const CancelScope>,
-    /// Who waits in this scope; null while nobody can.
+    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
     waiter: Cell<*const Waiter>,
 }
 
 /// See the [module](self).
 pub(crate) struct CancelScope {
     is_cancelled: AtomicBool,
-    /// Also true of a root and of a shielded scope, to which there is nothing to hear from above.
+    /// Also true, from the beginning, of a shielded scope and of a root that was made with its waiter: these have nothing to hear
+    /// from above.
     is_enlisted: AtomicBool,
     is_shielded: bool,
-    /// How many scopes of the same strand there are outside of this one.
-    depth: u32,
     parent: *const CancelScope,
+    /// Null in the root itself.
+    root: *const CancelScope,
     links: Links,
     /// Of the tree, in its root.
     lock: Mutex<()>,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` ends later.
+// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` and `root` end later.
 unsafe impl Send for CancelScope {}
 // SAFETY: as above.
 unsafe impl Sync for CancelScope {}
 
 impl CancelScope {
-    /// The root of a tree. `waiter` is null, or waits in it, at depth 0, until `detach` or its end.
+    /// The root of a tree. `waiter` waits in it, until its end.
     pub(crate) fn root(waiter: *const Waiter) -> Self {
-        Self::new(ptr::null(), waiter, 0, false)
+        let mut root = Self::new(ptr::null(), waiter, false);
+        root.is_enlisted = AtomicBool::new(true);
+        root
+    }
+
+    /// The root of a tree for a strand that is not known yet. See `attach`.
+    pub(crate) fn unattached() -> Self {
+        Self::new(ptr::null(), ptr::null(), false)
     }
 
     /// A scope below `parent`.
     ///
     /// # Safety
     /// `parent` and `waiter` outlive it, and it does not move once it is used.
-    pub(crate) unsafe fn below(parent: &CancelScope, waiter: *const Waiter, depth: u32, is_shielded: bool) -> Self {
-        Self::new(parent, waiter, depth, is_shielded)
+    pub(crate) unsafe fn below(parent: &CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
+        Self::new(parent, waiter, is_shielded)
     }
 
-    fn new(parent: *const CancelScope, waiter: *const Waiter, depth: u32, is_shielded: bool) -> Self {
+    fn new(parent: *const CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
+        // SAFETY: null, or a reference in `below`.
+        let root = unsafe { parent.as_ref() }.map_or(parent, |parent| parent.tree());
         Self {
             is_cancelled: AtomicBool::new(false),
-            is_enlisted: AtomicBool::new(parent.is_null() || is_shielded),
+            is_enlisted: AtomicBool::new(is_shielded),
             is_shielded,
-            depth,
             parent,
+            root,
             links: Links {
                 first_child: Cell::new(ptr::null()),
                 previous: Cell::new(ptr::null()),
@@ -81,13 +102,14 @@ impl CancelScope {
         }
     }
 
-    pub(crate) fn depth(&self) -> u32 {
-        self.depth
+    /// By which the waiter's word knows the scope of a wait.
+    pub(crate) fn address(&self) -> *const () {
+        ptr::from_ref(self).cast()
     }
 
     /// The flag alone. For an enlisted scope that is all there is to know.
     pub(crate) fn is_flagged(&self) -> bool {
-        self.is_cancelled.load(Ordering::SeqCst)
+        self.is_cancelled.load(Ordering::Acquire)
     }
 
     /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise linear in
@@ -96,24 +118,25 @@ impl CancelScope {
     pub(crate) fn is_cancelled(&self) -> bool {
         let mut scope = self;
         loop {
-            if scope.is_cancelled.load(Ordering::Acquire) {
+            let is_enlisted = scope.is_enlisted.load(Ordering::Acquire);
+            if scope.is_flagged() {
                 return true;
             }
-            if scope.is_enlisted.load(Ordering::Acquire) {
+            if is_enlisted {
                 return false;
             }
-            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
-            scope = unsafe { &*scope.parent };
+            // SAFETY: a parent outlives its children.
+            match unsafe { scope.parent.as_ref() } {
+                Some(parent) => scope = parent,
+                None => return false,
+            }
         }
     }
 
-    fn tree(&self) -> &Mutex<()> {
-        let mut scope = self;
+    /// The root. At once, and not from parent to parent: a scope that has waited wants it when it ends, however deep it is.
+    fn tree(&self) -> &Self {
         // SAFETY: parents outlive their children.
-        while let Some(parent) = unsafe { scope.parent.as_ref() } {
-            scope = parent;
-        }
-        &scope.lock
+        unsafe { self.root.as_ref() }.unwrap_or(self)
     }
 
     /// Makes the scope known to those above, so that it hears when they are cancelled.
@@ -126,25 +149,28 @@ impl CancelScope {
 
     #[cold]
     fn enlist_all(&self) {
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         // From the top down, so that what is above has heard all: the flags are copied on the way.
         let mut path = Vec::new();
         let mut scope = self;
         while !scope.is_enlisted.load(Ordering::Relaxed) {
             path.push(scope);
-            // SAFETY: a scope without a parent is enlisted; a parent outlives its children.
-            scope = unsafe { &*scope.parent };
+            // SAFETY: a parent outlives its children.
+            match unsafe { scope.parent.as_ref() } {
+                Some(parent) => scope = parent,
+                None => break,
+            }
         }
         for scope in path.into_iter().rev() {
             // SAFETY: as above; siblings are in the tree, whose lock is held.
-            unsafe {
-                let parent = &*scope.parent;
+            if let Some(parent) = unsafe { scope.parent.as_ref() } {
                 if parent.is_cancelled.load(Ordering::Relaxed) {
-                    scope.is_cancelled.store(true, Ordering::SeqCst);
+                    scope.is_cancelled.store(true, Ordering::Release);
                 }
                 let first = parent.links.first_child.replace(scope);
                 scope.links.next.set(first);
-                if let Some(first) = first.as_ref() {
+                // SAFETY: as above.
+                if let Some(first) = unsafe { first.as_ref() } {
                     first.links.previous.set(scope);
                 }
             }
@@ -154,10 +180,10 @@ impl CancelScope {
 
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
     pub(crate) fn cancel(&self) {
-        if self.is_cancelled.load(Ordering::Acquire) {
+        if self.is_cancelled.load(Ordering::Relaxed) {
             return;
         }
-        let _tree = lock(self.tree());
+        let _tree = lock(&self.tree().lock);
         if self.is_cancelled.load(Ordering::Relaxed) {
             return;
         }
@@ -189,39 +215,53 @@ impl CancelScope {
 
     /// Sets the flag, then ends the wait that may be going on. The lock of the tree is held.
     fn flag(&self) {
-        self.is_cancelled.store(true, Ordering::SeqCst);
+        self.is_cancelled.store(true, Ordering::Release);
+        if !self.is_enlisted.load(Ordering::Relaxed) {
+            return;
+        }
         let waiter = self.links.waiter.get();
         if !waiter.is_null() {
             // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
             // the wake-up runs no foreign code.
-            if let Some(wake) = unsafe { Waiter::cancel(waiter, self.depth) } {
+            if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
                 wake.wake();
             }
         }
     }
 
-    /// From here on `waiter` waits in this scope: for scopes that are made before it is known who will.
+    /// From here on `waiter` waits in this root, which was made without.
     ///
     /// # Safety
-    /// `waiter` stays alive until `detach`.
+    /// Called once, before there is a scope below it or a wait in it. `waiter` stays alive until `detach`.
     pub(crate) unsafe fn attach(&self, waiter: *const Waiter) {
-        let _tree = lock(self.tree());
         self.links.waiter.set(waiter);
     }
 
-    /// Nobody waits in this scope any more.
+    /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
-        let _tree = lock(self.tree());
-        self.links.waiter.set(ptr::null());
+        if self.is_enlisted.load(Ordering::Acquire) {
+            let _tree = lock(&self.tree().lock);
+            self.links.waiter.set(ptr::null());
+        }
     }
 }
 
 impl Drop for CancelScope {
+    #[inline]
     fn drop(&mut self) {
-        if self.parent.is_null() || self.is_shielded || !self.is_enlisted.load(Ordering::Acquire) {
-            return;
+        // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above. Whoever
+        // enlisted it waited in it or below, and has ended.
+        if self.is_enlisted.load(Ordering::Relaxed) && !self.parent.is_null() && !self.is_shielded {
+            self.delist();
         }
-        let _tree = lock(self.tree());
+    }
+}
+
+impl CancelScope {
+    /// Leaves the tree.
+    #[cold]
+    fn delist(&self) {
+        let _tree = lock(&self.tree().lock);
         debug_assert!(self.links.first_child.get().is_null(), "a scope ends after those below it");
         let (previous, next) = (self.links.previous.get(), self.links.next.get());
         // SAFETY: the lock of the tree is held, so neighbours and parent are alive.

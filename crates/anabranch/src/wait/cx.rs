@@ -15,9 +15,6 @@ use std::{cell::Cell, fmt, marker::PhantomData, panic::Location, ptr, sync::Arc,
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
 const BUDGET: u32 = 128;
 
-/// The depth of a wait that no scope can cancel.
-const SHIELDED: u32 = u32::MAX;
-
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
@@ -71,7 +68,7 @@ pub(crate) unsafe trait Strand {
     /// [`Outcome::TimedOut`].
     fn suspend(&self, deadline: u64, reason: Reason);
 
-    /// Lets others run.
+    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
 
     /// Whether it must not wait now: it unwinds, and others would find themselves in a panicking thread.
@@ -100,6 +97,24 @@ pub(crate) unsafe trait Strand {
 /// A `Cx` belongs to the strand of execution that it was made for: it cannot be sent to another thread, nor kept, only passed
 /// down by reference. It also stands for the scope that is being worked in, with its deadline and its cancellation: when
 /// the scope is cancelled each wait returns [`Cancelled`], at once and ever after.
+///
+/// # What remains your duty
+/// The token keeps safe code sound: no value is seen by two threads at once, no thread-local initialiser can wait, no stack is
+/// freed while it is in use. What a fiber can still do is to stand in the way of the others that are bound to the same
+/// thread:
+/// - **A `std::sync::MutexGuard` held across a wait.** The next fiber of the thread that locks it blocks the thread, and with
+///   it the fiber that would unlock. Use [`sync::Mutex`](crate::sync::Mutex), or let go of the guard before the wait. The same
+///   goes for a `RefCell` borrow in a thread-local (it panics) and for the lock of standard output.
+/// - **Anything else that blocks the thread**: a read from a file or a `std` channel, [`run`](crate::run) for something that a
+///   fiber of the same thread has to do, a compute [`join`](crate::join) that waits. Other threads take over the pool's work,
+///   but the fibers that have begun here wait.
+/// - **Scopes kept in thread-locals** that must end in the order in which they began (`scoped_tls`, a runtime that is entered
+///   by a guard): fibers of one thread leave them in any order. Enter them between two waits.
+/// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**, or in a `Drop` that runs because of a panic: it
+///   works, but it parks the thread.
+///
+/// In debug builds the pool says on the standard error stream when a fiber has blocked its thread for a second while others
+/// are bound to it, and which one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -194,9 +209,7 @@ impl<'a> Cx<'a> {
     #[cold]
     fn pause(&self) -> Result<(), Cancelled> {
         self.strand.budget().set(BUDGET);
-        if !self.strand.is_unwinding() {
-            self.strand.yield_now();
-        }
+        self.strand.yield_now();
         self.check()
     }
 
@@ -257,7 +270,7 @@ impl<'a> Cx<'a> {
 
     /// Waits at a place for what cannot fail to come, whatever is cancelled.
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
-        self.strand.waiter().arm(SHIELDED);
+        self.strand.waiter().arm(ptr::null());
         // SAFETY: as in `wait`.
         unsafe {
             if place.register(self.strand.waiter(), 0) {
@@ -275,7 +288,7 @@ impl<'a> Cx<'a> {
             return false;
         }
         self.scope.enlist();
-        self.strand.waiter().arm(self.scope.depth());
+        self.strand.waiter().arm(self.scope.address());
         let goes_on = !self.scope.is_flagged();
         if !goes_on {
             self.absorb(Reason::new(&"cancellation"));

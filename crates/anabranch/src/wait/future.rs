@@ -4,7 +4,7 @@
 //! its wait from within; if a place was faster, what it handed over is given to `Handed`, which passes it on.
 
 use crate::{
-    sys::sync::{Mutex, lock},
+    sys::sync::{Arc, Mutex, lock},
     wait::{
         place::Place,
         slot::{Slot, SlotWait},
@@ -13,9 +13,11 @@ use crate::{
 };
 use std::{
     marker::PhantomPinned,
+    mem,
     ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    sync::Arc,
+    ptr,
     task::{Context, Poll, Waker},
 };
 
@@ -26,28 +28,36 @@ struct AsyncWaiter {
     waker: Mutex<Option<Waker>>,
 }
 
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncWait::new`;
-    // whoever calls has the right to, by the contract of `Kind`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<AsyncWaiter>()) },
-    wake: |waiter| {
-        // SAFETY: as above.
-        let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
-        let waker = lock(&shared.waker).take();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<AsyncWaiter>())) },
-};
+static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake);
+
+/// # Safety
+/// The waiter was retained.
+unsafe fn wake(waiter: *const Waiter) {
+    // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncWait::new`.
+    let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
+    let waker = lock(&shared.waker).take();
+    drop(shared);
+    if let Some(waker) = waker {
+        contain(|| waker.wake());
+    }
+}
+
+/// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with others
+/// still to wake. The panic has been reported by its hook; its payload may panic when it is dropped.
+fn contain(code: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+        mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
+    }
+}
 
 impl AsyncWaiter {
+    /// What a waker does when it is cloned or dropped is not to be done under the lock.
     fn set_waker(&self, waker: &Waker) {
-        let mut kept = lock(&self.waker);
-        if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
-            let old = kept.replace(waker.clone());
-            // What a waker does when it is dropped is not to be done under the lock.
-            drop(kept);
+        // Between the two looks it can only be taken, by one who wakes: then this is not the last poll.
+        let is_kept = lock(&self.waker).as_ref().is_some_and(|kept| kept.will_wake(waker));
+        if !is_kept {
+            let new = waker.clone();
+            let old = lock(&self.waker).replace(new);
             drop(old);
         }
     }
@@ -89,7 +99,7 @@ impl<P: Handed> AsyncWait<P> {
         let waiter = &this.shared.waiter;
         this.shared.set_waker(context.waker());
         if !this.is_registered {
-            waiter.arm(0);
+            waiter.arm(ptr::null());
             // SAFETY: armed; the place is pinned with the future, whose end unregisters it.
             if !unsafe { this.place.register(waiter, 0) } {
                 // Nobody else knows of this wait.

@@ -22,7 +22,16 @@ impl Locals {
     }
 
     /// Drops them all, the newest first. The fiber has ended: nobody holds a reference.
+    #[inline]
     pub(crate) fn clear(&self) {
+        // SAFETY: as in `find`.
+        if unsafe { !(*self.values.get()).is_empty() } {
+            self.drop_all();
+        }
+    }
+
+    #[cold]
+    fn drop_all(&self) {
         loop {
             // SAFETY: as in `find`; a value that is dropped is in the list no more.
             let value = unsafe { (*self.values.get()).pop() };
@@ -34,6 +43,7 @@ impl Locals {
 }
 
 impl Drop for Locals {
+    #[inline]
     fn drop(&mut self) {
         self.clear();
     }

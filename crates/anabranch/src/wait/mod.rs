@@ -2,25 +2,20 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `waiter <- place <- {slot, queue}`, `waiter <- cancel <- cx`. Synchronisation and channels are built on this room alone.
+//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- cancel <- cx`. Synchronisation and channels are built on this room alone.
 
 pub(crate) mod cancel;
-#[cfg(not(loom))]
 pub(crate) mod cx;
-#[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
 pub(crate) mod future;
-#[cfg(not(loom))]
 pub(crate) mod locals;
+pub(crate) mod parked;
 pub(crate) mod place;
 pub(crate) mod queue;
 pub(crate) mod slot;
-#[cfg(not(loom))]
 mod trigger;
 pub(crate) mod waiter;
 
-#[cfg(not(loom))]
 pub use self::{
     cx::Cx,
     error::{Cancelled, WaitError},

@@ -3,17 +3,24 @@
 //! The entries lie with those who wait and are linked into a doubly linked list, so nothing is allocated and each can leave
 //! from the middle. All links and values, and the decision about an entry, are guarded by the lock that guards the [`Queue`]
 //! itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended otherwise takes the lock
-//! and leaves; one that was decided from here has left already and need not come back.
+//! and leaves; one that was decided from here has left already and need not come back. Once an entry is decided it is not
+//! touched any more: its waiter may be gone.
+//!
+//! The value of an entry is its owner's while the entry is in no queue, and the lock's while it is in one. Whatever is
+//! written into it when the entry is taken off, the owner goes by the outcome of its wait: a wait that had ended otherwise was
+//! handed nothing.
+//!
+//! A future may be forgotten while it waits. Its entry stays where it is then, for ever, as what is pinned has to; so a queue
+//! may end with entries in it, and move once nobody borrows what it belongs to: no entry refers to it.
 
-use crate::wait::{
-    place::Address,
-    waiter::{Waiter, Wake},
+use crate::{
+    sys::sync::Cell,
+    wait::{
+        place::Address,
+        waiter::{Waiter, Wake},
+    },
 };
-use std::{
-    cell::{Cell, UnsafeCell},
-    marker::PhantomPinned,
-    ptr,
-};
+use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
 
 /// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks for,
 /// and what it is handed.
@@ -43,13 +50,14 @@ impl<T> Entry<T> {
         }
     }
 
-    /// The value, once the wait is over.
+    /// Looks at the value, before or after a wait.
     ///
     /// # Safety
-    /// The entry is in no queue, and its wait was decided by the queue or it has been removed since.
-    pub(crate) unsafe fn value(&self) -> &mut T {
-        // SAFETY: the caller's word: nobody else can reach the entry.
-        unsafe { &mut *self.value.get() }
+    /// The caller is who waits with this entry, and the entry is in no queue: it was not pushed, or it has been removed since,
+    /// or its wait was decided by the queue. `look` does not come back here.
+    pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the caller's word: nobody else can reach the value.
+        look(unsafe { &mut *self.value.get() })
     }
 }
 
@@ -135,19 +143,59 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Takes the first off whose wait goes on, and ends that wait. `hand` sees each value before it is known whether that
-    /// wait goes on. The caller lets go of the lock and wakes.
+    /// Takes the first off and ends its wait. `hand` is shown the value before that. `None`: there is nobody, or the wait
+    /// had ended otherwise, and what was handed is not received. The caller lets go of the lock and wakes.
+    pub(crate) fn decide_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
+        // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.
+        unsafe {
+            let entry = self.first.as_ref()?;
+            self.remove(entry);
+            hand(&mut *entry.value.get());
+            entry.address.get().decide()
+        }
+    }
+
+    /// As [`decide_head`](Self::decide_head), with the first whose wait goes on. `None`: the queue is empty.
     pub(crate) fn decide_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
-        loop {
-            // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.
-            unsafe {
-                let entry = self.first.as_ref()?;
-                self.remove(entry);
-                hand(&mut *entry.value.get());
-                if let Some(wake) = entry.address.get().decide() {
-                    return Some(wake);
-                }
+        while !self.is_empty() {
+            if let Some(wake) = self.decide_head(&mut hand) {
+                return Some(wake);
             }
+        }
+        None
+    }
+}
+
+/// How many are decided under a lock before it is let go and they are woken.
+const BATCH: usize = 16;
+
+/// Decided waiters, to be woken when the lock has been let go.
+pub(crate) struct Wakes {
+    list: [Option<Wake>; BATCH],
+    len: usize,
+}
+
+impl Wakes {
+    pub(crate) fn new() -> Self {
+        Self { list: [const { None }; BATCH], len: 0 }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len == BATCH
+    }
+
+    /// Adds one, if there is one. There must be room.
+    pub(crate) fn push(&mut self, wake: Option<Wake>) {
+        if wake.is_some() {
+            self.list[self.len] = wake;
+            self.len += 1;
+        }
+    }
+
+    /// Wakes them in their order. If the waker of a task panics, the others are woken all the same.
+    pub(crate) fn wake_all(self) {
+        for wake in self.list.into_iter().flatten() {
+            wake.wake();
         }
     }
 }

@@ -9,25 +9,29 @@
 //!
 //! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the end of it.
 //!
-//! Orderings: `notify` releases and the waiter acquires, in `is_notified` as in a failed `register`.
+//! Orderings: `notify` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written by
+//! read-modify-writes alone, so each of several notifications is acquired with the last one. `register` releases the
+//! address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter may write another.
 
 use crate::{
-    sys::sync::{AtomicPtr, Ordering, spin_while},
+    sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
     wait::{
         place::{Address, Place},
         waiter::Waiter,
     },
 };
-use std::{cell::UnsafeCell, ops::Deref, ptr};
+use std::{ops::Deref, ptr};
 
-const EMPTY: *mut Address = ptr::null_mut();
-const BUSY: *mut Address = ptr::without_provenance_mut(1);
-const NOTIFIED: *mut Address = ptr::without_provenance_mut(2);
+type Word = *mut Cell<Address>;
+
+const EMPTY: Word = ptr::null_mut();
+const BUSY: Word = ptr::without_provenance_mut(1);
+const NOTIFIED: Word = ptr::without_provenance_mut(2);
 
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Slot {
-    word: AtomicPtr<Address>,
+    word: AtomicPtr<Cell<Address>>,
 }
 
 impl Slot {
@@ -60,9 +64,9 @@ impl Slot {
                 Ok(address) => {
                     // SAFETY: while the slot is busy the waiter does not leave, so its address is alive and the wait is
                     // the one that was registered.
-                    let wake = unsafe { (*address).decide() };
+                    let wake = unsafe { (*address).get().decide() };
                     // A swap, which carries on what others released into BUSY.
-                    self.word.swap(NOTIFIED, Ordering::AcqRel);
+                    self.word.swap(NOTIFIED, Ordering::Release);
                     if let Some(wake) = wake {
                         wake.wake();
                     }
@@ -91,7 +95,7 @@ impl Default for Slot {
 /// A wait for a [`Slot`], to which `S` refers.
 pub(crate) struct SlotWait<S> {
     slot: S,
-    address: UnsafeCell<Address>,
+    address: Cell<Address>,
 }
 
 // SAFETY: the address is the waiting strand's, and read by a notifier while the slot says so.
@@ -101,33 +105,29 @@ unsafe impl<S: Sync> Sync for SlotWait<S> {}
 
 impl<S: Deref<Target = Slot>> SlotWait<S> {
     pub(crate) fn new(slot: S) -> Self {
-        Self { slot, address: UnsafeCell::new(Address { waiter: ptr::null(), ticket: 0 }) }
+        Self { slot, address: Cell::new(Address { waiter: ptr::null(), ticket: 0 }) }
     }
 }
 
 // SAFETY: an address leaves the slot by `unregister`, or by `notify`, which decides before it says that it is done.
 unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: not registered, so nobody reads it.
-        unsafe { *self.address.get() = Address { waiter, ticket } };
-        let result = self.slot.word.compare_exchange(EMPTY, self.address.get(), Ordering::AcqRel, Ordering::Acquire);
-        debug_assert!(!matches!(result, Err(word) if word != NOTIFIED && word != BUSY), "two strands wait at one slot");
-        if result == Err(BUSY) {
-            self.settle();
-        }
+        // Not registered, so nobody reads it.
+        self.address.set(Address { waiter, ticket });
+        let result = self.slot.word.compare_exchange(EMPTY, self.own(), Ordering::Release, Ordering::Acquire);
+        debug_assert!(matches!(result, Ok(_) | Err(NOTIFIED)), "two strands wait at one slot");
         result.is_ok()
     }
 
     unsafe fn unregister(&self, _: bool) {
-        let own = self.address.get();
-        if self.slot.word.compare_exchange(own, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            self.settle();
+        if self.slot.word.compare_exchange(self.own(), EMPTY, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            spin_while(|| self.slot.word.load(Ordering::Acquire) == BUSY);
         }
     }
 }
 
-impl<S: Deref<Target = Slot>> SlotWait<S> {
-    fn settle(&self) {
-        spin_while(|| self.slot.word.load(Ordering::Acquire) == BUSY);
+impl<S> SlotWait<S> {
+    fn own(&self) -> Word {
+        ptr::from_ref(&self.address).cast_mut()
     }
 }

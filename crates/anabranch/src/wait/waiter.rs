@@ -9,7 +9,7 @@
 //! | word          | meaning                                        | left by                                            |
 //! |---------------|------------------------------------------------|----------------------------------------------------|
 //! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
-//! | WAITING depth | a wait, in the `depth`-th scope of its strand  | anybody decides -> DECIDED; the owner -> IDLE      |
+//! | WAITING scope | a wait in the scope of this address, 0 in none | anybody decides -> DECIDED; the owner -> IDLE      |
 //! | DECIDED what  | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
 //!
 //! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place that
@@ -18,11 +18,15 @@
 //! of this very wait. After the decision the place may only wake. A fiber cannot go on before that; a thread or a task might, so
 //! for these the decision keeps what is needed for waking alive (see [`Kind::retain`]).
 //!
-//! Orderings: deciding releases, and the owner acquires the word when it finds it decided: what the place did before (a value
-//! put down, a lock handed over) is visible afterwards. Arming is sequentially consistent, and so is the look at the flag of
-//! the scope that follows it: see [`cancel`](crate::wait::cancel).
+//! Orderings: deciding releases, and the owner acquires the word when it finds it decided, also when it finds so because it
+//! would have ended the wait itself: what the place did before (a value put down, a lock handed over) is visible afterwards.
+//! Arming releases and deciding acquires: whoever wakes comes after all that the owner did before. (For a place that
+//! follows from how it got the address; a scope knows the address from earlier.) Arming acquires, too, and a scope looks by
+//! a read-modify-write that releases: of the two, one comes after the other, see [`cancel`](crate::wait::cancel). So the word
+//! is written by read-modify-writes alone.
 
-use crate::sys::sync::{AtomicU64, Ordering};
+use crate::sys::sync::{Arc, AtomicU64, Ordering};
+use std::mem::ManuallyDrop;
 
 const IDLE: u64 = 0;
 const WAITING: u64 = 1;
@@ -69,6 +73,21 @@ pub(crate) struct Kind {
     pub(crate) release: unsafe fn(*const Waiter),
 }
 
+impl Kind {
+    /// The kind of waiters that are the first field of a `T` in an [`Arc`], which is kept for waking.
+    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter)) -> Self {
+        unsafe fn retain<T>(waiter: *const Waiter) {
+            // SAFETY: the first field of a `T` in an `Arc`, which is alive.
+            unsafe { Arc::increment_strong_count(waiter.cast::<T>()) }
+        }
+        unsafe fn release<T>(waiter: *const Waiter) {
+            // SAFETY: as above, and retained.
+            unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
+        }
+        Self { retain: retain::<T>, wake, release: release::<T> }
+    }
+}
+
 /// See the [module](self).
 pub(crate) struct Waiter {
     word: AtomicU64,
@@ -82,25 +101,27 @@ impl Waiter {
 
     // ---- the owner ----
 
-    /// Begins a wait.
-    pub(crate) fn arm(&self, depth: u32) {
+    /// Begins a wait in the scope of this address, or in one that nobody can cancel if it is null.
+    pub(crate) fn arm(&self, scope: *const ()) {
         debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
-        self.word.swap(u64::from(depth) << 2 | WAITING, Ordering::SeqCst);
+        self.word.swap(waiting(scope), Ordering::AcqRel);
     }
 
     /// Ends the wait from within. `false`: it has been decided, and the owner must take the wake-up that comes with it.
     #[must_use]
     pub(crate) fn disarm(&self) -> bool {
-        let word = self.word.load(Ordering::Relaxed);
-        word & TAG == WAITING && self.word.compare_exchange(word, IDLE, Ordering::Acquire, Ordering::Acquire).is_ok()
+        self.end(IDLE)
     }
 
     /// As [`disarm`](Self::disarm), but leaves an outcome.
     #[must_use]
     pub(crate) fn decide_for_itself(&self, outcome: Outcome) -> bool {
-        let word = self.word.load(Ordering::Relaxed);
-        word & TAG == WAITING
-            && self.word.compare_exchange(word, outcome.encode(), Ordering::Acquire, Ordering::Acquire).is_ok()
+        self.end(outcome.encode())
+    }
+
+    fn end(&self, next: u64) -> bool {
+        let word = self.word.load(Ordering::Acquire);
+        word & TAG == WAITING && self.word.compare_exchange(word, next, Ordering::Relaxed, Ordering::Acquire).is_ok()
     }
 
     /// How the wait ended; `None` while it lasts.
@@ -121,27 +142,31 @@ impl Waiter {
     /// The waiter is registered in a place that the caller holds.
     #[must_use]
     pub(crate) unsafe fn decide(this: *const Self, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: the caller's word.
-        unsafe { Self::decide_if(this, outcome, |_| true) }
+        // SAFETY: the place has the address, so the waiter is alive.
+        unsafe {
+            let word = (*this).word.load(Ordering::Relaxed);
+            if word & TAG == WAITING { Self::decide_from(this, word, outcome) } else { None }
+        }
     }
 
-    /// As [`decide`](Self::decide), for a wait in the `depth`-th scope of its strand and no other.
+    /// Ends the wait if it is in the scope of this address, and in no other.
     ///
     /// # Safety
     /// The waiter is alive: the caller holds the tree of the scope.
     #[must_use]
-    pub(crate) unsafe fn cancel(this: *const Self, depth: u32) -> Option<Wake> {
+    pub(crate) unsafe fn cancel(this: *const Self, scope: *const ()) -> Option<Wake> {
         // SAFETY: the caller's word.
-        unsafe { Self::decide_if(this, Outcome::Cancelled, |found| found == depth) }
+        unsafe {
+            let word = (*this).word.fetch_add(0, Ordering::Release);
+            if word == waiting(scope) { Self::decide_from(this, word, Outcome::Cancelled) } else { None }
+        }
     }
 
-    unsafe fn decide_if(this: *const Self, outcome: Outcome, is_meant: impl FnOnce(u32) -> bool) -> Option<Wake> {
+    /// # Safety
+    /// As for the callers; `word` was found in the waiter, which waits.
+    unsafe fn decide_from(this: *const Self, word: u64, outcome: Outcome) -> Option<Wake> {
         // SAFETY: alive by the caller's word until the CAS, and afterwards by `retain`.
         unsafe {
-            let word = (*this).word.load(Ordering::SeqCst);
-            if word & TAG != WAITING || !is_meant((word >> 2) as u32) {
-                return None;
-            }
             let kind = (*this).kind;
             (kind.retain)(this);
             // Within one wait the word changes once, so a failure means that another was first.
@@ -154,6 +179,12 @@ impl Waiter {
             }
         }
     }
+}
+
+/// The word of a wait in the scope of this address.
+fn waiting(scope: *const ()) -> u64 {
+    debug_assert_eq!(scope.addr() as u64 & TAG, 0, "scopes are aligned");
+    scope.addr() as u64 | WAITING
 }
 
 /// A decided waiter that has yet to be woken.
@@ -169,9 +200,10 @@ unsafe impl Send for Wake {}
 impl Wake {
     /// Wakes it. This may run the waker of an async task, so no lock may be held.
     pub(crate) fn wake(self) {
+        // The waker of a task may panic, and must not be called again by the unwinding.
+        let this = ManuallyDrop::new(self);
         // SAFETY: decided by whoever made this, and retained since.
-        unsafe { (self.kind.wake)(self.waiter) }
-        std::mem::forget(self);
+        unsafe { (this.kind.wake)(this.waiter) }
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod fibers;
+
 use anabranch::Pool;
 use std::{
     io::Write,

@@ -3,15 +3,11 @@
 //! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the state of
 //! one moment with the reason of another.
 
-use crate::{sys::sync::lock, wait::cx::Reason};
-use std::{
-    panic::Location,
-    ptr,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering},
-    },
+use crate::{
+    sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
+    wait::cx::Reason,
 };
+use std::{panic::Location, ptr, sync::Arc};
 
 /// What a fiber does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

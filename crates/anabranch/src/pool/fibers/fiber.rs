@@ -22,10 +22,12 @@ use crate::{
         fibers::{
             card::{Card, State},
             jobs::Job,
-            ready::Inbox,
+            ready::{Inbox, Linked},
         },
+        registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
+    sys::sync::{AtomicPtr, Ordering, spin_while},
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -35,12 +37,15 @@ use crate::{
     },
 };
 use std::{
+    any::Any,
     cell::{Cell, UnsafeCell},
     panic::{AssertUnwindSafe, catch_unwind},
     ptr,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     thread,
 };
+
+const BUSY: *mut CancelScope = ptr::without_provenance_mut(1);
 
 /// See the [module](self).
 #[repr(C)]
@@ -48,7 +53,7 @@ pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
     waiter: Waiter,
     /// The next in a list or inbox.
-    pub(crate) next: Cell<*const Fiber>,
+    next: Cell<*const Fiber>,
     home: *const Worker,
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
@@ -57,14 +62,14 @@ pub(crate) struct Fiber {
     timer: Cell<Option<Key>>,
     budget: Cell<u32>,
     guarded: UnsafeCell<Option<Guarded>>,
-    /// The scope of the fiber, if no parent waits for it: to be cancelled when the pool ends.
-    root: Cell<*const CancelScope>,
+    /// The scope of the fiber, if no parent waits for it: to be cancelled when the pool ends. `BUSY` while that is done.
+    root: AtomicPtr<CancelScope>,
     locals: Locals,
     card: Card,
 }
 
-// SAFETY: a fiber is its worker's, and all but the waiter, the card, and `next` while it is in an inbox, is touched by that
-// worker's thread alone.
+// SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is touched
+// by that worker's thread alone.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}
@@ -89,8 +94,14 @@ unsafe fn wake(fiber: *const Fiber) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::push(&raw const (*home).fibers.inbox, fiber, || (*parker).unpark());
+            Inbox::push(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
+    }
+}
+
+impl Linked for Fiber {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
     }
 }
 
@@ -107,7 +118,7 @@ impl Fiber {
             timer: Cell::new(None),
             budget: Cell::new(0),
             guarded: UnsafeCell::new(None),
-            root: Cell::new(ptr::null()),
+            root: AtomicPtr::new(ptr::null_mut()),
             locals: Locals::new(),
             card: Card::new(),
         }
@@ -164,11 +175,13 @@ impl Fiber {
         // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
         // reaches the way out alone.
         unsafe {
-            self.home().fibers.local.set_current(self);
+            let home = self.home();
+            home.counters.switches.add(1);
+            home.fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
             let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
             overflow::set_current(ptr::null());
-            self.home().fibers.local.set_current(ptr::null());
+            home.fibers.local.set_current(ptr::null());
             left
         }
     }
@@ -183,6 +196,7 @@ impl Fiber {
             let mut job = self.job.take();
             while let Some(now) = job {
                 self.card.set(State::Running);
+                self.home().counters.fibers.add(1);
                 if let Some(name) = now.name() {
                     self.set_name(name);
                 }
@@ -198,12 +212,22 @@ impl Fiber {
         std::mem::forget(abort);
     }
 
-    fn end(&self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
-            if let Some(registry) = self.home().registry() {
-                registry.crew.report(panic);
-            }
+    /// Drops the values that are the fiber's own: for a job, before it tells anybody that it has ended.
+    pub(crate) fn clear_locals(&self) {
+        // Those that are left when one panics are dropped all the same.
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
+            self.report(panic);
         }
+    }
+
+    /// Gives a panic that reaches no caller to the panic handler.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        if let Some(registry) = self.home().registry() {
+            registry.crew.report(panic);
+        }
+    }
+
+    fn end(&self) {
         if self.card.is_named() {
             self.show_name(None);
             self.card.clear_name();
@@ -212,21 +236,27 @@ impl Fiber {
 
     /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
-        self.root.set(scope);
-        if self.home().fibers.has_cancelled.get() {
+        self.root.store(ptr::from_ref(scope).cast_mut(), Ordering::Release);
+        if self.home().registry().is_some_and(Registry::closes_without) {
             scope.cancel();
         }
     }
 
-    pub(crate) fn clear_root(&self) {
-        self.root.set(ptr::null());
+    /// The scope may end afterwards.
+    pub(crate) fn clear_root(&self, scope: &CancelScope) {
+        let own = ptr::from_ref(scope).cast_mut();
+        let clear = || self.root.compare_exchange(own, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
+        // Failing, somebody cancels it just now.
+        spin_while(|| clear().is_err());
     }
 
-    /// Cancels the fiber if no parent will do it. For the worker's thread.
+    /// Cancels the fiber if no parent will do it. For whoever closes the pool, from any thread.
     pub(crate) fn cancel_root(&self) {
-        // SAFETY: cleared before it ends.
-        if let Some(scope) = unsafe { self.root.get().as_ref() } {
-            scope.cancel();
+        let root = self.root.load(Ordering::Relaxed);
+        if !root.is_null() && self.root.compare_exchange(root, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            // SAFETY: the fiber does not clear what is busy, and the scope stays until it is cleared.
+            unsafe { (*root).cancel() };
+            self.root.store(root, Ordering::Release);
         }
     }
 
@@ -318,7 +348,8 @@ unsafe impl Strand for Fiber {
 
     fn yield_now(&self) {
         if !self.may_switch() {
-            return std::thread::yield_now();
+            self.home().publish_all();
+            return Worker::current().yield_slot();
         }
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);

@@ -4,14 +4,17 @@
 //! then the oldest, so that none is forgotten; thieves take the oldest, several at a time.
 
 use crate::{
-    pool::{fibers::fiber::Fiber, frame::Frame, offer::Offer},
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    pool::{fibers::fiber::Fiber, offer::Offer},
+    sys::{
+        spin::SpinLock,
+        sync::{AtomicU64, Ordering},
+    },
 };
 use std::{collections::VecDeque, sync::Arc};
 
 /// What a fiber runs.
 pub(crate) trait Job: Send + Sync {
-    /// Runs it on a fiber, to the end. Does not unwind.
+    /// Runs it on a fiber, to the end, that of the fiber's locals included. Does not unwind.
     fn run(self: Arc<Self>, fiber: &Fiber);
 
     /// What it is called.
@@ -22,19 +25,15 @@ pub(crate) trait Job: Send + Sync {
 
 /// A fork that may wait and was taken.
 impl Job for Offer {
-    fn run(self: Arc<Self>, _: &Fiber) {
-        if self.take() {
-            // SAFETY: taken just now, once.
-            unsafe { Frame::execute(self.frame()) };
-            self.done.notify();
-        }
+    fn run(self: Arc<Self>, fiber: &Fiber) {
+        Offer::run(&self, || fiber.clear_locals());
     }
 }
 
 /// See the [module](self).
 pub(crate) struct Jobs {
     count: AtomicU64,
-    queue: Mutex<VecDeque<Arc<dyn Job>>>,
+    queue: SpinLock<VecDeque<Arc<dyn Job>>>,
 }
 
 /// The most that a thief takes at a time: half of what there is, up to this.
@@ -45,7 +44,7 @@ pub(crate) const OLDEST_EVERY: u32 = 61;
 
 impl Jobs {
     pub(crate) const fn new() -> Self {
-        Self { count: AtomicU64::new(0), queue: Mutex::new(VecDeque::new()) }
+        Self { count: AtomicU64::new(0), queue: SpinLock::new(VecDeque::new()) }
     }
 
     #[inline]
@@ -83,11 +82,11 @@ impl Jobs {
 
     /// The names of all that wait here to be started.
     pub(crate) fn names(&self) -> Vec<Option<Arc<str>>> {
-        lock(&self.queue).iter().map(|job| job.name()).collect()
+        self.queue.lock().iter().map(|job| job.name()).collect()
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut VecDeque<Arc<dyn Job>>) -> R) -> R {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         let result = change(&mut queue);
         self.count.store(queue.len() as u64, Ordering::Relaxed);
         result

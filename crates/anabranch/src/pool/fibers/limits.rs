@@ -33,10 +33,19 @@ impl Limits {
         }
     }
 
-    /// Whether a new fiber would get no stack.
+    /// Whether a new fiber, of which there is one, would get a stack.
     #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.live.load(Ordering::Relaxed) >= self.max || self.is_refused.load(Ordering::Relaxed)
+    pub(crate) fn has_room(&self) -> bool {
+        let has_room = self.live.load(Ordering::Relaxed) < self.max;
+        if !has_room {
+            self.complain();
+        }
+        has_room && !self.is_refused.load(Ordering::Relaxed)
+    }
+
+    /// Whether no fiber is under way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.live.load(Ordering::Relaxed) == 0
     }
 
     /// A fiber takes a stack into use. `None`: there are too many.
@@ -45,14 +54,19 @@ impl Limits {
             return Some(());
         }
         self.live.fetch_sub(1, Ordering::Relaxed);
-        if !self.has_complained.swap(true, Ordering::Relaxed) {
+        self.complain();
+        None
+    }
+
+    #[cold]
+    fn complain(&self) {
+        if !self.has_complained.load(Ordering::Relaxed) && !self.has_complained.swap(true, Ordering::Relaxed) {
             eprintln!(
                 "anabranch: {} fibers are under way, and more want to start; they wait until others end. If the program stands \
                  still, raise Builder::max_fibers",
                 self.max
             );
         }
-        None
     }
 
     /// A fiber's stack is free again. Whether others may have been waiting for it.

@@ -31,7 +31,7 @@ pub(crate) struct Local {
     /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the caches.
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
-    ready: List,
+    ready: List<Fiber>,
     /// The fiber that runs.
     current: Cell<*const Fiber>,
     /// How many fibers have begun and not ended.
@@ -44,6 +44,7 @@ pub(crate) struct Local {
 }
 
 /// All blocks of a worker. They stay where they are.
+#[expect(clippy::vec_box, reason = "a block must not move when the list grows")]
 pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
 
 // SAFETY: the blocks are in boxes, and what of them is shared is made for it; see `Fiber`.
@@ -130,7 +131,7 @@ impl Local {
     }
 
     /// The list behind the next one, for what comes from the inbox.
-    pub(crate) fn ready(&self) -> &List {
+    pub(crate) fn ready(&self) -> &List<Fiber> {
         &self.ready
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod local;
 pub(crate) mod ready;
 pub(crate) mod thread;
+pub(crate) mod watch;
 
 use crate::{
     fiber::context::Left,
@@ -31,6 +32,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
+use crossbeam_utils::CachePadded;
 use std::{cell::Cell, sync::Arc, time::Duration};
 
 /// How many fibers a worker goes on with before it looks at what else there is.
@@ -39,29 +41,32 @@ const ROUND: u32 = 64;
 /// How many between two looks at the clock, while timers run.
 const CLOCK_EVERY: u32 = 16;
 
+/// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
+/// waiting for it, by yielding.
+const NEW_EVERY: u32 = 16;
+
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
-    /// Not started.
-    pub(crate) jobs: Jobs,
+    /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
+    pub(crate) jobs: CachePadded<Jobs>,
     /// Woken by other threads.
-    pub(crate) inbox: Inbox,
+    pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// The worker's own.
-    pub(crate) local: Local,
+    pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
-    /// The pool ends, and its fibers have been told.
-    pub(crate) has_cancelled: Cell<bool>,
+    rounds: Cell<u32>,
 }
 
 impl Fibers {
     pub(crate) const fn new() -> Self {
         Self {
-            jobs: Jobs::new(),
-            inbox: Inbox::new(),
-            local: Local::new(),
+            jobs: CachePadded::new(Jobs::new()),
+            inbox: CachePadded::new(Inbox::new()),
+            local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
-            has_cancelled: Cell::new(false),
+            rounds: Cell::new(0),
         }
     }
 }
@@ -113,9 +118,12 @@ impl Worker {
             self.start_fiber(job);
         }
         for round in 0..ROUND {
-            let is_idle = !local.has_ready();
-            self.collect_ready_fibers(is_idle || round.is_multiple_of(CLOCK_EVERY));
-            if let Some(fiber) = local.take_ready() {
+            let looks_at_clock = round.is_multiple_of(CLOCK_EVERY) || !local.has_ready();
+            if looks_at_clock || !self.fibers.inbox.is_empty() {
+                self.collect_ready_fibers(looks_at_clock);
+            }
+            let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
+            if !is_turn_of_new && let Some(fiber) = local.take_ready() {
                 // SAFETY: ready, of this worker, and this is the worker's own stack.
                 self.after(fiber, unsafe { (*fiber).resume() });
             } else if let Some(job) = self.next_job() {
@@ -126,14 +134,29 @@ impl Worker {
         }
     }
 
+    /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
+    /// that nobody would come for while the fibers here always have something to do.
+    pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
+        let rounds = self.fibers.rounds.get().wrapping_add(1);
+        self.fibers.rounds.set(rounds);
+        if !rounds.is_multiple_of(NEW_EVERY) {
+            return None;
+        }
+        self.registry()?.workers().find_map(|worker| worker.rob_job(self, true))
+    }
+
     /// Whether there are fibers here that can be started.
     pub(crate) fn has_jobs(&self) -> bool {
-        !self.fibers.jobs.is_empty() && !self.limits().is_full()
+        !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
-    pub(crate) fn rob_job(&self, thief: &Worker) -> Option<Arc<dyn Job>> {
-        if self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
+    ///
+    /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer. So
+    /// fibers are left alone where their worker will come to them, unless the thief `is_bold`.
+    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Arc<dyn Job>> {
+        let is_worth_while = is_bold || !(self.is_own && self.status.is_active());
+        if is_worth_while && self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
     }
 
     pub(crate) fn next_job(&self) -> Option<Arc<dyn Job>> {
@@ -180,15 +203,10 @@ impl Worker {
         &self.registry().expect("fibers run on the workers of a pool").limits
     }
 
-    /// The pool closes: tells the fibers of this worker, once.
-    pub(crate) fn cancel_fibers(&self) {
-        if !self.fibers.has_cancelled.replace(true) {
-            self.fibers.blocks.for_each(Fiber::cancel_root);
-        }
-    }
-
     /// Gives back all stacks, before the thread ends. No fiber is live.
     pub(crate) fn end_fibers(&self) {
+        // Each of them counts in the limits, where there are none.
+        debug_assert_eq!(self.fibers.local.live(), 0);
         self.fibers.inbox.settle();
         self.fibers.local.strip_all();
     }
@@ -198,9 +216,15 @@ impl Worker {
         if left == Left::Idle {
             self.fibers.local.set_live(self.fibers.local.live() - 1);
             self.fibers.local.keep_idle(fiber);
-            let was_full = self.limits().leave();
-            if was_full && let Some(registry) = self.registry() {
-                registry.stir();
+            let limits = self.limits();
+            let was_full = limits.leave();
+            if let Some(registry) = self.registry() {
+                if was_full {
+                    registry.stir();
+                }
+                if limits.is_empty() {
+                    registry.note_last_fiber();
+                }
             }
         }
     }

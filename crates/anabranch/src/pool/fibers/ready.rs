@@ -7,20 +7,29 @@
 //!
 //! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires.
 
-use crate::{
-    pool::fibers::fiber::Fiber,
-    sys::sync::{AtomicPtr, AtomicU64, Ordering, spin_while},
-};
-use std::{cell::Cell, ptr};
+use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, spin_while};
+use std::ptr;
 
-/// A list of fibers, first in, first out, linked through the fibers. For the thread that they belong to.
-pub(crate) struct List {
-    first: Cell<*const Fiber>,
-    last: Cell<*const Fiber>,
+/// What can be in a list: a fiber, or what stands for one in the models.
+pub(crate) trait Linked {
+    /// The next in a list or inbox.
+    fn next(&self) -> &Cell<*const Self>;
 }
 
-impl List {
+/// A list of fibers, first in, first out, linked through the fibers. For the thread that they belong to.
+pub(crate) struct List<F> {
+    first: Cell<*const F>,
+    last: Cell<*const F>,
+}
+
+impl<F: Linked> List<F> {
+    #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
+        Self { first: Cell::new(ptr::null()), last: Cell::new(ptr::null()) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
         Self { first: Cell::new(ptr::null()), last: Cell::new(ptr::null()) }
     }
 
@@ -32,23 +41,23 @@ impl List {
     /// # Safety
     /// The fiber is alive and in no list or inbox, and stays until it is taken.
     #[inline]
-    pub(crate) unsafe fn push(&self, fiber: *const Fiber) {
+    pub(crate) unsafe fn push(&self, fiber: *const F) {
         // SAFETY: linked fibers are alive, by the caller's word.
         unsafe {
-            (*fiber).next.set(ptr::null());
+            (*fiber).next().set(ptr::null());
             match self.last.replace(fiber).as_ref() {
-                Some(last) => last.next.set(fiber),
+                Some(last) => last.next().set(fiber),
                 None => self.first.set(fiber),
             }
         }
     }
 
     #[inline]
-    pub(crate) fn pop(&self) -> Option<*const Fiber> {
+    pub(crate) fn pop(&self) -> Option<*const F> {
         let first = self.first.get();
         // SAFETY: linked fibers are alive.
         let fiber = unsafe { first.as_ref() }?;
-        self.first.set(fiber.next.get());
+        self.first.set(fiber.next().get());
         if self.first.get().is_null() {
             self.last.set(ptr::null());
         }
@@ -56,7 +65,7 @@ impl List {
     }
 
     /// Takes one fiber out, wherever it is. Linear. Whether it was there.
-    pub(crate) fn remove(&self, fiber: *const Fiber) -> bool {
+    pub(crate) fn remove(&self, fiber: *const F) -> bool {
         let rest = Self::new();
         let mut is_found = false;
         while let Some(other) = self.pop() {
@@ -74,15 +83,21 @@ impl List {
 }
 
 /// See the [module](self).
-pub(crate) struct Inbox {
-    newest: AtomicPtr<Fiber>,
+pub(crate) struct Inbox<F> {
+    newest: AtomicPtr<F>,
     woken: AtomicU64,
     /// How often the owner found something; the owner's.
     emptied: Cell<u64>,
 }
 
-impl Inbox {
+impl<F: Linked> Inbox<F> {
+    #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
+        Self { newest: AtomicPtr::new(ptr::null_mut()), woken: AtomicU64::new(0), emptied: Cell::new(0) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
         Self { newest: AtomicPtr::new(ptr::null_mut()), woken: AtomicU64::new(0), emptied: Cell::new(0) }
     }
 
@@ -96,12 +111,12 @@ impl Inbox {
     /// # Safety
     /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox may
     /// be gone when this returns.
-    pub(crate) unsafe fn push(this: *const Self, fiber: *const Fiber, wake: impl FnOnce()) {
+    pub(crate) unsafe fn push(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
         // SAFETY: the worker does not end before the fiber has, and then not before `woken` says that it was woken.
         unsafe {
             let mut newest = (*this).newest.load(Ordering::Relaxed);
             loop {
-                (*fiber).next.set(newest);
+                (*fiber).next().set(newest);
                 match (*this).newest.compare_exchange_weak(
                     newest,
                     fiber.cast_mut(),
@@ -120,22 +135,22 @@ impl Inbox {
     }
 
     /// The owner takes all there is, in the order in which it came. Whether there was anything.
-    pub(crate) fn collect(&self, into: &List) -> bool {
+    pub(crate) fn collect(&self, into: &List<F>) -> bool {
         if self.is_empty() {
             return false;
         }
-        let mut newest: *const Fiber = self.newest.swap(ptr::null_mut(), Ordering::Acquire);
+        let mut newest: *const F = self.newest.swap(ptr::null_mut(), Ordering::Acquire);
         self.emptied.set(self.emptied.get() + 1);
         // Turned round: the stack has the newest first.
-        let mut oldest: *const Fiber = ptr::null();
+        let mut oldest: *const F = ptr::null();
         // SAFETY: what was in the inbox is suspended, and the owner's from here on.
         unsafe {
             while let Some(fiber) = newest.as_ref() {
-                newest = fiber.next.replace(oldest);
+                newest = fiber.next().replace(oldest);
                 oldest = fiber;
             }
             while let Some(fiber) = oldest.as_ref() {
-                oldest = fiber.next.get();
+                oldest = fiber.next().get();
                 into.push(fiber);
             }
         }

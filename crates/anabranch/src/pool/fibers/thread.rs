@@ -5,11 +5,12 @@
 
 use crate::{
     pool::worker::Worker,
-    sys::{parker::Parker, sync::hint},
+    sys::sync::hint,
     time::{Clock, NEVER},
     wait::{
         cx::{Reason, Strand},
-        waiter::{Kind, Outcome, Waiter},
+        parked::Parked,
+        waiter::{Outcome, Waiter},
     },
 };
 use std::{cell::Cell, marker::PhantomData, sync::Arc};
@@ -17,25 +18,11 @@ use std::{cell::Cell, marker::PhantomData, sync::Arc};
 /// How often a thread looks whether its wait is over before it parks.
 const LOOKS: usize = 200;
 
-/// What outlives the thread's wait for as long as somebody is waking it.
-#[repr(C)]
-struct Shared {
-    /// First, so that its address is the address of the whole.
-    waiter: Waiter,
-    parker: Parker,
-}
-
-static KIND: Kind = Kind {
-    // SAFETY (all three): the waiter of this kind is the first field of a `Shared` in an `Arc`, by `ThreadStrand::new`; whoever
-    // calls has the right to, by the contract of `Kind`.
-    retain: |waiter| unsafe { Arc::increment_strong_count(waiter.cast::<Shared>()) },
-    wake: |waiter| unsafe { Arc::from_raw(waiter.cast::<Shared>()).parker.unpark() },
-    release: |waiter| unsafe { drop(Arc::from_raw(waiter.cast::<Shared>())) },
-};
-
 /// See the [module](self).
 pub(crate) struct ThreadStrand {
-    shared: Arc<Shared>,
+    shared: Arc<Parked>,
+    /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its deadlines.
+    clock: Clock,
     budget: Cell<u32>,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
@@ -43,8 +30,12 @@ pub(crate) struct ThreadStrand {
 impl ThreadStrand {
     /// For the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
-        let shared = Arc::new(Shared { waiter: Waiter::new(&KIND), parker: Parker::new() });
-        Self { shared, budget: Cell::new(0), _bound_to_its_thread: PhantomData }
+        Self {
+            shared: Parked::new(),
+            clock: Worker::current().clock().clone(),
+            budget: Cell::new(0),
+            _bound_to_its_thread: PhantomData,
+        }
     }
 }
 
@@ -80,11 +71,7 @@ unsafe impl Strand for ThreadStrand {
     }
 
     fn yield_now(&self) {
-        let me = Worker::current();
-        if me.stack.is_asked() {
-            me.serve();
-        }
-        std::thread::yield_now();
+        Worker::current().yield_slot();
     }
 
     /// A thread may wait while it unwinds: nothing else runs on it.
@@ -93,7 +80,7 @@ unsafe impl Strand for ThreadStrand {
     }
 
     fn clock(&self) -> &Clock {
-        Worker::current().clock()
+        &self.clock
     }
 
     fn budget(&self) -> &Cell<u32> {

@@ -1,0 +1,80 @@
+//! A fixed amount of fibers, for counting instructions. As `count_forks`, for the same reason, in the same way:
+//!
+//! ```text
+//! cargo build --release -p anabranch-bench --example count_fibers
+//! for times in 1000 2000; do
+//!     valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+//!         target/release/examples/count_fibers anabranch yield $times 2>&1 | grep Collected
+//! done
+//! ```
+//!
+//! The difference of the two counts, divided by that of the times, is what one costs: one `yield` of a fiber that is alone,
+//! one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one fork of `fib` (`times` is its
+//! argument then; its forks are printed). `anabranch-spawn`, `may`, `tokio`, `tokio-current` and `async-executor` work
+//! too. There is one thread that runs fibers; one that waits for it takes no part.
+//!
+//! Callgrind follows switches of stacks well enough to count, but attributes some of it to the wrong callers; so totals are
+//! right, and of the lists by function only those without callees. With `--dump-instr=yes` and a real output file,
+//! `callgrind_annotate` has these.
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("this example runs on Linux only");
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    linux::main()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::process::ExitCode;
+
+    use anabranch_bench::fibers::peers::{Done, Kind, Peer, anabranch, executor, may, tokio};
+
+    pub fn main() -> ExitCode {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        match run(&arguments) {
+            Ok(report) => {
+                println!("{report}");
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                eprintln!(
+                    "{message}\nusage: count_fibers PEER yield|pair|spawn|fib TIMES, such as: count_fibers anabranch yield 1000"
+                );
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn run(arguments: &[String]) -> Result<String, String> {
+        let [peer, work, times] = arguments else {
+            return Err("three arguments are needed".into());
+        };
+        let kind: Kind = peer.parse()?;
+        let times: u64 = times.parse().map_err(|error| format!("times: {error}"))?;
+        let done = match kind {
+            Kind::Anabranch => once::<anabranch::Structured>(work, times),
+            Kind::AnabranchSpawn => once::<anabranch::Spawned>(work, times),
+            Kind::May => once::<may::May>(work, times),
+            Kind::Tokio => once::<tokio::Tokio>(work, times),
+            Kind::TokioCurrent => once::<tokio::Current>(work, times),
+            Kind::Executor => once::<executor::Smol>(work, times),
+            Kind::Go | Kind::Std | Kind::ParkingLot => return Err(format!("{kind} is not counted")),
+        }?;
+        Ok(format!("{kind}: {work} {times}, answer {}", done.answer))
+    }
+
+    fn once<P: Peer>(work: &str, times: u64) -> Result<Done, String> {
+        let pool = P::pool(1);
+        match work {
+            "yield" => Ok(P::yields(&pool, 1, times)),
+            "pair" => Ok(P::yields(&pool, 2, times / 2)),
+            "spawn" => Ok(P::spawn(&pool, times)),
+            "fib" => Ok(P::fib(&pool, u32::try_from(times).map_err(|error| error.to_string())?)),
+            other => Err(format!("no work is called `{other}`")),
+        }
+    }
+}

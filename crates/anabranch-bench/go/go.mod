@@ -1,0 +1,3 @@
+module fibers
+
+go 1.21

@@ -1,0 +1,76 @@
+//! Threads of the system: what one has without any library, and the locks made for them.
+
+use std::sync::Arc;
+use std::thread;
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+use super::{Done, Peer};
+use crate::sample::Stopwatch;
+
+/// std.
+pub struct Std;
+
+/// parking_lot.
+pub struct ParkingLot;
+
+/// Keeps the process on one core, so that threads give way to each other.
+fn stay_on_one_core() {
+    let this = Pid::from_raw(0);
+    let allowed = sched_getaffinity(this).expect("the affinity can be read");
+    let first = (0..CpuSet::count()).find(|cpu| allowed.is_set(*cpu) == Ok(true)).expect("there is a core");
+    let mut one = CpuSet::new();
+    one.set(first).expect("the core was in a set");
+    sched_setaffinity(this, &one).expect("a process may do with less");
+}
+
+/// Runs `body` on so many threads, the calling one among them.
+fn together<R: Send>(threads: u64, body: impl Fn() -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&body)).collect();
+        let own = body();
+        let others = others.into_iter().map(|other| other.join().expect("no thread panics"));
+        std::iter::once(own).chain(others).collect()
+    })
+}
+
+impl Peer for Std {
+    type Pool = ();
+
+    fn pool(_threads: usize) {}
+
+    fn yields(_: &(), fibers: u64, times: u64) -> Done {
+        stay_on_one_core();
+        let watch = Stopwatch::start();
+        let sum = together(fibers, || {
+            (0..times).for_each(|_| thread::yield_now());
+            times
+        });
+        Done::new(sum.into_iter().sum(), watch.stop())
+    }
+
+    fn lock(_: &(), fibers: u64, times: u64) -> Done {
+        let mutex = Arc::new(std::sync::Mutex::new(0u64));
+        let watch = Stopwatch::start();
+        together(fibers, || (0..times).for_each(|_| *mutex.lock().unwrap() += 1));
+        let meter = watch.stop();
+        let sum = *mutex.lock().unwrap();
+        Done::new(sum, meter)
+    }
+}
+
+impl Peer for ParkingLot {
+    type Pool = ();
+
+    fn pool(_threads: usize) {}
+
+    fn lock(_: &(), fibers: u64, times: u64) -> Done {
+        let mutex = Arc::new(parking_lot::Mutex::new(0u64));
+        let watch = Stopwatch::start();
+        together(fibers, || (0..times).for_each(|_| *mutex.lock() += 1));
+        let meter = watch.stop();
+        let sum = *mutex.lock();
+        Done::new(sum, meter)
+    }
+}

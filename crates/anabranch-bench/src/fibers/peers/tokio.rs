@@ -1,0 +1,170 @@
+//! tokio, on its pool of threads and on the calling thread. The root is a task of the runtime in both.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Mutex;
+use tokio::task::{JoinSet, spawn, yield_now};
+use tokio::time::{Instant, sleep_until};
+
+use super::{Done, Peer};
+use crate::fibers::workloads::alarms::Alarms;
+use crate::fibers::workloads::asleep::Crowd;
+use crate::sample::Stopwatch;
+
+/// The multi-threaded runtime.
+pub struct Tokio;
+
+/// The current-thread runtime.
+pub struct Current;
+
+fn inside<R: Send + 'static>(runtime: &Runtime, root: impl Future<Output = R> + Send + 'static) -> R {
+    runtime.block_on(async { spawn(root).await }).expect("the root ends in peace")
+}
+
+async fn yields(times: u64) -> u64 {
+    for _ in 0..times {
+        yield_now().await;
+    }
+    times
+}
+
+fn fib(n: u32) -> Pin<Box<dyn Future<Output = u64> + Send>> {
+    Box::pin(async move {
+        if n < 2 {
+            return u64::from(n);
+        }
+        let a = spawn(fib(n - 1));
+        let b = fib(n - 2).await;
+        a.await.expect("no task panics") + b
+    })
+}
+
+impl Peer for Tokio {
+    type Pool = Runtime;
+
+    fn pool(threads: usize) -> Runtime {
+        Builder::new_multi_thread().worker_threads(threads).enable_time().build().expect("a runtime can be built")
+    }
+
+    fn yields(runtime: &Runtime, fibers: u64, times: u64) -> Done {
+        inside(runtime, async move {
+            let watch = Stopwatch::start();
+            let others: Vec<_> = (1..fibers).map(|_| spawn(yields(times))).collect();
+            let mut sum = yields(times).await;
+            for other in others {
+                sum += other.await.expect("no task panics");
+            }
+            Done::new(sum, watch.stop())
+        })
+    }
+
+    fn spawn(runtime: &Runtime, count: u64) -> Done {
+        inside(runtime, async move {
+            let watch = Stopwatch::start();
+            let handles: Vec<_> = (0..count).map(|_| spawn(async {})).collect();
+            let mut joined = 0;
+            for handle in handles {
+                handle.await.expect("no task panics");
+                joined += 1;
+            }
+            Done::new(joined, watch.stop())
+        })
+    }
+
+    fn fib(runtime: &Runtime, n: u32) -> Done {
+        inside(runtime, async move {
+            let watch = Stopwatch::start();
+            let answer = fib(n).await;
+            Done::new(answer, watch.stop())
+        })
+    }
+
+    fn asleep(runtime: &Runtime, crowd: &Arc<Crowd>) {
+        let crowd = Arc::clone(crowd);
+        inside(runtime, async move {
+            let mut set = JoinSet::new();
+            for _ in 0..crowd.count() {
+                let crowd = Arc::clone(&crowd);
+                set.spawn(async move {
+                    crowd.enter();
+                    sleep_until(Instant::from_std(crowd.wakes())).await;
+                    crowd.leave();
+                });
+            }
+            set.join_all().await;
+        });
+    }
+
+    fn alarms(runtime: &Runtime, alarms: &Arc<Alarms>) {
+        let alarms = Arc::clone(alarms);
+        inside(runtime, async move {
+            let mut set = JoinSet::new();
+            for index in 0..alarms.len() {
+                let alarms = Arc::clone(&alarms);
+                set.spawn(async move {
+                    let alarm = alarms.get(index);
+                    sleep_until(Instant::from_std(alarm.due())).await;
+                    alarm.ring();
+                });
+            }
+            set.join_all().await;
+        });
+    }
+
+    fn lock(runtime: &Runtime, fibers: u64, times: u64) -> Done {
+        inside(runtime, async move {
+            let mutex = Arc::new(Mutex::new(0u64));
+            let watch = Stopwatch::start();
+            let handles: Vec<_> = (0..fibers)
+                .map(|_| {
+                    let mutex = Arc::clone(&mutex);
+                    spawn(async move {
+                        for _ in 0..times {
+                            *mutex.lock().await += 1;
+                        }
+                    })
+                })
+                .collect();
+            for handle in handles {
+                handle.await.expect("no task panics");
+            }
+            let meter = watch.stop();
+            let sum = *mutex.lock().await;
+            Done::new(sum, meter)
+        })
+    }
+}
+
+impl Peer for Current {
+    type Pool = Runtime;
+
+    fn pool(_threads: usize) -> Runtime {
+        Builder::new_current_thread().enable_time().build().expect("a runtime can be built")
+    }
+
+    fn yields(runtime: &Runtime, fibers: u64, times: u64) -> Done {
+        Tokio::yields(runtime, fibers, times)
+    }
+
+    fn spawn(runtime: &Runtime, count: u64) -> Done {
+        Tokio::spawn(runtime, count)
+    }
+
+    fn fib(runtime: &Runtime, n: u32) -> Done {
+        Tokio::fib(runtime, n)
+    }
+
+    fn asleep(runtime: &Runtime, crowd: &Arc<Crowd>) {
+        Tokio::asleep(runtime, crowd);
+    }
+
+    fn alarms(runtime: &Runtime, alarms: &Arc<Alarms>) {
+        Tokio::alarms(runtime, alarms);
+    }
+
+    fn lock(runtime: &Runtime, fibers: u64, times: u64) -> Done {
+        Tokio::lock(runtime, fibers, times)
+    }
+}

@@ -1,0 +1,196 @@
+//! Sleeping timers: how late they are, and in which order they ring.
+//!
+//! One fiber an alarm, due at times spread evenly but in a shuffled order over a second. It rings when its sleep has
+//! ended: then it looks at the clock and takes the next number. The figure is the lateness that 99 of 100 stay below;
+//! of two that ring one after the other, `swapped` is the share, in a thousand, whose times stand in the other order
+//! (several threads ring independently of each other).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Workload;
+use crate::fibers::peers::{Done, Kind, Peer};
+use crate::sample::{Sample, metered};
+use crate::stats::percentile;
+
+/// The alarms of a sample.
+pub struct Alarms {
+    start: Instant,
+    lead: Duration,
+    spread: Duration,
+    /// When each is due after `start`.
+    delays: Vec<Duration>,
+    /// How late each was, in nanoseconds.
+    late: Vec<AtomicU64>,
+    /// Which rang as the how-manieth.
+    sequence: Vec<AtomicU32>,
+    rung: AtomicUsize,
+    elsewhere: Mutex<Option<Done>>,
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub struct Alarm<'a> {
+    alarms: &'a Alarms,
+    index: usize,
+}
+
+impl Alarms {
+    /// `count` of them, the first due after `lead`, the last after `lead + spread`.
+    fn new(count: u64, lead: Duration, spread: Duration) -> Alarms {
+        let mut delays: Vec<Duration> = (0..count).map(|n| lead + spread.mul_f64(n as f64 / count as f64)).collect();
+        fastrand::Rng::with_seed(0xa1a).shuffle(&mut delays);
+        Alarms {
+            start: Instant::now(),
+            lead,
+            spread,
+            delays,
+            late: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            sequence: (0..count).map(|_| AtomicU32::new(0)).collect(),
+            rung: AtomicUsize::new(0),
+            elsewhere: Mutex::new(None),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.delays.len() as u64
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.delays.is_empty()
+    }
+
+    /// How long after the beginning the first is due.
+    pub fn lead(&self) -> Duration {
+        self.lead
+    }
+
+    /// How long after the first the last is due.
+    pub fn spread(&self) -> Duration {
+        self.spread
+    }
+
+    /// One of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn get(&self, index: u64) -> Alarm<'_> {
+        assert!(index < self.len(), "there are {} alarms", self.len());
+        Alarm { alarms: self, index: index as usize }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Alarm<'_>> {
+        (0..self.delays.len()).map(|index| Alarm { alarms: self, index })
+    }
+
+    /// Takes what another process has measured.
+    pub fn were_heard(&self, done: Done) {
+        assert_eq!(done.answer, self.len(), "how many alarms rang");
+        *self.elsewhere.lock().unwrap() = Some(done);
+    }
+
+    /// What came out.
+    fn figures(&self) -> BTreeMap<String, f64> {
+        assert_eq!(self.rung.load(Ordering::Relaxed), self.delays.len(), "how many alarms rang");
+        let mut late: Vec<f64> = self.late.iter().map(|late| late.load(Ordering::Relaxed) as f64 / 1e3).collect();
+        late.sort_by(f64::total_cmp);
+        let due: Vec<Duration> =
+            self.sequence.iter().map(|index| self.delays[index.load(Ordering::Relaxed) as usize]).collect();
+        let swapped = due.windows(2).filter(|pair| pair[0] > pair[1]).count();
+        BTreeMap::from([
+            ("p50".into(), percentile(&late, 0.5)),
+            ("p99".into(), percentile(&late, 0.99)),
+            ("max".into(), percentile(&late, 1.0)),
+            ("swapped".into(), swapped as f64 * 1e3 / due.len() as f64),
+        ])
+    }
+}
+
+impl Alarm<'_> {
+    /// When it is due.
+    pub fn due(self) -> Instant {
+        self.alarms.start + self.alarms.delays[self.index]
+    }
+
+    /// It is due.
+    pub fn ring(self) {
+        let late = Instant::now().saturating_duration_since(self.due()).as_nanos() as u64;
+        let turn = self.alarms.rung.fetch_add(1, Ordering::Relaxed);
+        self.alarms.sequence[turn].store(self.index as u32, Ordering::Relaxed);
+        self.alarms.late[self.index].store(late, Ordering::Relaxed);
+    }
+}
+
+/// Alarms that ring.
+pub struct Ringing {
+    count: u64,
+}
+
+impl Ringing {
+    /// `count` of them.
+    pub fn new(count: u64) -> Ringing {
+        Ringing { count }
+    }
+}
+
+impl Workload for Ringing {
+    fn title(&self) -> String {
+        let may = crate::fibers::peers::may::May::MOST;
+        format!("{} alarms within a second (may: {}), lateness", self.count, self.count.min(may))
+    }
+
+    fn unit(&self) -> &'static str {
+        "us, p99"
+    }
+
+    fn rounds(&self, asked: usize) -> usize {
+        asked.div_ceil(2)
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        !matches!(kind, Kind::AnabranchSpawn | Kind::Executor | Kind::Std | Kind::ParkingLot)
+    }
+
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
+        let count = self.count.min(P::MOST);
+        let lead = Duration::from_millis(300 + count / 60);
+        let alarms = Arc::new(Alarms::new(count, lead, Duration::from_secs(1)));
+        let ((), meter) = metered(|| P::alarms(pool, &alarms));
+        let elsewhere = alarms.elsewhere.lock().unwrap().take();
+        let (mut figures, meter) =
+            elsewhere.map_or_else(|| (alarms.figures(), meter), |done| (done.figures, done.meter));
+        let value = figures.remove("p99").expect("the figure of this workload");
+        let sample = Sample { value, ..Sample::per_unit(meter, 1.0, 1.0) };
+        let sample = figures.iter().fold(sample, |sample, (name, figure)| sample.with(name, *figure));
+        sample.with("CPU ms", meter.cpu * 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fibers::workloads::testing::everyone_does_it;
+
+    #[test]
+    fn order_and_lateness_are_told() {
+        let alarms = Alarms::new(3, Duration::ZERO, Duration::from_millis(3));
+        let mut by_time: Vec<_> = alarms.iter().collect();
+        by_time.sort_by_key(|alarm| alarm.due());
+        std::thread::sleep(Duration::from_millis(4));
+        [by_time[1], by_time[0], by_time[2]].into_iter().for_each(Alarm::ring);
+        let figures = alarms.figures();
+        assert_eq!(figures["swapped"], 1e3 / 3.0);
+        assert!(figures["p50"] >= 2000.0, "{figures:?}");
+    }
+
+    #[test]
+    fn everyone_rings() {
+        everyone_does_it(&Ringing::new(50), 2);
+    }
+}

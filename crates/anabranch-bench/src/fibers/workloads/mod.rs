@@ -1,0 +1,123 @@
+//! The workloads, one a file. Each checks in every sample that what was asked for was done.
+
+pub mod alarms;
+pub mod asleep;
+pub mod fib;
+pub mod lock;
+pub mod spawn;
+pub mod yields;
+
+use super::peers::{Done, Kind, Peer, anabranch, executor, go, may, threads, tokio};
+use crate::bench::{AnyWorkload, Threads};
+use crate::options::Listed;
+use crate::sample::Sample;
+
+/// How large the workloads are.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Smaller sizes and shorter samples, for a look rather than a figure.
+    pub quick: bool,
+}
+
+/// A workload.
+pub trait Workload {
+    /// What it does, in a few words.
+    fn title(&self) -> String;
+
+    /// The unit of [`Sample::value`].
+    fn unit(&self) -> &'static str;
+
+    /// The thread counts with which it is run.
+    fn threads(&self) -> Threads {
+        Threads::Asked
+    }
+
+    /// How many rounds it is run when the user asks for `asked`; fewer if a sample takes seconds.
+    fn rounds(&self, asked: usize) -> usize {
+        asked
+    }
+
+    /// Whether `kind` can take part.
+    fn suits(&self, kind: Kind) -> bool;
+
+    /// Takes one sample with the peer `P` in `pool`.
+    ///
+    /// # Panics
+    /// If not all was done that was asked for.
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample;
+}
+
+impl<W: Workload> AnyWorkload<Kind> for W {
+    fn title(&self) -> String {
+        Workload::title(self)
+    }
+
+    fn unit(&self) -> &'static str {
+        Workload::unit(self)
+    }
+
+    fn threads(&self) -> Threads {
+        Workload::threads(self)
+    }
+
+    fn rounds(&self, asked: usize) -> usize {
+        Workload::rounds(self, asked)
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        Workload::suits(self, kind)
+    }
+
+    fn sample_with(&self, kind: Kind, threads: usize) -> Sample {
+        fn with<P: Peer>(workload: &impl Workload, threads: usize) -> Sample {
+            workload.sample::<P>(&P::pool(threads))
+        }
+        match kind {
+            Kind::Anabranch => with::<anabranch::Structured>(self, threads),
+            Kind::AnabranchSpawn => with::<anabranch::Spawned>(self, threads),
+            Kind::May => with::<may::May>(self, threads),
+            Kind::Tokio => with::<tokio::Tokio>(self, threads),
+            Kind::TokioCurrent => with::<tokio::Current>(self, threads),
+            Kind::Executor => with::<executor::Smol>(self, threads),
+            Kind::Go => with::<go::Go>(self, threads),
+            Kind::Std => with::<threads::Std>(self, threads),
+            Kind::ParkingLot => with::<threads::ParkingLot>(self, threads),
+        }
+    }
+}
+
+/// The time that each of `units` took, in nanoseconds.
+fn nanoseconds_each(done: Done, units: u64) -> Sample {
+    let sample = Sample::per_unit(done.meter, units as f64, 1e-9);
+    done.figures.iter().fold(sample, |sample, (name, figure)| sample.with(name, *figure))
+}
+
+/// All workloads: the name on the command line, and how to build it.
+pub const ALL: [Listed<Kind, Settings>; 8] = [
+    ("yield-alone", |settings| Box::new(yields::Yields::new(settings, 1))),
+    ("yield-pair", |settings| Box::new(yields::Yields::new(settings, 2))),
+    ("spawn", |settings| Box::new(spawn::Spawn::new(if settings.quick { 100_000 } else { 1_000_000 }))),
+    ("fib", |settings| Box::new(fib::Fib::new(if settings.quick { 22 } else { 30 }))),
+    ("lock-alone", |settings| Box::new(lock::Lock::new(settings, 1))),
+    ("lock-four", |settings| Box::new(lock::Lock::new(settings, 4))),
+    ("asleep", |settings| {
+        let (fibers, milliseconds) = if settings.quick { (100_000, 1_500) } else { (1_000_000, 12_000) };
+        Box::new(asleep::Asleep::new(fibers, milliseconds))
+    }),
+    ("alarms", |settings| Box::new(alarms::Ringing::new(if settings.quick { 20_000 } else { 100_000 }))),
+];
+
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::bench::Peers;
+
+    /// Takes a sample with everyone who suits `workload`, but Go, whose program a test does not build.
+    pub(super) fn everyone_does_it(workload: &dyn AnyWorkload<Kind>, threads: usize) {
+        for kind in Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Go && workload.suits(*kind)) {
+            let sample = workload.sample_with(kind, threads);
+            assert!(sample.value.is_finite() && sample.value >= 0.0, "{kind} measured {}", sample.value);
+            assert!(sample.wall > 0.0, "{kind} took no time");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Giving way: to nobody, or to one other fiber, on one thread. What it costs to switch away and back.
+
+use super::{Settings, Threads, Workload, nanoseconds_each};
+use crate::fibers::peers::{Kind, Peer};
+use crate::sample::Sample;
+
+/// Fibers that do nothing but give way.
+pub struct Yields {
+    fibers: u64,
+    times: u64,
+}
+
+impl Yields {
+    /// `fibers` of them.
+    pub fn new(settings: &Settings, fibers: u64) -> Yields {
+        Yields { fibers, times: if settings.quick { 200_000 } else { 2_000_000 } / fibers }
+    }
+}
+
+impl Workload for Yields {
+    fn title(&self) -> String {
+        match self.fibers {
+            1 => "one fiber gives way, to nobody".into(),
+            fibers => format!("{fibers} fibers give way, in turn"),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        "ns/yield"
+    }
+
+    fn threads(&self) -> Threads {
+        Threads::Fixed(1)
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        // One thread alone would have nobody to switch to.
+        !matches!(kind, Kind::AnabranchSpawn | Kind::ParkingLot) && (kind != Kind::Std || self.fibers > 1)
+    }
+
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
+        let done = P::yields(pool, self.fibers, self.times);
+        let expected = self.fibers * self.times;
+        assert_eq!(done.answer, expected, "how often the fibers gave way");
+        nanoseconds_each(done, expected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fibers::workloads::testing::everyone_does_it;
+
+    #[test]
+    fn everyone_gives_way() {
+        everyone_does_it(&Yields { fibers: 1, times: 100 }, 1);
+        everyone_does_it(&Yields { fibers: 2, times: 100 }, 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! What the benches have in common on the command line, and what they do with it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+
+use crate::bench::{AnyWorkload, Outcome, Peers, names, run, variants};
+use crate::machine::{Machine, Versions};
+use crate::report::{Entry, Report, head, table};
+
+/// Options of every bench.
+#[derive(Args)]
+pub struct Options {
+    /// Workloads to run, separated by commas; a name may end in * [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub workload: Vec<String>,
+    /// Numbers of threads [default: see the bench]
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    pub threads: Vec<usize>,
+    /// Rounds: each runs everything once [default: 9, or 3 with --quick]
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<usize>,
+    /// Smaller and shorter: a look within a minute
+    #[arg(long)]
+    pub quick: bool,
+    /// Writes every sample to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Passed by cargo
+    #[arg(long, hide = true)]
+    pub bench: bool,
+}
+
+/// A workload's name on the command line, and how to build it from settings of type `S`.
+pub type Listed<K, S> = (&'static str, fn(&S) -> Box<dyn AnyWorkload<K>>);
+
+/// What a bench consists of, beside the options.
+pub struct Bench<'a, K: 'static, S> {
+    /// All its workloads.
+    pub workloads: &'a [Listed<K, S>],
+    /// How large they are.
+    pub settings: S,
+    /// The peers that take part; empty for all.
+    pub peers: Vec<K>,
+    /// The numbers of threads, where the user does not say.
+    pub threads: &'a [usize],
+    /// What was compiled in.
+    pub versions: Versions,
+    /// Explains the columns of the tables.
+    pub legend: &'a str,
+    /// The calibration of CPU work, where there is such.
+    pub nanoseconds_a_step: Option<f64>,
+}
+
+/// The lines below the list of options.
+pub fn help<K: Peers, S>(workloads: &[Listed<K, S>]) -> String {
+    let workloads: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
+    format!("Workloads: {}\nPeers: {}", workloads.join(", "), names::<K>())
+}
+
+impl Options {
+    /// Measures and reports.
+    pub fn run<K: Peers, S>(self, bench: Bench<'_, K, S>) -> ExitCode {
+        let start = Instant::now();
+        let chosen = match chosen(bench.workloads, &self.workload) {
+            Ok(chosen) => chosen,
+            Err(message) => {
+                eprintln!("{message}");
+                return ExitCode::from(2);
+            }
+        };
+        if self.threads.contains(&0) {
+            eprintln!("a pool needs at least one thread");
+            return ExitCode::from(2);
+        }
+        let peers = if bench.peers.is_empty() { K::ALL.to_vec() } else { bench.peers };
+        let threads = if self.threads.is_empty() { bench.threads } else { &self.threads };
+        let rounds = self.rounds.unwrap_or(if self.quick { 3 } else { 9 }).max(1);
+
+        let machine = Machine::look();
+        print!("{}", head(&machine, &bench.versions, bench.legend));
+        let mut outcomes: Vec<Outcome<K>> = Vec::new();
+        for (name, build) in chosen {
+            // The data live only as long as the workload runs: every sample's process inherits what is there.
+            let workload = build(&bench.settings);
+            let variants = variants(&*workload, &peers, threads);
+            if variants.is_empty() {
+                continue;
+            }
+            let outcome = run(name, &*workload, &variants, rounds);
+            print!("{}", table(&outcome));
+            outcomes.push(outcome);
+        }
+        println!("\n{:.0} s in all", start.elapsed().as_secs_f64());
+
+        if let Some(path) = self.json {
+            let report = Report {
+                machine: &machine,
+                versions: &bench.versions,
+                quick: self.quick,
+                nanoseconds_a_step: bench.nanoseconds_a_step,
+                workloads: outcomes.iter().map(Entry::from).collect(),
+            };
+            let text = serde_json::to_string_pretty(&report).expect("a report is plain data");
+            if let Err(error) = fs::write(&path, text + "\n") {
+                eprintln!("cannot write {}: {error}", path.display());
+                return ExitCode::FAILURE;
+            }
+        }
+        let failed = outcomes.iter().any(|outcome| outcome.failures().next().is_some());
+        ExitCode::from(u8::from(failed))
+    }
+}
+
+fn chosen<'a, K: Peers, S>(all: &'a [Listed<K, S>], names: &[String]) -> Result<Vec<&'a Listed<K, S>>, String> {
+    let matches = |wanted: &str, name: &str| match wanted.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == wanted,
+    };
+    if let Some(unknown) = names.iter().find(|wanted| !all.iter().any(|(name, _)| matches(wanted, name))) {
+        return Err(format!("no workload is called `{unknown}`\n{}", help(all)));
+    }
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| matches(wanted, name));
+    Ok(all.iter().filter(|(name, _)| wanted(name)).collect())
+}

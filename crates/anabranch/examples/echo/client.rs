@@ -1,0 +1,74 @@
+//! The client: opens all connections, then talks on all of them at once.
+
+use crate::Failure;
+use anabranch::Cx;
+use async_io::Async;
+use std::{
+    fmt,
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
+
+/// How many connections are being opened at a time. A listener's queue holds 128; whoever finds it full tries again
+/// after a second.
+const OPENING: usize = 100;
+
+pub struct Report {
+    connections: usize,
+    messages: usize,
+    opening: Duration,
+    talking: Duration,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { connections, messages, opening, talking } = self;
+        write!(f, "{connections} connections in {opening:.2?}, {messages} messages and their echoes in {talking:.2?}")
+    }
+}
+
+/// Opens so many connections, and when all are open sends so many messages on each and compares what comes back.
+pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize) -> Result<Report, Failure> {
+    let start = Instant::now();
+    let streams = cx.map(OPENING, 0..connections, |cx, _| {
+        let stream = cx.block_on(Async::<TcpStream>::connect(server))?;
+        let stream = stream.map_err(|error| format!("cannot connect to {server}: {error}"))?;
+        // The system answers for a server that has not come to it. With the first echo it is out of the queue.
+        exchange(cx, &stream, b"hello\n")?;
+        Ok::<_, Failure>(stream)
+    })?;
+    let opening = start.elapsed();
+    // As many fibers as connections. The first that fails cancels the others.
+    cx.map(usize::MAX, streams.iter().enumerate(), |cx, (index, stream)| {
+        for number in 0..messages {
+            let message = format!("message {number} of connection {index}\n");
+            exchange(cx, stream, message.as_bytes())?;
+        }
+        Ok::<_, Failure>(())
+    })?;
+    let talking = start.elapsed() - opening;
+    Ok(Report { connections, messages: connections * messages, opening, talking })
+}
+
+/// Sends a message and waits for its echo.
+fn exchange(cx: &Cx<'_>, stream: &Async<TcpStream>, message: &[u8]) -> Result<(), Failure> {
+    let mut rest = message;
+    while !rest.is_empty() {
+        let sent = cx.block_on(stream.write_with(|mut stream| stream.write(rest)))??;
+        rest = &rest[sent..];
+    }
+    let mut echo = vec![0; message.len()];
+    let mut received = 0;
+    while received < echo.len() {
+        match cx.block_on(stream.read_with(|mut stream| stream.read(&mut echo[received..])))?? {
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            more => received += more,
+        }
+    }
+    if echo != message {
+        let [sent, came] = [message, &echo].map(String::from_utf8_lossy);
+        return Err(format!("sent {sent:?}, and {came:?} came back").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! A TCP echo server and its client, one fiber a connection, ten thousand connections at once.
+//!
+//! ```text
+//! cargo run --release --example echo                      # the server in a process of its own, then the client
+//! cargo run --release --example echo -- server --port 7007
+//! cargo run --release --example echo -- client 127.0.0.1:7007 --connections 500
+//! ```
+//!
+//! The code of a connection reads from top to bottom, as if it had a thread to itself: see [`server`] and [`client`].
+//! The sockets are those of `async-io`; [`Cx::block_on`](anabranch::Cx::block_on) waits for its futures. Everything
+//! stays on the loopback interface and ends by itself.
+
+mod client;
+mod descriptors;
+mod server;
+
+use anabranch::Cx;
+use async_io::Async;
+use std::{
+    error::Error,
+    io::{self, BufRead, BufReader, Read},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    process::{Command, ExitCode, Stdio},
+    thread,
+    time::Duration,
+};
+
+const USAGE: &str = "\
+usage: echo [pair|alone|client ADDRESS|server] [--connections N] [--messages N] [--port N] [--seconds N]
+  pair     the server as a second process, and the client here (without a word, this)
+  alone    both in this process, which takes two open files a connection
+  client   opens N connections (10000) to a server on this machine and sends N messages (10) on each
+  server   serves port N (any that is free) until its standard input ends
+All of them end after N seconds (60).";
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+#[derive(Default)]
+enum Mode {
+    #[default]
+    Pair,
+    Alone,
+    Client(SocketAddr),
+    Server,
+}
+
+struct Options {
+    mode: Mode,
+    connections: usize,
+    messages: usize,
+    port: u16,
+    limit: Duration,
+}
+
+fn main() -> ExitCode {
+    let options = match options() {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("echo: {error}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match options.mode {
+        Mode::Pair => pair(&options),
+        Mode::Alone => alone(&options),
+        Mode::Client(address) => client(&options, address),
+        Mode::Server => server(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("echo: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves until the standard input ends.
+fn server(options: &Options) -> Result<(), Failure> {
+    descriptors::raise_limit();
+    let listener = listen(options.port)?;
+    println!("listening on {}", listener.get_ref().local_addr()?);
+    let served = server::Served::default();
+    anabranch::run(|cx| {
+        cx.cancellable(|cx, canceller| {
+            // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
+            thread::spawn(move || {
+                let _ = io::stdin().read_to_end(&mut Vec::new());
+                canceller.cancel();
+            });
+            let served = cx.timeout(options.limit, |cx| server::serve(cx, &listener, &served));
+            // That the time is up is one more way to end as it should.
+            served.unwrap_or(Ok(()))
+        })
+    })?;
+    println!("server: {served}, {}", peak_memory());
+    Ok(())
+}
+
+fn client(options: &Options, address: SocketAddr) -> Result<(), Failure> {
+    if !address.ip().is_loopback() {
+        return Err(format!("{address} is not on this machine; this client is for loopback addresses only").into());
+    }
+    descriptors::want(options.connections)?;
+    let report = anabranch::run(|cx| {
+        cx.timeout(options.limit, |cx| client::talk(cx, address, options.connections, options.messages))
+    })??;
+    println!("client: {report}, {}", peak_memory());
+    Ok(())
+}
+
+/// Both ends in one process, in one scope.
+fn alone(options: &Options) -> Result<(), Failure> {
+    descriptors::want(2 * options.connections)?;
+    let listener = listen(options.port)?;
+    let address = listener.get_ref().local_addr()?;
+    let served = server::Served::default();
+    let (end, report) = anabranch::run(|cx| {
+        cx.cancellable(|cx, canceller| {
+            cx.join(
+                |cx| {
+                    let end = server::serve(cx, &listener, &served);
+                    canceller.cancel(); // Had it failed, the client would have nobody to talk to.
+                    end
+                },
+                |cx| {
+                    let talk = |cx: &Cx<'_>| client::talk(cx, address, options.connections, options.messages);
+                    let report = cx.timeout(options.limit, talk);
+                    canceller.cancel();
+                    report
+                },
+            )
+        })
+    });
+    end?;
+    let report = report??;
+    println!("client: {report}\nserver: {served}\nboth: {}", peak_memory());
+    Ok(())
+}
+
+/// The server in a process of its own, so that each end has only one open file a connection.
+fn pair(options: &Options) -> Result<(), Failure> {
+    descriptors::want(options.connections)?;
+    let mut server = Command::new(std::env::current_exe()?)
+        .arg("server")
+        .args(["--port", &options.port.to_string(), "--seconds", &(options.limit.as_secs() + 1).to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut said = BufReader::new(server.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line)?;
+    let result = match line.trim_end().strip_prefix("listening on ") {
+        Some(address) => client(options, address.parse()?),
+        None => Err("the server did not start".into()),
+    };
+    drop(server.stdin.take()); // The server ends when its standard input does.
+    io::copy(&mut said, &mut io::stdout())?;
+    let status = server.wait()?;
+    result?;
+    if status.success() { Ok(()) } else { Err(format!("the server failed: {status}").into()) }
+}
+
+fn listen(port: u16) -> Result<Async<TcpListener>, Failure> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Async::<TcpListener>::bind(address).map_err(|error| format!("cannot listen on {address}: {error}").into())
+}
+
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    peak.map_or("peak memory unknown".into(), |kib: u64| format!("peak memory {} MiB", kib / 1024))
+}
+
+/// `None`: help is wanted.
+fn options() -> Result<Option<Options>, lexopt::Error> {
+    use lexopt::prelude::*;
+    let limit = Duration::from_secs(60);
+    let mut options = Options { mode: Mode::default(), connections: 10_000, messages: 10, port: 0, limit };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(word) if word == "pair" => options.mode = Mode::Pair,
+            Value(word) if word == "alone" => options.mode = Mode::Alone,
+            Value(word) if word == "client" => options.mode = Mode::Client(parser.value()?.parse()?),
+            Value(word) if word == "server" => options.mode = Mode::Server,
+            Long("connections") => options.connections = parser.value()?.parse()?,
+            Long("messages") => options.messages = parser.value()?.parse()?,
+            Long("port") => options.port = parser.value()?.parse()?,
+            Long("seconds") => options.limit = Duration::from_secs(parser.value()?.parse()?),
+            Short('h') | Long("help") => return Ok(None),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}

@@ -1,0 +1,170 @@
+//! What must not compile, because it would let a fiber wait where it must not, or somebody else wait for it. Each case has a
+//! twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes are checked too.
+//!
+//! # A `Cx` stays on its strand
+//! ```
+//! anabranch::run(|cx| std::thread::scope(|s| _ = s.spawn(|| _ = 1)));
+//! anabranch::run(|cx| anabranch::join(|| (), || ()));
+//! anabranch::run(|cx| anabranch::par_for_each(0..3, |_| ()));
+//! anabranch::run(|cx| anabranch::scope(|s| s.spawn(|| ())));
+//! anabranch::run(|cx| _ = cx.join(|_| cx.yield_now(), |cx| cx.yield_now()));
+//! anabranch::run(|cx| cx.scope(|s| _ = s.spawn(|cx| cx.yield_now())));
+//! anabranch::run(|cx| _ = anabranch::spawn(|cx| cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| std::thread::scope(|s| _ = s.spawn(|| cx.yield_now())));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| anabranch::join(|| cx.yield_now(), || ()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| anabranch::join(|| (), || cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| anabranch::par_for_each(0..3, |_| cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| anabranch::scope(|s| s.spawn(|| cx.yield_now())));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| _ = cx.join(|_| (), |_| cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| cx.scope(|s| _ = s.spawn(|_| cx.yield_now())));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| _ = anabranch::spawn(move |_| cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| _ = std::thread::spawn(move || cx.yield_now()));
+//! ```
+//! ```compile_fail,E0277
+//! let pool = anabranch::Pool::builder().build().unwrap();
+//! anabranch::run(|cx| pool.broadcast(|_| cx.yield_now()));
+//! ```
+//! What is not `Send` does not cross either:
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| _ = cx.join(|_| (), |_| std::rc::Rc::new(1)));
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| cx.scope(|s| _ = s.spawn(|_| std::rc::Rc::new(1))));
+//! ```
+//!
+//! # A `Cx` is not kept
+//! ```
+//! let mut kept = None;
+//! anabranch::run(|cx| kept = Some(cx.check()));
+//! let kept = anabranch::run(|cx| cx.check());
+//! anabranch::run(|cx| drop(Box::new(cx.check()) as Box<dyn std::any::Any>));
+//! std::thread_local!(static KEPT: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) });
+//! anabranch::run(|cx| KEPT.set(Some(cx.is_cancelled())));
+//! ```
+//! ```compile_fail,E0521
+//! let mut kept = None;
+//! anabranch::run(|cx| kept = Some(cx));
+//! ```
+//! ```compile_fail
+//! let kept = anabranch::run(|cx| cx);
+//! ```
+//! ```compile_fail
+//! anabranch::run(|cx| drop(Box::new(cx) as Box<dyn std::any::Any>));
+//! ```
+//! ```compile_fail,E0521
+//! std::thread_local!(static KEPT: std::cell::Cell<Option<&'static anabranch::Cx<'static>>> = const {
+//!     std::cell::Cell::new(None)
+//! });
+//! anabranch::run(|cx| KEPT.set(Some(cx)));
+//! ```
+//! ```compile_fail,E0277
+//! static KEPT: std::sync::Mutex<Option<&'static anabranch::Cx<'static>>> = std::sync::Mutex::new(None);
+//! ```
+//! ```compile_fail
+//! struct Kept(&'static anabranch::Cx<'static>);
+//! anabranch::run(|cx| drop(Kept(cx)));
+//! ```
+//!
+//! # An initialiser has none
+//! Otherwise two fibers of a thread could be inside of one thread-local's initialisation at a time.
+//! ```
+//! anabranch::run(|cx| {
+//!     cx.yield_now();
+//!     std::thread_local!(static VALUE: () = ());
+//!     static LAZY: std::sync::LazyLock<()> = std::sync::LazyLock::new(|| ());
+//! });
+//! ```
+//! ```compile_fail,E0435
+//! anabranch::run(|cx| {
+//!     std::thread_local!(static VALUE: () = cx.yield_now());
+//! });
+//! ```
+//! ```compile_fail,E0435
+//! anabranch::run(|cx| {
+//!     static LAZY: std::sync::LazyLock<()> = std::sync::LazyLock::new(|| cx.yield_now());
+//! });
+//! ```
+//! ```compile_fail,E0593
+//! anabranch::run(|cx| {
+//!     static LOCAL: anabranch::FiberLocal<()> = anabranch::FiberLocal::new(|cx| cx.yield_now());
+//! });
+//! ```
+//!
+//! # Scopes keep their own
+//! ```
+//! let text = String::from("text");
+//! anabranch::run(|cx| {
+//!     let length = cx.scope(|s| s.spawn(|_| text.len()).join(s));
+//!     cx.scope(|s| {
+//!         let spawner = s.spawner();
+//!         s.spawn(move |_| _ = spawner.spawn(|_| ()));
+//!     });
+//! });
+//! ```
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| {
+//!     cx.scope(|s| _ = s.spawn(move |_| _ = s.spawn(|_| ())));
+//! });
+//! ```
+//! ```compile_fail
+//! let text = String::from("text");
+//! anabranch::run(|cx| {
+//!     let handle = cx.scope(|s| s.spawn(|_| text.len()));
+//! });
+//! ```
+//! ```compile_fail
+//! anabranch::run(|cx| {
+//!     let spawner = cx.scope(|s| s.spawner());
+//! });
+//! ```
+//! ```compile_fail,E0521
+//! anabranch::run(|cx| {
+//!     let mut kept = None;
+//!     cx.scope(|s| kept = Some(s.spawn(|_| ())));
+//! });
+//! ```
+//! ```compile_fail,E0373
+//! anabranch::run(|cx| {
+//!     cx.scope(|s| {
+//!         let text = String::from("text");
+//!         s.spawn(|_| text.len());
+//!     });
+//! });
+//! ```
+//! ```compile_fail,E0597
+//! let text = String::from("text");
+//! let reference = &text;
+//! anabranch::spawn(move |_| reference.len());
+//! ```
+//!
+//! # What is a fiber's own ends with it
+//! ```
+//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! let number = anabranch::run(|cx| *NUMBER.get(cx));
+//! ```
+//! ```compile_fail
+//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! let number = anabranch::run(|cx| NUMBER.get(cx));
+//! ```
+//! ```compile_fail
+//! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
+//! anabranch::run(|cx| cx.join(|cx| NUMBER.get(cx), |_| ()));
+//! ```

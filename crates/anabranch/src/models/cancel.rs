@@ -1,0 +1,222 @@
+//! Cancel scopes: no wait of a cancelled scope goes on, whoever enlists, ends or cancels meanwhile, and no other wait ends.
+
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
+use crate::{
+    sys::sync::{Arc, Cell},
+    time::NEVER,
+    wait::{
+        cancel::CancelScope,
+        cx::Strand,
+        parked::Parked,
+        slot::{Slot, SlotWait},
+        waiter::Outcome,
+    },
+};
+use loom::thread;
+use std::ptr;
+
+struct Tree {
+    root: CancelScope,
+    slot: Slot,
+    /// What was written before the root was cancelled.
+    value: Cell<u32>,
+}
+
+// SAFETY: loom checks who touches the value when.
+unsafe impl Sync for Tree {}
+// SAFETY: as above.
+unsafe impl Send for Tree {}
+
+impl Tree {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { root: CancelScope::root(ptr::null()), slot: Slot::new(), value: Cell::new(0) })
+    }
+
+    fn cancel(&self) {
+        self.value.set(7);
+        self.root.cancel();
+    }
+
+    /// A wait in a scope below, which cannot but be cancelled.
+    fn wait(&self, strand: &Thread, scope: &CancelScope) {
+        let never = Slot::new();
+        let outcome = strand.cx(scope).wait(&SlotWait::new(&never), NEVER, reason());
+        assert_eq!(outcome, Outcome::Cancelled);
+        assert_eq!(self.value.get(), 7);
+    }
+}
+
+/// # Safety
+/// As for [`CancelScope::below`]: the model keeps the parent and the strand.
+unsafe fn below(parent: &CancelScope, strand: &Thread) -> CancelScope {
+    // SAFETY: the caller's word.
+    unsafe { CancelScope::below(parent, strand.waiter(), false) }
+}
+
+fn spawn(tree: &Arc<Tree>, act: impl FnOnce(&Tree) + 'static) -> thread::JoinHandle<()> {
+    let tree = Arc::clone(tree);
+    thread::spawn(move || act(&tree))
+}
+
+/// What another thread gets to see of this one's stack; the model joins it before that is gone.
+struct Lent<T>(*const T);
+
+impl<T> Lent<T> {
+    fn get(&self) -> &T {
+        // SAFETY: see above.
+        unsafe { &*self.0 }
+    }
+}
+
+/// Makes the scope known to those above, without a wait.
+fn enlist(strand: &Thread, scope: &CancelScope) {
+    let happened = Slot::new();
+    happened.notify();
+    assert_eq!(strand.cx(scope).wait(&SlotWait::new(&happened), NEVER, reason()), Outcome::Ready(0));
+}
+
+#[test]
+fn models_cancel_against_the_first_wait() {
+    explore("cancel, the first wait", None, || {
+        let tree = Tree::new();
+        let other = spawn(&tree, Tree::cancel);
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        tree.wait(&strand, &scope);
+        other.join().unwrap();
+    });
+}
+
+/// The scope has been enlisted before: no lock is taken by the wait.
+#[test]
+fn models_cancel_against_a_later_wait() {
+    explore("cancel, a later wait", None, || {
+        let tree = Tree::new();
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        enlist(&strand, &scope);
+        let other = spawn(&tree, Tree::cancel);
+        tree.wait(&strand, &scope);
+        assert!(scope.is_cancelled());
+        other.join().unwrap();
+    });
+}
+
+/// A strand asks, and waits, in a scope that another enlists by waiting below it. The root has been cancelled before.
+#[test]
+fn models_cancel_is_not_forgotten_when_another_enlists() {
+    explore("cancel, enlisted from below", None, || {
+        let tree = Tree::new();
+        tree.cancel();
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        let lent = Lent(&raw const scope);
+        let other = spawn(&tree, move |tree| {
+            let child = Thread::new();
+            // SAFETY: the parent joins this thread.
+            let inner = unsafe { below(lent.get(), &child) };
+            tree.wait(&child, &inner);
+        });
+        assert!(scope.is_cancelled(), "a scope of which it was known that it is cancelled");
+        tree.wait(&strand, &scope);
+        other.join().unwrap();
+    });
+}
+
+/// A parent and its child wait, and the root is cancelled.
+#[test]
+fn models_cancel_reaches_all_below() {
+    explore("cancel, parent and child", Some(3), || {
+        let tree = Tree::new();
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        let lent = Lent(&raw const scope);
+        let others = [
+            spawn(&tree, Tree::cancel),
+            spawn(&tree, move |tree| {
+                let child = Thread::new();
+                // SAFETY: the parent joins this thread.
+                let inner = unsafe { below(lent.get(), &child) };
+                tree.wait(&child, &inner);
+            }),
+        ];
+        tree.wait(&strand, &scope);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// Two scopes end, each with its strand, while their parent is cancelled.
+#[test]
+fn models_cancel_against_the_end_of_scopes() {
+    fn live(tree: &Tree) {
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        let never = Slot::new();
+        strand.cx(&scope).wait(&SlotWait::new(&never), 1, reason());
+    }
+    explore("cancel, the end of scopes", Some(3), || {
+        let tree = Tree::new();
+        let others = [spawn(&tree, Tree::cancel), spawn(&tree, live)];
+        live(&tree);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// The waits of a strand in one scope are nothing to another of its scopes, nor to one above a shield.
+#[test]
+fn models_cancel_leaves_other_scopes_alone() {
+    for is_shielded in [false, true] {
+        explore(if is_shielded { "cancel, a shield" } else { "cancel, scopes side by side" }, None, move || {
+            let tree = Tree::new();
+            let strand = Thread::new();
+            // SAFETY: all live longer.
+            let scope = unsafe { below(&tree.root, &strand) };
+            // SAFETY: as above.
+            let beside = unsafe {
+                let parent = if is_shielded { &scope } else { &tree.root };
+                CancelScope::below(parent, strand.waiter(), is_shielded)
+            };
+            enlist(&strand, &scope);
+            let lent = Lent(&raw const scope);
+            let other = spawn(&tree, move |tree| {
+                lent.get().cancel();
+                tree.slot.notify();
+            });
+            let outcome = strand.cx(&beside).wait(&SlotWait::new(&tree.slot), NEVER, reason());
+            assert_eq!(outcome, Outcome::Ready(0));
+            assert!(!beside.is_cancelled());
+            other.join().unwrap();
+        });
+    }
+}
+
+/// A scope that is older than its strand, and stays when the strand is gone.
+#[test]
+fn models_cancel_against_a_strand_that_comes_and_goes() {
+    explore("cancel, attach and detach", None, || {
+        let tree = Tree::new();
+        let other = spawn(&tree, Tree::cancel);
+        let strand = Thread::with(Parked::new());
+        // SAFETY: detached below.
+        unsafe { tree.root.attach(strand.waiter()) };
+        let outcome = strand.cx(&tree.root).wait(&SlotWait::new(&tree.slot), 1, reason());
+        tree.root.detach();
+        drop(strand);
+        if outcome == Outcome::Cancelled {
+            assert_eq!(tree.value.get(), 7);
+        }
+        other.join().unwrap();
+    });
+}

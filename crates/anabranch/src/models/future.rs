@@ -1,0 +1,106 @@
+//! Waiting in async code: the waker of the last poll is called, unless that poll has seen the end of the wait.
+
+use super::explore;
+use crate::{
+    sys::{
+        parker::Parker,
+        sync::{AtomicBool, Cell, Ordering},
+    },
+    wait::{
+        future::AsyncWait,
+        slot::{Slot, SlotWait},
+    },
+};
+use loom::{sync::Arc, thread};
+use std::{
+    pin::pin,
+    task::{Context, Wake, Waker},
+};
+
+struct Event {
+    slot: Slot,
+    value: Cell<u32>,
+    marks: [AtomicBool; 2],
+}
+
+// SAFETY: loom checks who touches the value when.
+unsafe impl Sync for Event {}
+// SAFETY: as above.
+unsafe impl Send for Event {}
+
+impl Event {
+    fn new() -> Arc<Self> {
+        let marks = [AtomicBool::new(false), AtomicBool::new(false)];
+        Arc::new(Self { slot: Slot::new(), value: Cell::new(0), marks })
+    }
+}
+
+fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + 'static) -> thread::JoinHandle<()> {
+    let event = Arc::clone(event);
+    thread::spawn(move || act(&event))
+}
+
+/// The waker of a task that sleeps.
+struct Bell(Parker);
+
+impl Wake for Bell {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn bell() -> (std::sync::Arc<Bell>, Waker) {
+    let bell = std::sync::Arc::new(Bell(Parker::new()));
+    (std::sync::Arc::clone(&bell), Waker::from(bell))
+}
+
+/// A future is polled by one task and then by another, which sleeps until it is woken. It is gone as soon as it is ready.
+#[test]
+fn models_future_another_waker_takes_the_place_of_the_first() {
+    explore("future, two wakers", None, || {
+        let event = Event::new();
+        let other = spawn(&event, |event| {
+            event.value.set(7);
+            event.slot.notify();
+        });
+        let (bell, waker) = bell();
+        {
+            let mut wait = pin!(AsyncWait::new(SlotWait::new(&event.slot)));
+            if wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+                while wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+                    bell.0.park();
+                }
+            }
+        }
+        assert_eq!(event.value.get(), 7);
+        other.join().unwrap();
+    });
+}
+
+/// Two waits, one after the other: who wakes for the first may come when the second has begun.
+#[test]
+fn models_future_two_waits() {
+    explore("future, two waits", Some(2), || {
+        let event = Event::new();
+        let others = [0, 1].map(|which| {
+            spawn(&event, move |event| {
+                event.marks[which].store(true, Ordering::Relaxed);
+                event.slot.notify();
+            })
+        });
+        let (bell, waker) = bell();
+        let mut wait = pin!(AsyncWait::new(SlotWait::new(&event.slot)));
+        loop {
+            event.slot.reset();
+            if event.marks.iter().all(|mark| mark.load(Ordering::Relaxed)) {
+                break;
+            }
+            while wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+                bell.0.park();
+            }
+        }
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}

@@ -1,0 +1,186 @@
+//! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end while
+//! somebody is about to wake it.
+
+use super::explore;
+use crate::{
+    pool::fibers::ready::{Inbox, Linked, List},
+    sys::{
+        parker::Parker,
+        sync::{Arc, Cell},
+    },
+    wait::{
+        cancel::CancelScope,
+        waiter::{Kind, Outcome, Waiter},
+    },
+};
+use loom::thread;
+use std::ptr;
+
+/// What of a worker the inbox needs.
+struct Home {
+    inbox: Inbox<Fiber>,
+    parker: Parker,
+    /// Touched by those who wake the worker, and written when it ends.
+    life: Cell<u32>,
+}
+
+/// What of a fiber it needs.
+#[repr(C)]
+struct Fiber {
+    waiter: Waiter,
+    next: Cell<*const Fiber>,
+    home: *const Home,
+    value: Cell<u32>,
+}
+
+impl Linked for Fiber {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
+    }
+}
+
+static KIND: Kind = Kind {
+    retain: |_| (),
+    // SAFETY: the waiter of this kind is the first field of a `Fiber`, and was decided by the caller.
+    wake: |waiter| unsafe { wake(waiter.cast()) },
+    release: |_| (),
+};
+
+/// As for fibers, from another thread than theirs.
+///
+/// # Safety
+/// The fiber is suspended, and in no list.
+unsafe fn wake(fiber: *const Fiber) {
+    // SAFETY: the home ends after `settle`.
+    unsafe {
+        let home = (*fiber).home;
+        Inbox::push(&raw const (*home).inbox, fiber, || {
+            assert_eq!((*home).life.get(), 0);
+            (*home).parker.unpark();
+        });
+    }
+}
+
+impl Fiber {
+    fn new(home: *const Home) -> Self {
+        Self { waiter: Waiter::new(&KIND), next: Cell::new(ptr::null()), home, value: Cell::new(0) }
+    }
+}
+
+struct Worker {
+    home: Home,
+    root: CancelScope,
+}
+
+// SAFETY: loom checks who touches the cells when.
+unsafe impl Sync for Worker {}
+// SAFETY: as above.
+unsafe impl Send for Worker {}
+
+impl Worker {
+    fn new() -> Arc<Self> {
+        let home = Home { inbox: Inbox::new(), parker: Parker::new(), life: Cell::new(0) };
+        Arc::new(Self { home, root: CancelScope::root(ptr::null()) })
+    }
+
+    /// Goes on with `count` fibers, in the order in which they are found.
+    fn run(&self, count: usize) -> Vec<*const Fiber> {
+        let ready = List::new();
+        let mut order = Vec::new();
+        while order.len() < count {
+            self.home.inbox.collect(&ready);
+            match ready.pop() {
+                Some(fiber) => order.push(fiber),
+                None => self.home.parker.park(),
+            }
+        }
+        order
+    }
+
+    fn end(&self) {
+        self.home.inbox.settle();
+        self.home.life.set(1);
+    }
+}
+
+/// A fiber that another thread may wake.
+struct Lent(*const Fiber);
+
+impl Lent {
+    /// Writes what the fiber is to find, and wakes it.
+    fn wake(&self, value: u32) {
+        // SAFETY: the worker waits for it.
+        unsafe {
+            (*self.0).value.set(value);
+            wake(self.0);
+        }
+    }
+}
+
+#[test]
+fn models_inbox_two_wake_two_fibers() {
+    explore("inbox, two threads wake", Some(3), || {
+        let worker = Worker::new();
+        let fibers = [0, 1].map(|_| Fiber::new(&raw const worker.home));
+        let lent = fibers.each_ref().map(|fiber| Lent(fiber));
+        let others = lent.map(|lent| {
+            let worker = Arc::clone(&worker);
+            thread::spawn(move || {
+                lent.wake(7);
+                drop(worker);
+            })
+        });
+        for fiber in worker.run(2) {
+            // SAFETY: the worker's again.
+            assert_eq!(unsafe { (*fiber).value.get() }, 7);
+        }
+        worker.end();
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn models_inbox_keeps_the_order() {
+    explore("inbox, order", None, || {
+        let worker = Worker::new();
+        let fibers = [0, 1].map(|_| Fiber::new(&raw const worker.home));
+        let lent = fibers.each_ref().map(|fiber| Lent(fiber));
+        let other = thread::spawn(move || lent.iter().for_each(|fiber| fiber.wake(7)));
+        let order = worker.run(2);
+        assert!(ptr::eq(order[0], &fibers[0]) && ptr::eq(order[1], &fibers[1]));
+        worker.end();
+        other.join().unwrap();
+    });
+}
+
+/// A fiber that was in the list of its worker just now waits, and is cancelled: whoever wakes it links it anew.
+#[test]
+fn models_inbox_a_fiber_is_cancelled() {
+    explore("inbox, cancelled", None, || {
+        let worker = Worker::new();
+        let fiber = Fiber::new(&raw const worker.home);
+        // SAFETY: both live longer.
+        let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
+        scope.enlist();
+        let other = thread::spawn({
+            let worker = Arc::clone(&worker);
+            move || worker.root.cancel()
+        });
+        let ready = List::new();
+        // SAFETY: in no list.
+        unsafe { ready.push(&fiber) };
+        ready.pop();
+        fiber.waiter.arm(scope.address());
+        if scope.is_flagged() && fiber.waiter.disarm() {
+            // It need not wait.
+        } else {
+            worker.run(1);
+            assert_eq!(fiber.waiter.outcome(), Some(Outcome::Cancelled));
+        }
+        drop(scope);
+        worker.end();
+        other.join().unwrap();
+    });
+}

@@ -1,0 +1,173 @@
+//! The queue behind a lock, under a semaphore that hands its permits over: each has one holder, and what a waiter that leaves
+//! does not take is had by the next.
+
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
+use crate::{
+    sys::sync::{Arc, Cell, Mutex, lock},
+    time::NEVER,
+    wait::{
+        cancel::CancelScope,
+        cx::Strand,
+        future::{AsyncWait, Handed},
+        place::Place,
+        queue::{Entry, Queue},
+        waiter::{Outcome, Waiter},
+    },
+};
+use loom::thread;
+use std::{
+    pin::pin,
+    ptr,
+    task::{Context, Poll, Waker},
+};
+
+struct Semaphore {
+    root: CancelScope,
+    state: Mutex<State>,
+    /// Whoever has the one permit may touch it.
+    uses: Cell<u32>,
+}
+
+struct State {
+    permits: u32,
+    queue: Queue<()>,
+}
+
+// SAFETY: loom checks who touches the cell when.
+unsafe impl Sync for Semaphore {}
+// SAFETY: as above.
+unsafe impl Send for Semaphore {}
+
+impl Semaphore {
+    /// The caller has the permit.
+    fn new() -> Arc<Self> {
+        let state = Mutex::new(State { permits: 0, queue: Queue::new() });
+        Arc::new(Self { root: CancelScope::root(ptr::null()), state, uses: Cell::new(0) })
+    }
+
+    fn use_and_release(&self) {
+        self.uses.set(self.uses.get() + 1);
+        let next = {
+            let mut state = lock(&self.state);
+            let next = state.queue.decide_first(|()| ());
+            state.permits += u32::from(next.is_none());
+            next
+        };
+        if let Some(wake) = next {
+            wake.wake();
+        }
+    }
+
+    /// Waits for the permit and uses it. Whether it got it.
+    fn acquire(&self, strand: &Thread, scope: &CancelScope) -> bool {
+        loop {
+            let turn = Turn::new(self);
+            match strand.cx(scope).wait(&turn, NEVER, reason()) {
+                Outcome::Ready(_) if turn.has_permit.get() => break,
+                Outcome::Ready(_) => {}
+                _ => return false,
+            }
+        }
+        self.use_and_release();
+        true
+    }
+
+    /// All have ended: the permit is there, and was used so often.
+    fn check(&self, uses: u32) {
+        assert_eq!((lock(&self.state).permits, self.uses.get()), (1, uses));
+    }
+}
+
+fn spawn<R: 'static>(semaphore: &Arc<Semaphore>, act: impl Fn(&Semaphore) -> R + 'static) -> thread::JoinHandle<R> {
+    let semaphore = Arc::clone(semaphore);
+    thread::spawn(move || act(&semaphore))
+}
+
+struct Turn<'a> {
+    semaphore: &'a Semaphore,
+    entry: Entry<()>,
+    has_permit: std::cell::Cell<bool>,
+}
+
+impl<'a> Turn<'a> {
+    fn new(semaphore: &'a Semaphore) -> Self {
+        Self { semaphore, entry: Entry::new(()), has_permit: std::cell::Cell::new(false) }
+    }
+}
+
+// SAFETY: an address leaves the queue by `unregister`, or by `decide_first`, under the lock.
+unsafe impl Place for Turn<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut state = lock(&self.semaphore.state);
+        if state.permits > 0 {
+            state.permits -= 1;
+            self.has_permit.set(true);
+            return false;
+        }
+        // SAFETY: by the contract of `Place`.
+        unsafe { state.queue.push_back(&self.entry, waiter, ticket) };
+        true
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if has_decided {
+            self.has_permit.set(true);
+        } else {
+            // SAFETY: pushed to this queue by `register`.
+            unsafe { lock(&self.semaphore.state).queue.remove(&self.entry) };
+        }
+    }
+}
+
+impl Handed for Turn<'_> {
+    fn pass_on(&self) {
+        self.semaphore.use_and_release();
+    }
+}
+
+/// The first in the queue is cancelled while the permit comes.
+#[test]
+fn models_queue_nobody_is_lost() {
+    explore("queue, two waiters, one is cancelled", Some(3), || {
+        let semaphore = Semaphore::new();
+        let first = spawn(&semaphore, |semaphore| {
+            let strand = Thread::new();
+            // SAFETY: both live longer.
+            let scope = unsafe { CancelScope::below(&semaphore.root, strand.waiter(), false) };
+            semaphore.acquire(&strand, &scope)
+        });
+        let second = spawn(&semaphore, |semaphore| {
+            let strand = Thread::new();
+            semaphore.acquire(&strand, &CancelScope::root(ptr::null()))
+        });
+        let canceller = spawn(&semaphore, |semaphore| semaphore.root.cancel());
+        semaphore.use_and_release();
+        let has_first = first.join().unwrap();
+        assert!(second.join().unwrap());
+        canceller.join().unwrap();
+        semaphore.check(2 + u32::from(has_first));
+    });
+}
+
+/// A future is dropped while it is handed the permit.
+#[test]
+fn models_queue_a_future_is_dropped() {
+    explore("queue, a future that is dropped", None, || {
+        let semaphore = Semaphore::new();
+        let other = spawn(&semaphore, |semaphore| {
+            let mut wait = pin!(AsyncWait::new(Turn::new(semaphore)));
+            let poll = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if poll == Poll::Ready(()) {
+                assert!(wait.place().has_permit.get());
+                semaphore.use_and_release();
+            }
+        });
+        semaphore.use_and_release();
+        other.join().unwrap();
+        let permits = lock(&semaphore.state).permits;
+        assert_eq!(permits, 1, "handed to a future that was dropped");
+    });
+}

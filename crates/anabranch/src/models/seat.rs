@@ -1,0 +1,147 @@
+//! What the models of forks share: forks that count their runs, and what of a worker they need.
+
+use super::strand::{Thread, reason};
+use crate::{
+    pool::{
+        fork_stack::{ForkStack, Outcome},
+        frame::Frame,
+        offer::Offer,
+    },
+    sys::{
+        barrier::Fence,
+        parker::Parker,
+        sync::{Mutex, lock},
+    },
+};
+use loom::{cell::UnsafeCell, sync::Arc, thread};
+use std::{collections::VecDeque, ptr};
+
+/// A fork as `join` makes it, reduced to a number that running it increments. Loom sees every access to the number, so a
+/// missing ordering shows as a race.
+#[repr(C)]
+pub(super) struct Fork {
+    frame: Frame,
+    may_wait: bool,
+    runs: UnsafeCell<u32>,
+}
+
+impl Fork {
+    pub(super) fn new() -> Self {
+        Self::with(false)
+    }
+
+    /// As `Cx::join` makes it.
+    pub(super) fn waiting() -> Self {
+        Self::with(true)
+    }
+
+    fn with(may_wait: bool) -> Self {
+        Self { frame: Frame::new(Self::execute, ptr::null(), may_wait), may_wait, runs: UnsafeCell::new(0) }
+    }
+
+    unsafe fn execute(frame: *const Frame) {
+        // SAFETY: `frame` is the first field of a fork, which is alive while it runs.
+        unsafe { (*frame.cast::<Self>()).run() };
+    }
+
+    fn run(&self) {
+        // SAFETY: the fork is run by whoever has it; loom reports it if two have.
+        self.runs.with_mut(|runs| unsafe { *runs += 1 });
+    }
+
+    /// After the join, so that it can be forked again.
+    pub(super) fn reset(&self) {
+        // SAFETY: joined, so the owner's alone.
+        self.runs.with_mut(|runs| unsafe { *runs = 0 });
+    }
+
+    fn check(&self) {
+        // SAFETY: called by the owner after the join.
+        assert_eq!(self.runs.with(|runs| unsafe { *runs }), 1, "a fork has to be run exactly once");
+    }
+}
+
+/// What of a worker the protocols need. It outlives the forks, as the seats of a pool do.
+pub(super) struct Seat {
+    pub(super) stack: ForkStack,
+    pub(super) parker: Parker,
+    jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
+}
+
+impl Seat {
+    pub(super) fn new() -> Arc<Self> {
+        Self::with(4, Fence::Asymmetric)
+    }
+
+    pub(super) fn with(capacity: usize, fence: Fence) -> Arc<Self> {
+        let stack = ForkStack::new(capacity, fence);
+        Arc::new(Self { stack, parker: Parker::new(), jobs: Mutex::new(VecDeque::new()) })
+    }
+
+    // ---- the owner ----
+
+    /// Makes the frame anew, for it may have been used, and links it.
+    pub(super) fn fork(&self, fork: &Fork) {
+        let frame = &raw const fork.frame;
+        // SAFETY: the model's owner calls this, and joins; until it is linked the frame is the owner's alone.
+        unsafe {
+            frame.cast_mut().write(Frame::new(Fork::execute, self.stack.newest(), fork.may_wait));
+            self.stack.push(frame);
+        }
+    }
+
+    /// How many were published.
+    pub(super) fn publish(&self, most: usize) -> usize {
+        // SAFETY: the model's owner calls this.
+        unsafe { self.stack.serve(&self.parker, most, |offer| lock(&self.jobs).push_back(offer)) }
+    }
+
+    /// As the end of `join`.
+    pub(super) fn join(&self, fork: &Fork) {
+        let frame = &raw const fork.frame;
+        // SAFETY: the model's owner calls this with what it forked last.
+        unsafe {
+            if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) != Outcome::Done {
+                fork.run();
+            }
+        }
+        fork.check();
+    }
+
+    /// As the end of `Cx::join`.
+    pub(super) fn join_waiting(&self, strand: &Thread, fork: &Fork) {
+        let frame = &raw const fork.frame;
+        // SAFETY: as in `join`.
+        let offer = unsafe { if self.stack.pop(frame) { None } else { self.stack.finish_offered(frame) } };
+        if offer.is_none_or(|offer| strand.shielded(|cx| offer.take_back(cx, reason()))) {
+            fork.run();
+        }
+        fork.check();
+    }
+
+    // ---- thieves ----
+
+    /// Runs the oldest fork on the shelf.
+    pub(super) fn steal(&self) {
+        if let Some((_, claim)) = self.stack.shelf.take_oldest(0) {
+            claim.run();
+        }
+    }
+
+    /// Takes the oldest offer, be it a stale one.
+    pub(super) fn take_offer(&self) {
+        let offer = lock(&self.jobs).pop_front();
+        if let Some(offer) = offer {
+            offer.run(|| ());
+        }
+    }
+
+    pub(super) fn raid(&self, most: usize) -> usize {
+        self.stack.raid(&self.parker, most, |offer| lock(&self.jobs).push_back(offer))
+    }
+}
+
+pub(super) fn thief(seat: &Arc<Seat>, act: impl Fn(&Seat) + Send + 'static) -> thread::JoinHandle<()> {
+    let seat = Arc::clone(seat);
+    thread::spawn(move || act(&seat))
+}

@@ -1,0 +1,152 @@
+//! The slot: what happens is noticed once it has happened, whoever leaves meanwhile, and the notifier has let go of the waiter's
+//! address when the waiter writes another.
+
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
+use crate::{
+    sys::sync::{Arc, AtomicBool, Cell, Ordering},
+    time::NEVER,
+    wait::{
+        cancel::CancelScope,
+        cx::Strand,
+        slot::{Slot, SlotWait},
+        waiter::Outcome,
+    },
+};
+use loom::thread;
+
+struct Event {
+    root: CancelScope,
+    slot: Slot,
+    value: Cell<u32>,
+    marks: [AtomicBool; 2],
+}
+
+// SAFETY: loom checks who touches the value when.
+unsafe impl Sync for Event {}
+// SAFETY: as above.
+unsafe impl Send for Event {}
+
+impl Event {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            root: CancelScope::root(std::ptr::null()),
+            slot: Slot::new(),
+            value: Cell::new(0),
+            marks: [AtomicBool::new(false), AtomicBool::new(false)],
+        })
+    }
+
+    fn happen(&self) {
+        self.value.set(7);
+        self.slot.notify();
+    }
+
+    fn mark(&self, which: usize) {
+        self.marks[which].store(true, Ordering::Relaxed);
+        self.slot.notify();
+    }
+
+    fn is_marked(&self) -> bool {
+        self.marks.iter().all(|mark| mark.load(Ordering::Relaxed))
+    }
+}
+
+fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + Send + 'static) -> thread::JoinHandle<()> {
+    let event = Arc::clone(event);
+    thread::spawn(move || act(&event))
+}
+
+#[test]
+fn models_slot_a_value_is_handed_over() {
+    explore("slot, notify against a wait", None, || {
+        let event = Event::new();
+        let other = spawn(&event, Event::happen);
+        Thread::new().shielded(|cx| {
+            // As in a join: what has happened is known from the place alone.
+            while !event.slot.is_notified() {
+                cx.wait_shielded(&SlotWait::new(&event.slot), reason());
+            }
+        });
+        assert_eq!(event.value.get(), 7);
+        other.join().unwrap();
+    });
+}
+
+/// A wait that need not be begun has seen what it would have waited for.
+#[test]
+fn models_slot_a_refusal_says_that_it_has_happened() {
+    explore("slot, refusal", None, || {
+        let event = Event::new();
+        let other = spawn(&event, Event::happen);
+        let outcome = Thread::new().shielded(|cx| cx.wait(&SlotWait::new(&event.slot), NEVER, reason()));
+        assert_eq!((outcome, event.value.get()), (Outcome::Ready(0), 7));
+        other.join().unwrap();
+    });
+}
+
+/// A wait is cancelled while the slot is notified. The next one is at the same place, with the same entry.
+#[test]
+fn models_slot_a_wait_ends_otherwise() {
+    explore("slot, a cancelled wait and the next", Some(3), || {
+        let event = Event::new();
+        let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::happen)];
+        let strand = Thread::new();
+        // SAFETY: the root and the strand live longer.
+        let scope = unsafe { CancelScope::below(&event.root, strand.waiter(), false) };
+        let cx = strand.cx(&scope);
+        let place = SlotWait::new(&event.slot);
+        if cx.wait(&place, NEVER, reason()) == Outcome::Ready(0) {
+            assert!(event.slot.is_notified(), "ready, and nothing has happened");
+        }
+        while !event.slot.is_notified() {
+            cx.wait_shielded(&place, reason());
+        }
+        assert_eq!(event.value.get(), 7);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// A deadline passes while the slot is notified.
+#[test]
+fn models_slot_a_deadline_passes() {
+    explore("slot, a deadline", None, || {
+        let event = Event::new();
+        let other = spawn(&event, Event::happen);
+        Thread::new().shielded(|cx| {
+            let place = SlotWait::new(&event.slot);
+            while !event.slot.is_notified() {
+                if cx.wait(&place, 1, reason()) == Outcome::TimedOut {
+                    cx.wait_shielded(&place, reason());
+                }
+            }
+        });
+        assert_eq!(event.value.get(), 7);
+        other.join().unwrap();
+    });
+}
+
+/// As a future that is polled in a fiber: it wants two things, each of which wakes it.
+#[test]
+fn models_slot_two_notifiers_and_a_reset() {
+    explore("slot, two notifiers and a reset", Some(2), || {
+        let event = Event::new();
+        let others = [0, 1].map(|which| spawn(&event, move |event| event.mark(which)));
+        Thread::new().shielded(|cx| {
+            loop {
+                event.slot.reset();
+                if event.is_marked() {
+                    break;
+                }
+                cx.wait(&SlotWait::new(&event.slot), NEVER, reason());
+            }
+        });
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}

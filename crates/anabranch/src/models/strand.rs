@@ -1,0 +1,80 @@
+//! What waits in the models: a thread, with the waiter and the parker of threads, behind the `Cx` that ships.
+
+use crate::{
+    sys::sync::Arc,
+    time::{Clock, NEVER},
+    wait::{
+        cancel::CancelScope,
+        cx::{Cx, Deadline, Reason, Strand},
+        locals::Locals,
+        parked::Parked,
+        waiter::{Outcome, Waiter},
+    },
+};
+use std::cell::Cell;
+
+pub(super) struct Thread {
+    parked: Arc<Parked>,
+    clock: Clock,
+    budget: Cell<u32>,
+    locals: Locals,
+}
+
+impl Thread {
+    pub(super) fn new() -> Self {
+        Self::with(Parked::new())
+    }
+
+    /// With a waiter that others know already.
+    pub(super) fn with(parked: Arc<Parked>) -> Self {
+        Self { parked, clock: Clock::system(), budget: Cell::new(0), locals: Locals::new() }
+    }
+
+    /// The permission to wait in a scope.
+    pub(super) fn cx<'a>(&'a self, scope: &'a CancelScope) -> Cx<'a> {
+        Cx::new(self, scope, Deadline::NONE, &self.locals)
+    }
+
+    /// As `cx`, for waits that nobody cancels.
+    pub(super) fn shielded<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
+        body(&self.cx(&CancelScope::root(self.waiter())))
+    }
+}
+
+/// As `ThreadStrand`, without a pool and without a clock: a deadline may have passed at any time, so it passes at once.
+// SAFETY: `suspend` ends when the waiter has been decided; a wake-up that comes later is a reason to look.
+unsafe impl Strand for Thread {
+    fn waiter(&self) -> &Waiter {
+        &self.parked.waiter
+    }
+
+    fn suspend(&self, deadline: u64, _: Reason) {
+        while self.parked.waiter.outcome().is_none() {
+            if deadline != NEVER && self.parked.waiter.decide_for_itself(Outcome::TimedOut) {
+                return;
+            }
+            self.parked.parker.park();
+        }
+    }
+
+    fn yield_now(&self) {}
+
+    fn is_unwinding(&self) -> bool {
+        false
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn budget(&self) -> &Cell<u32> {
+        &self.budget
+    }
+
+    fn set_name(&self, _: std::sync::Arc<str>) {}
+}
+
+/// Why a model waits.
+pub(super) fn reason() -> Reason {
+    Reason::new(&"model")
+}

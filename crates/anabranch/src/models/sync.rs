@@ -1,0 +1,304 @@
+//! The primitives of `sync`: one at a time, what one did is seen by the next, and nobody is forgotten, whoever gives up.
+//!
+//! All of them wait by `cx`, as what ships does. loom ends a model with an error when nobody can go on, so a lost wake-up is
+//! found as that. The mutex hands over as soon as somebody was woken in vain, for the model has no clock.
+
+use super::{explore, strand::Thread};
+use crate::{
+    sync::{Condvar, Event, Mutex, OnceCell, Semaphore},
+    sys::sync::{Arc, Cell},
+    wait::{Cancelled, Cx, cancel::CancelScope, cx::Strand},
+};
+use loom::thread;
+use std::{
+    future::Future,
+    pin::pin,
+    ptr,
+    task::{Context, Waker},
+};
+
+/// What the threads of a model share, and a scope in which one of them waits.
+struct Shared<P> {
+    primitive: P,
+    /// To be touched by one at a time.
+    value: Cell<u32>,
+    /// Likewise.
+    other: Cell<u32>,
+    root: CancelScope,
+}
+
+// SAFETY: loom checks who touches the value when.
+unsafe impl<P: Sync> Sync for Shared<P> {}
+// SAFETY: as above.
+unsafe impl<P: Send> Send for Shared<P> {}
+
+impl<P: Send + Sync + 'static> Shared<P> {
+    fn new(primitive: P) -> Arc<Self> {
+        Arc::new(Self { primitive, value: Cell::new(0), other: Cell::new(0), root: CancelScope::root(ptr::null()) })
+    }
+
+    /// Who has what the model is about.
+    fn touch(&self) {
+        self.value.set(self.value.get() + 1);
+    }
+}
+
+/// A thread that cannot be cancelled.
+fn spawn<P: Send + Sync + 'static, R: 'static>(
+    shared: &Arc<Shared<P>>,
+    body: impl FnOnce(&Shared<P>, &Cx<'_>) -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || Thread::new().shielded(|cx| body(&shared, cx)))
+}
+
+/// A thread that is cancelled with the root.
+fn spawn_below<P: Send + Sync + 'static, R: 'static>(
+    shared: &Arc<Shared<P>>,
+    body: impl FnOnce(&Shared<P>, &Cx<'_>) -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        let strand = Thread::new();
+        // SAFETY: the root and the strand live longer.
+        let scope = unsafe { CancelScope::below(&shared.root, strand.waiter(), false) };
+        body(&shared, &strand.cx(&scope))
+    })
+}
+
+/// Polls a future once and drops it.
+fn poll_and_drop<F: Future>(future: F) -> bool {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+#[test]
+fn models_mutex_one_at_a_time() {
+    explore("mutex, three threads", Some(3), || {
+        let shared = Shared::new(Mutex::new(()));
+        let lock = |shared: &Shared<Mutex<()>>, cx: &Cx<'_>| {
+            let guard = shared.primitive.lock(cx).unwrap();
+            shared.touch();
+            drop(guard);
+        };
+        let others = [spawn(&shared, lock), spawn(&shared, lock)];
+        Thread::new().shielded(|cx| lock(&shared, cx));
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert!(!shared.primitive.is_locked());
+        assert_eq!(shared.value.get(), 3);
+    });
+}
+
+#[test]
+fn models_mutex_who_comes_back_overtakes_and_hands_over() {
+    explore("mutex, overtaken", Some(3), || {
+        let shared = Shared::new(Mutex::new(()));
+        let guard = shared.primitive.try_lock();
+        let other = spawn(&shared, |shared, cx| {
+            let _guard = shared.primitive.lock(cx).unwrap();
+            shared.touch();
+        });
+        drop(guard);
+        Thread::new().shielded(|cx| {
+            for _ in 0..2 {
+                let _guard = shared.primitive.lock(cx).unwrap();
+                shared.touch();
+            }
+        });
+        other.join().unwrap();
+        assert_eq!(shared.value.get(), 3);
+    });
+}
+
+#[test]
+fn models_mutex_a_cancelled_waiter_passes_its_turn_on() {
+    explore("mutex, cancelled", Some(2), || {
+        let shared = Shared::new(Mutex::new(()));
+        let guard = shared.primitive.try_lock();
+        let cancelled = spawn_below(&shared, |shared, cx| {
+            let guard = shared.primitive.lock(cx)?;
+            shared.touch();
+            drop(guard);
+            Ok::<_, Cancelled>(())
+        });
+        let stays = spawn(&shared, |shared, cx| {
+            let _guard = shared.primitive.lock(cx).unwrap();
+            shared.touch();
+        });
+        drop(guard);
+        // May come between the wake-up and the attempt.
+        let guard = shared.primitive.try_lock();
+        shared.root.cancel();
+        drop(guard);
+        let locks = u32::from(cancelled.join().unwrap().is_ok());
+        stays.join().unwrap();
+        assert!(!shared.primitive.is_locked());
+        assert_eq!(shared.value.get(), 1 + locks);
+    });
+}
+
+#[test]
+fn models_mutex_a_dropped_future_passes_its_turn_on() {
+    explore("mutex, dropped future", Some(3), || {
+        let shared = Shared::new(Mutex::new(()));
+        let guard = shared.primitive.try_lock();
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.lock_async()));
+        let stays = spawn(&shared, |shared, cx| {
+            let _guard = shared.primitive.lock(cx).unwrap();
+            shared.touch();
+        });
+        drop(guard);
+        dropped.join().unwrap();
+        stays.join().unwrap();
+        assert!(!shared.primitive.is_locked());
+    });
+}
+
+#[test]
+fn models_semaphore_no_permit_is_lost() {
+    explore("semaphore, cancelled", Some(2), || {
+        let shared = Shared::new(Semaphore::new(1));
+        let permit = shared.primitive.try_acquire();
+        let wants_two = spawn_below(&shared, |shared, cx| shared.primitive.acquire_many(cx, 2).is_ok());
+        let wants_one = spawn(&shared, |shared, cx| {
+            let permit = shared.primitive.acquire(cx).unwrap();
+            shared.touch();
+            drop(permit);
+        });
+        shared.touch();
+        drop(permit);
+        shared.root.cancel();
+        assert!(!wants_two.join().unwrap(), "there never were two");
+        wants_one.join().unwrap();
+        assert_eq!((shared.primitive.available(), shared.value.get()), (1, 2));
+    });
+}
+
+#[test]
+fn models_semaphore_releases_add_up() {
+    explore("semaphore, two releases for one", Some(3), || {
+        let shared = Shared::new(Semaphore::new(2));
+        let permits = [shared.primitive.try_acquire(), shared.primitive.try_acquire()];
+        permits.into_iter().flatten().for_each(|permit| permit.forget());
+        // As two readers, and a writer who sees what both did.
+        let first = spawn(&shared, |shared, _| {
+            shared.value.set(1);
+            shared.primitive.add(1);
+        });
+        let second = spawn(&shared, |shared, _| {
+            shared.other.set(1);
+            shared.primitive.add(1);
+        });
+        Thread::new().shielded(|cx| {
+            let _both = shared.primitive.acquire_many(cx, 2).unwrap();
+            assert_eq!(shared.value.get() + shared.other.get(), 2);
+        });
+        first.join().unwrap();
+        second.join().unwrap();
+        assert_eq!(shared.primitive.available(), 2);
+    });
+}
+
+#[test]
+fn models_semaphore_a_dropped_future_gives_back() {
+    explore("semaphore, dropped future", Some(3), || {
+        let shared = Shared::new(Semaphore::new(0));
+        let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async()));
+        let stays = spawn(&shared, |shared, cx| shared.primitive.acquire(cx).unwrap().forget());
+        shared.primitive.add(1);
+        dropped.join().unwrap();
+        stays.join().unwrap();
+        assert_eq!(shared.primitive.available(), 0);
+    });
+}
+
+#[test]
+fn models_event_all_go_on() {
+    explore("event, two waiters", Some(2), || {
+        let shared = Shared::new(Event::new());
+        let wait = |shared: &Shared<Event>, cx: &Cx<'_>| {
+            shared.primitive.wait(cx).unwrap();
+            assert_eq!(shared.value.get(), 1);
+        };
+        let others = [spawn(&shared, wait), spawn(&shared, wait)];
+        shared.touch();
+        shared.primitive.set();
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+#[test]
+fn models_event_a_reset_takes_nothing_from_who_waits() {
+    explore("event, reset and cancellation", Some(3), || {
+        let shared = Shared::new(Event::new());
+        let other =
+            spawn_below(&shared, |shared, cx| shared.primitive.wait(cx).map(|()| assert!(shared.value.get() >= 1)));
+        shared.touch();
+        shared.primitive.set();
+        shared.primitive.reset();
+        shared.root.cancel();
+        // It came in time, or was cancelled: it does not wait for ever.
+        let _ = other.join().unwrap();
+        assert!(!shared.primitive.is_set());
+    });
+}
+
+#[test]
+fn models_condvar_no_notification_is_lost() {
+    explore("condvar, one notification", Some(3), || {
+        let shared = Shared::new((Mutex::new(false), Condvar::new()));
+        let other = spawn(&shared, |shared, cx| {
+            let (mutex, condvar) = &shared.primitive;
+            let mut guard = mutex.lock(cx).unwrap();
+            condvar.wait_while(cx, &mut guard, |is_ready| !*is_ready).unwrap();
+            shared.touch();
+        });
+        let (mutex, condvar) = &shared.primitive;
+        Thread::new().shielded(|cx| *mutex.lock(cx).unwrap() = true);
+        // The lock is not held.
+        condvar.notify_one();
+        other.join().unwrap();
+        assert_eq!(shared.value.get(), 1);
+    });
+}
+
+#[test]
+fn models_condvar_a_cancelled_waiter_takes_no_notification() {
+    explore("condvar, cancelled", Some(2), || {
+        let shared = Shared::new((Mutex::new(0), Condvar::new()));
+        let wait = |shared: &Shared<(Mutex<u32>, Condvar)>, cx: &Cx<'_>| {
+            let (mutex, condvar) = &shared.primitive;
+            let mut guard = mutex.lock(cx)?;
+            condvar.wait_while(cx, &mut guard, |count| *count == 0)?;
+            *guard -= 1;
+            Ok::<_, Cancelled>(())
+        };
+        let cancelled = spawn_below(&shared, wait);
+        let stays = spawn(&shared, wait);
+        let (mutex, condvar) = &shared.primitive;
+        Thread::new().shielded(|cx| *mutex.lock(cx).unwrap() += 1);
+        condvar.notify_one();
+        shared.root.cancel();
+        if cancelled.join().unwrap().is_ok() {
+            Thread::new().shielded(|cx| *mutex.lock(cx).unwrap() += 1);
+            condvar.notify_one();
+        }
+        stays.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn models_once_cell_is_initialised_once() {
+    explore("once cell, three threads", Some(2), || {
+        let shared = Shared::new(OnceCell::new());
+        let init = |shared: &Shared<OnceCell<u32>>, cx: &Cx<'_>| {
+            let value = shared.primitive.get_or_init(cx, |_| {
+                shared.touch();
+                7
+            });
+            assert_eq!((value, shared.value.get()), (Ok(&7), 1));
+        };
+        let others = [spawn(&shared, init), spawn(&shared, init)];
+        Thread::new().shielded(|cx| init(&shared, cx));
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}

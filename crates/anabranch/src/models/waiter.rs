@@ -1,0 +1,131 @@
+//! The waiter: of all who want to end a wait one does, and that one's outcome and value are what the owner finds. The owner
+//! goes on as soon as it finds itself decided, and takes its memory with it.
+
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
+use crate::{
+    sys::sync::{Arc, AtomicU64, Cell, Mutex, Ordering, lock},
+    time::NEVER,
+    wait::{
+        cancel::CancelScope,
+        cx::Strand,
+        place::{Address, Place},
+        waiter::{Outcome, Waiter},
+    },
+};
+use loom::thread;
+
+/// The least that a place can be: the address behind a lock, and a value that is handed over.
+struct Spot {
+    address: Mutex<Option<Address>>,
+    value: Cell<u32>,
+}
+
+impl Spot {
+    fn new() -> Self {
+        Self { address: Mutex::new(None), value: Cell::new(0) }
+    }
+
+    /// Hands the value over, and wakes without the lock. Whether anybody received it.
+    fn hand_over(&self, value: u32) -> bool {
+        let mut address = lock(&self.address);
+        let Some(waiting) = address.take() else { return false };
+        self.value.set(value);
+        // SAFETY: it was in this place, whose lock is held.
+        let wake = unsafe { waiting.decide() };
+        drop(address);
+        wake.map(|wake| wake.wake()).is_some()
+    }
+}
+
+// SAFETY: decides before it lets go of the address, both under the lock.
+unsafe impl Place for Spot {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        *lock(&self.address) = Some(Address { waiter, ticket });
+        true
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // As a queue: what it has decided is in it no more.
+        if !has_decided {
+            *lock(&self.address) = None;
+        }
+    }
+}
+
+struct Shared {
+    root: CancelScope,
+    spots: [Spot; 2],
+    decisions: AtomicU64,
+}
+
+// SAFETY: loom checks who touches the values when.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            root: CancelScope::root(std::ptr::null()),
+            spots: [Spot::new(), Spot::new()],
+            decisions: AtomicU64::new(0),
+        })
+    }
+
+    fn hand_over(&self, spot: usize) {
+        let is_received = self.spots[spot].hand_over(spot as u32 + 7);
+        self.decisions.fetch_add(u64::from(is_received), Ordering::Relaxed);
+    }
+}
+
+fn spawn(shared: &Arc<Shared>, act: impl Fn(&Shared) + Send + 'static) -> thread::JoinHandle<()> {
+    let shared = Arc::clone(shared);
+    thread::spawn(move || act(&shared))
+}
+
+/// Two places and a scope decide; the owner ends at once.
+#[test]
+fn models_waiter_one_of_three_decides() {
+    explore("waiter, two places and a scope", Some(2), || {
+        let shared = Shared::new();
+        let others = [
+            spawn(&shared, |shared| shared.hand_over(0)),
+            spawn(&shared, |shared| shared.hand_over(1)),
+            spawn(&shared, |shared| shared.root.cancel()),
+        ];
+        let outcome = {
+            let strand = Thread::new();
+            // SAFETY: the root and the strand live longer.
+            let scope = unsafe { CancelScope::below(&shared.root, strand.waiter(), false) };
+            let outcome = strand.cx(&scope).wait_any(2, |index| &shared.spots[index], 0, NEVER, reason());
+            match outcome {
+                Outcome::Ready(index) => assert_eq!(shared.spots[index as usize].value.get(), index + 7),
+                _ => assert!(scope.is_flagged(), "cancelled by nobody"),
+            }
+            outcome
+        };
+        for other in others {
+            other.join().unwrap();
+        }
+        let expected = u64::from(matches!(outcome, Outcome::Ready(_)));
+        assert_eq!(shared.decisions.load(Ordering::Relaxed), expected, "handed over to nobody, or not received");
+    });
+}
+
+/// The owner gives up, or finds what was handed over just then.
+#[test]
+fn models_waiter_the_owner_gives_up() {
+    explore("waiter, a place against the owner", None, || {
+        let shared = Shared::new();
+        let other = spawn(&shared, |shared| shared.hand_over(0));
+        let outcome = Thread::new().shielded(|cx| cx.wait(&shared.spots[0], 1, reason()));
+        if outcome == Outcome::Ready(0) {
+            assert_eq!(shared.spots[0].value.get(), 7);
+        }
+        other.join().unwrap();
+        assert_eq!(shared.decisions.load(Ordering::Relaxed), u64::from(outcome == Outcome::Ready(0)));
+    });
+}

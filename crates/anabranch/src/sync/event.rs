@@ -1,0 +1,237 @@
+//! An event that any number of strands wait for.
+//!
+//! | bit     | meaning                | set by                                             | cleared by                             |
+//! |---------|------------------------|----------------------------------------------------|----------------------------------------|
+//! | SET     | the event has happened | `set`; while there are waiters, under the lock     | `reset`                                |
+//! | WAITERS | the queue is not empty | who joins the queue, unless SET, under the lock    | who empties the queue, under the lock  |
+//!
+//! A `set` ends the waits of all who are in the queue when it happens, and of no others: it ends the present round, and whoever
+//! comes after a `reset` is of a later one. The queue is in the order of rounds, so the lock may be let go between two
+//! batches of wake-ups.
+//!
+//! Orderings: `set` releases the word, also when it was set before, and who finds SET acquires it; who was woken acquires by
+//! its own waiter's word.
+
+use super::{
+    attempt::Attempt,
+    rounds::{Rounds, wake_round},
+    waits::{Limit, wait_async_for, wait_for, wait_long_for},
+};
+use crate::{
+    sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
+    wait::{
+        Cancelled, Cx, WaitError,
+        cx::Reason,
+        place::Place,
+        queue::{Entry, Wakes},
+        waiter::Waiter,
+    },
+};
+use std::{
+    cell::Cell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+const SET: u8 = 1;
+const WAITERS: u8 = 2;
+
+/// Something that happens, and that many may wait for; it can be taken back and happen again.
+///
+/// ```
+/// use anabranch::sync::Event;
+///
+/// let ready = Event::new();
+/// anabranch::run(|cx| {
+///     cx.scope(|s| {
+///         for _ in 0..3 {
+///             s.spawn(|cx| ready.wait(cx));
+///         }
+///         ready.set();
+///     });
+///     assert!(ready.is_set());
+/// });
+/// ```
+pub struct Event {
+    word: AtomicU8,
+    queue: Mutex<Rounds>,
+}
+
+impl Event {
+    const_unless_loom! {
+        /// One that has not happened.
+        pub fn new() -> Self {
+            Self { word: AtomicU8::new(0), queue: Mutex::new(Rounds::new()) }
+        }
+    }
+
+    /// Whether it has happened.
+    #[inline]
+    pub fn is_set(&self) -> bool {
+        self.word.load(Ordering::Acquire) & SET != 0
+    }
+
+    /// It happens: all who wait go on, and nobody has to wait from now on. Linear in the number of those who wait.
+    pub fn set(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        // An event that is set already is written all the same, so that whoever finds it set sees what came before this.
+        while word & WAITERS == 0 {
+            match self.word.compare_exchange_weak(word, word | SET, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
+        let mut wakes = Wakes::new();
+        let round = {
+            let mut rounds = lock(&self.queue);
+            self.word.fetch_or(SET, Ordering::Release);
+            let round = rounds.end();
+            self.decide_some(&mut rounds, round, &mut wakes);
+            round
+        };
+        wake_round(wakes, &self.queue, |rounds, wakes| self.decide_some(rounds, round, wakes));
+    }
+
+    fn decide_some(&self, rounds: &mut Rounds, round: u64, wakes: &mut Wakes) {
+        rounds.decide_some(round, wakes);
+        if rounds.is_empty() {
+            self.word.fetch_and(!WAITERS, Ordering::Relaxed);
+        }
+    }
+
+    /// It has not happened yet, again. Who has been woken goes on all the same.
+    ///
+    /// ```
+    /// let event = anabranch::sync::Event::new();
+    /// event.set();
+    /// event.reset();
+    /// assert!(!event.is_set());
+    /// ```
+    pub fn reset(&self) {
+        self.word.fetch_and(!SET, Ordering::Acquire);
+    }
+
+    /// Waits until it happens.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, also when it has happened.
+    #[inline]
+    #[track_caller]
+    pub fn wait(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        cx.checkpoint()?;
+        if self.is_set() {
+            return Ok(());
+        }
+        wait_long_for(cx, &EventWait::new(self), Reason::new(&"Event::wait"))
+    }
+
+    /// As [`wait`](Self::wait), but no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn wait_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
+        self.wait_within(cx, Limit::Until(instant), Reason::new(&"Event::wait"))
+    }
+
+    /// As [`wait`](Self::wait), but no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::Event};
+    /// use std::time::Duration;
+    ///
+    /// let never = Event::new();
+    /// let late = anabranch::run(|cx| never.wait_timeout(cx, Duration::from_millis(1)));
+    /// assert_eq!(late, Err(WaitError::TimedOut));
+    /// ```
+    #[track_caller]
+    pub fn wait_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
+        self.wait_within(cx, Limit::For(timeout), Reason::new(&"Event::wait"))
+    }
+
+    fn wait_within(&self, cx: &Cx<'_>, limit: Limit, reason: Reason) -> Result<(), WaitError> {
+        cx.checkpoint()?;
+        if self.is_set() {
+            return Ok(());
+        }
+        wait_for(cx, &EventWait::new(self), limit.tick(cx), reason)
+    }
+
+    /// As [`wait`](Self::wait), for async code. The future may be dropped at any time.
+    ///
+    /// ```
+    /// let event = anabranch::sync::Event::new();
+    /// anabranch::run(|cx| {
+    ///     cx.join(|cx| cx.block_on(event.wait_async()).unwrap(), |_| event.set());
+    /// });
+    /// ```
+    pub async fn wait_async(&self) {
+        if !self.is_set() {
+            wait_async_for(EventWait::new(self)).await;
+        }
+    }
+}
+
+impl Default for Event {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event").field("is_set", &self.is_set()).finish()
+    }
+}
+
+/// One strand's wait for an event.
+struct EventWait<'a> {
+    event: &'a Event,
+    entry: Entry<u64>,
+    was_woken: Cell<bool>,
+}
+
+impl<'a> EventWait<'a> {
+    fn new(event: &'a Event) -> Self {
+        Self { event, entry: Entry::new(0), was_woken: Cell::new(false) }
+    }
+}
+
+impl Attempt for EventWait<'_> {
+    fn attempt(&self) -> bool {
+        self.was_woken.get() || self.event.is_set()
+    }
+}
+
+// SAFETY: an address leaves the queue by `unregister`, or by `Rounds::decide_some`, under the lock of the queue.
+unsafe impl Place for EventWait<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut rounds = lock(&self.event.queue);
+        // WAITERS may be set in vain, by who finds SET: then it is cleared again at once.
+        if self.event.word.fetch_or(WAITERS, Ordering::Relaxed) & SET != 0 {
+            if rounds.is_empty() {
+                self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
+            }
+            return false;
+        }
+        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and the
+        // waiter armed, until `unregister`.
+        unsafe { rounds.join(&self.entry, waiter, ticket) };
+        true
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if has_decided {
+            self.was_woken.set(true);
+            return;
+        }
+        let mut rounds = lock(&self.event.queue);
+        // SAFETY: joined this queue in `register`.
+        if unsafe { rounds.leave(&self.entry) } && rounds.is_empty() {
+            self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
+        }
+    }
+}

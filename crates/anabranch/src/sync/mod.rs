@@ -1,0 +1,51 @@
+//! Synchronisation for fibers, threads and async code, all of them at the same locks and events.
+//!
+//! | | |
+//! |---|---|
+//! | [`Mutex`] | a value that one at a time may use |
+//! | [`RwLock`] | a value that many may read or one may change |
+//! | [`Condvar`] | waits until what a mutex guards has changed |
+//! | [`Exclusive`] | a shared value, and waits until it is as one wants it |
+//! | [`Semaphore`] | lets so many do something at a time |
+//! | [`Barrier`] | a point that so many pass together |
+//! | [`Event`] | something that happens, and all go on who wait for it |
+//! | [`OnceCell`], [`Once`] | what is made, or done, by the first who needs it |
+//!
+//! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts; `op_until(cx, instant)`
+//! and `op_timeout(cx, duration)`, by the clock of the pool; `op_async()`, a future for async code, which may be dropped at any
+//! time; and, where that makes sense, `try_op()`, which does not wait.
+//!
+//! A guard may be held across waits, and may be sent: nothing here is bound to the thread. So a fiber that waits for
+//! something else while it holds a lock does not block its worker. The price is that a lock can be held for long.
+//!
+//! # No poisoning
+//! A panic while a lock is held releases it, and that is all: the next one finds the value as it was left. Poisoning would turn
+//! the failure of one fiber into failures of all that share something with it; here a panic is carried to the parent
+//! anyway, by the join, and the parent decides what is to be done. What has to be whole after a panic is best changed in one
+//! step, or mended in a `Drop`.
+
+// `attempt <- {raw_mutex, raw_semaphore}`, `attempt <- waits`, and all of these `<-` the primitives.
+pub(crate) mod attempt;
+mod barrier;
+mod condvar;
+mod event;
+mod exclusive;
+mod mutex;
+mod once;
+pub(crate) mod raw_mutex;
+pub(crate) mod raw_semaphore;
+pub(crate) mod rounds;
+mod rwlock;
+mod semaphore;
+mod waits;
+
+pub use self::{
+    barrier::Barrier,
+    condvar::Condvar,
+    event::Event,
+    exclusive::{Exclusive, Held},
+    mutex::{Mutex, MutexGuard},
+    once::{Once, OnceCell},
+    rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
+    semaphore::{Permit, Semaphore},
+};

@@ -1,0 +1,363 @@
+//! A lock for many readers or one writer.
+//!
+//! The idea. It is a [semaphore](super::raw_semaphore) with as many permits as there can be readers: a reader takes one, a
+//! writer takes all. What is known of the semaphore is known of this: nobody overtakes, so a stream of readers cannot starve a
+//! writer, since those who come after the writer wait behind it, nor writers a reader; and readers that wait one behind the
+//! other are let in together.
+
+use super::{
+    raw_semaphore::{AcquireWait, RawSemaphore},
+    waits::{Limit, wait_async_for, wait_for, wait_long_for},
+};
+use crate::{
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, Cx, WaitError, cx::Reason},
+};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    marker::PhantomData,
+    mem::ManuallyDrop,
+    ops::{Deref, DerefMut},
+    time::{Duration, Instant},
+};
+
+/// What a reader takes.
+const ONE: u64 = 1;
+
+/// What a writer takes.
+const ALL: u64 = u32::MAX as u64;
+
+/// A value that many strands may read at a time, or one may change.
+///
+/// All are served in the order of arrival, so neither readers nor writers starve. That means that a strand which reads already
+/// and wants to read again may have to wait behind a writer, which waits for this very strand: do not lock twice.
+///
+/// There is no poisoning: see the [module](super). At most 4,294,967,295 can read at a time; one more waits.
+///
+/// ```
+/// use anabranch::sync::RwLock;
+/// use std::collections::HashMap;
+///
+/// let routes = RwLock::new(HashMap::from([("/", "home")]));
+/// anabranch::run(|cx| {
+///     cx.join(
+///         |cx| assert_eq!(routes.read(cx).unwrap().get("/"), Some(&"home")),
+///         |cx| routes.write(cx).unwrap().insert("/about", "about"),
+///     );
+///     assert_eq!(routes.read(cx).unwrap().len(), 2);
+/// });
+/// ```
+pub struct RwLock<T: ?Sized> {
+    raw: RawSemaphore,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value goes from one writer to the next.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+// SAFETY: as above, and readers share it.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+/// The right to read an [`RwLock`]'s value. Dropping it gives it back.
+#[must_use = "without the guard the lock is given back at once"]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    /// Shared and sent under the same conditions as a reference to the value.
+    _value: PhantomData<&'a T>,
+}
+
+/// The right to change an [`RwLock`]'s value. Dropping it gives it back.
+#[must_use = "without the guard the lock is given back at once"]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    /// Shared and sent under the same conditions as the value itself.
+    _value: PhantomData<&'a mut T>,
+}
+
+impl<T> RwLock<T> {
+    const_unless_loom! {
+        /// An unlocked one.
+        ///
+        /// ```
+        /// static LIMITS: anabranch::sync::RwLock<[u32; 2]> = anabranch::sync::RwLock::new([1, 2]);
+        /// ```
+        pub fn new(value: T) -> Self {
+            Self { raw: RawSemaphore::new(ALL), value: UnsafeCell::new(value) }
+        }
+    }
+
+    /// The value, of which nobody else knows any more.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Waits until nobody writes and nobody has been waiting for longer, and then reads.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, Cancelled> {
+        cx.checkpoint()?;
+        if !self.raw.try_acquire(ONE) {
+            self.acquire_slowly(cx, ONE, Reason::new(&"RwLock::read"))?;
+        }
+        Ok(RwLockReadGuard::new(self))
+    }
+
+    /// Waits until nobody reads or writes and nobody has been waiting for longer, and then may change the value.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, Cancelled> {
+        cx.checkpoint()?;
+        if !self.raw.try_acquire(ALL) {
+            self.acquire_slowly(cx, ALL, Reason::new(&"RwLock::write"))?;
+        }
+        Ok(RwLockWriteGuard::new(self))
+    }
+
+    #[cold]
+    fn acquire_slowly(&self, cx: &Cx<'_>, permits: u64, reason: Reason) -> Result<(), Cancelled> {
+        wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
+    }
+
+    /// As [`read`](Self::read), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn read_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
+        self.acquire_within(cx, ONE, Limit::Until(instant), Reason::new(&"RwLock::read"))?;
+        Ok(RwLockReadGuard::new(self))
+    }
+
+    /// As [`read`](Self::read), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn read_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockReadGuard<'_, T>, WaitError> {
+        self.acquire_within(cx, ONE, Limit::For(timeout), Reason::new(&"RwLock::read"))?;
+        Ok(RwLockReadGuard::new(self))
+    }
+
+    /// As [`write`](Self::write), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn write_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
+        self.acquire_within(cx, ALL, Limit::Until(instant), Reason::new(&"RwLock::write"))?;
+        Ok(RwLockWriteGuard::new(self))
+    }
+
+    /// As [`write`](Self::write), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::RwLock};
+    /// use std::time::Duration;
+    ///
+    /// let lock = RwLock::new(());
+    /// anabranch::run(|cx| {
+    ///     let _reads = lock.read(cx).unwrap();
+    ///     let late = lock.write_timeout(cx, Duration::from_millis(1)).unwrap_err();
+    ///     assert_eq!(late, WaitError::TimedOut);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn write_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
+        self.acquire_within(cx, ALL, Limit::For(timeout), Reason::new(&"RwLock::write"))?;
+        Ok(RwLockWriteGuard::new(self))
+    }
+
+    fn acquire_within(&self, cx: &Cx<'_>, permits: u64, limit: Limit, reason: Reason) -> Result<(), WaitError> {
+        cx.checkpoint()?;
+        if self.raw.try_acquire(permits) {
+            return Ok(());
+        }
+        wait_for(cx, &AcquireWait::new(&self.raw, permits), limit.tick(cx), reason)
+    }
+
+    /// As [`read`](Self::read), for async code. The future may be dropped at any time.
+    pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
+        if !self.raw.try_acquire(ONE) {
+            wait_async_for(AcquireWait::new(&self.raw, ONE)).await;
+        }
+        RwLockReadGuard::new(self)
+    }
+
+    /// As [`write`](Self::write), for async code. The future may be dropped at any time.
+    ///
+    /// ```
+    /// use anabranch::sync::RwLock;
+    ///
+    /// async fn rename(name: &RwLock<String>) -> usize {
+    ///     name.write_async().await.push('!');
+    ///     name.read_async().await.len()
+    /// }
+    /// # let name = RwLock::new("ana".to_owned());
+    /// # assert_eq!(anabranch::run(|cx| cx.block_on(rename(&name))), Ok(4));
+    /// ```
+    pub async fn write_async(&self) -> RwLockWriteGuard<'_, T> {
+        if !self.raw.try_acquire(ALL) {
+            wait_async_for(AcquireWait::new(&self.raw, ALL)).await;
+        }
+        RwLockWriteGuard::new(self)
+    }
+
+    /// Reads, if nobody writes and nobody waits to.
+    ///
+    /// ```
+    /// let lock = anabranch::sync::RwLock::new(1);
+    /// let (one, other) = (lock.try_read().unwrap(), lock.try_read().unwrap());
+    /// assert_eq!(*one + *other, 2);
+    /// assert!(lock.try_write().is_none());
+    /// ```
+    #[inline]
+    pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
+        self.raw.try_acquire(ONE).then(|| RwLockReadGuard::new(self))
+    }
+
+    /// May change the value, if nobody reads or writes.
+    #[inline]
+    pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
+        self.raw.try_acquire(ALL).then(|| RwLockWriteGuard::new(self))
+    }
+
+    /// The value, without locking: nobody else can have it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+/// Shows the value if it can be read at once.
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RwLock");
+        match self.try_read() {
+            Some(guard) => shown.field("value", &&*guard).finish(),
+            None => shown.field("value", &format_args!("<locked>")).finish(),
+        }
+    }
+}
+
+impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
+    /// The caller has taken one permit.
+    #[inline]
+    fn new(lock: &'a RwLock<T>) -> Self {
+        Self { lock, _value: PhantomData }
+    }
+}
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// The caller has taken all permits.
+    #[inline]
+    fn new(lock: &'a RwLock<T>) -> Self {
+        Self { lock, _value: PhantomData }
+    }
+
+    /// Goes on reading, and lets others read. Nobody changes the value in between.
+    ///
+    /// ```
+    /// use anabranch::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// let lock = RwLock::new(1);
+    /// let mut writes = lock.try_write().unwrap();
+    /// *writes += 1;
+    /// let reads = RwLockWriteGuard::downgrade(writes);
+    /// assert_eq!(*reads + *lock.try_read().unwrap(), 4);
+    /// ```
+    pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
+        let lock = ManuallyDrop::new(guard).lock;
+        // One of its permits is kept.
+        let guard = RwLockReadGuard::new(lock);
+        lock.raw.release(ALL - ONE);
+        guard
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard has a permit, so nobody has all.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard has all permits.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the guard has all permits.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.raw.release(ONE);
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.raw.release(ALL);
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

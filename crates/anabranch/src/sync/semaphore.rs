@@ -1,0 +1,315 @@
+//! A number of permits.
+
+use super::{
+    raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore},
+    waits::{Limit, wait_async_for, wait_for, wait_long_for},
+};
+use crate::{
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, Cx, WaitError, cx::Reason},
+};
+use std::{
+    fmt, mem,
+    time::{Duration, Instant},
+};
+
+/// A number of permits, to limit how many do something at a time.
+///
+/// Who wants permits that are not free waits, and is served in the order of arrival, be it one permit that is wanted or many:
+/// nobody overtakes. A [`Permit`] gives its permits back when it is dropped.
+///
+/// ```
+/// use anabranch::sync::Semaphore;
+/// use std::time::Duration;
+///
+/// let connections = Semaphore::new(3);
+/// anabranch::run(|cx| {
+///     cx.scope(|s| {
+///         for _ in 0..10 {
+///             s.spawn(|cx| {
+///                 let _permit = connections.acquire(cx)?;
+///                 // At most three are here at a time.
+///                 cx.sleep(Duration::from_micros(100))
+///             });
+///         }
+///     });
+/// });
+/// assert_eq!(connections.available(), 3);
+/// ```
+pub struct Semaphore {
+    raw: RawSemaphore,
+}
+
+/// Permits of a [`Semaphore`]. Dropping them gives them back.
+#[must_use = "permits that nobody holds are given back at once"]
+pub struct Permit<'a> {
+    semaphore: &'a Semaphore,
+    count: usize,
+}
+
+impl Semaphore {
+    /// How many permits can be free at most.
+    pub const MAX_PERMITS: usize = if MAX_PERMITS > usize::MAX as u64 { usize::MAX } else { MAX_PERMITS as usize };
+
+    const_unless_loom! {
+        /// With so many permits free.
+        ///
+        /// # Panics
+        /// When it is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+        ///
+        /// ```
+        /// static DOWNLOADS: anabranch::sync::Semaphore = anabranch::sync::Semaphore::new(4);
+        /// ```
+        pub fn new(permits: usize) -> Self {
+            assert!(permits <= Self::MAX_PERMITS, "more permits than a semaphore can count");
+            Self { raw: RawSemaphore::new(permits as u64) }
+        }
+    }
+
+    /// How many permits are free. By the time one knows, it may be otherwise.
+    pub fn available(&self) -> usize {
+        self.raw.free() as usize
+    }
+
+    /// Waits for a permit and takes it.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, also when one is free.
+    ///
+    /// ```
+    /// let semaphore = anabranch::sync::Semaphore::new(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = semaphore.acquire(cx).unwrap();
+    ///     assert_eq!(semaphore.available(), 0);
+    ///     drop(permit);
+    ///     assert_eq!(semaphore.available(), 1);
+    /// });
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn acquire(&self, cx: &Cx<'_>) -> Result<Permit<'_>, Cancelled> {
+        self.acquire_many(cx, 1)
+    }
+
+    /// Waits until it can take `count` permits at once. Who wants more than there will ever be waits for ever, and so do all
+    /// who come after it.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    ///
+    /// ```
+    /// let megabytes = anabranch::sync::Semaphore::new(512);
+    /// anabranch::run(|cx| {
+    ///     let _big = megabytes.acquire_many(cx, 500).unwrap();
+    ///     assert!(megabytes.try_acquire_many(100).is_none());
+    /// });
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn acquire_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, Cancelled> {
+        cx.checkpoint()?;
+        if !self.raw.try_acquire(count as u64) {
+            self.acquire_slowly(cx, count, Reason::new(&"Semaphore::acquire"))?;
+        }
+        Ok(Permit { semaphore: self, count })
+    }
+
+    #[cold]
+    fn acquire_slowly(&self, cx: &Cx<'_>, count: usize, reason: Reason) -> Result<(), Cancelled> {
+        wait_long_for(cx, &AcquireWait::new(&self.raw, count as u64), reason)
+    }
+
+    /// As [`acquire_many`](Self::acquire_many), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn acquire_many_until(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
+        self.acquire_within(cx, count, Limit::Until(instant), Reason::new(&"Semaphore::acquire"))
+    }
+
+    /// As [`acquire_many`](Self::acquire_many), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn acquire_many_timeout(&self, cx: &Cx<'_>, count: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
+        self.acquire_within(cx, count, Limit::For(timeout), Reason::new(&"Semaphore::acquire"))
+    }
+
+    /// As [`acquire`](Self::acquire), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn acquire_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
+        self.acquire_within(cx, 1, Limit::Until(instant), Reason::new(&"Semaphore::acquire"))
+    }
+
+    /// As [`acquire`](Self::acquire), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::Semaphore};
+    /// use std::time::Duration;
+    ///
+    /// let none = Semaphore::new(0);
+    /// let late = anabranch::run(|cx| none.acquire_timeout(cx, Duration::from_millis(1)).map(drop));
+    /// assert_eq!(late, Err(WaitError::TimedOut));
+    /// ```
+    #[track_caller]
+    pub fn acquire_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_>, WaitError> {
+        self.acquire_within(cx, 1, Limit::For(timeout), Reason::new(&"Semaphore::acquire"))
+    }
+
+    fn acquire_within(&self, cx: &Cx<'_>, count: usize, limit: Limit, reason: Reason) -> Result<Permit<'_>, WaitError> {
+        cx.checkpoint()?;
+        if !self.raw.try_acquire(count as u64) {
+            wait_for(cx, &AcquireWait::new(&self.raw, count as u64), limit.tick(cx), reason)?;
+        }
+        Ok(Permit { semaphore: self, count })
+    }
+
+    /// As [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what it has just
+    /// been given.
+    ///
+    /// ```
+    /// use anabranch::sync::Semaphore;
+    ///
+    /// static SLOTS: Semaphore = Semaphore::new(2);
+    ///
+    /// async fn fetch() -> u32 {
+    ///     let _slot = SLOTS.acquire_async().await;
+    ///     42
+    /// }
+    /// # assert_eq!(anabranch::run(|cx| cx.block_on(fetch())), Ok(42));
+    /// ```
+    pub async fn acquire_async(&self) -> Permit<'_> {
+        self.acquire_many_async(1).await
+    }
+
+    /// As [`acquire_many`](Self::acquire_many), for async code.
+    pub async fn acquire_many_async(&self, count: usize) -> Permit<'_> {
+        if !self.raw.try_acquire(count as u64) {
+            wait_async_for(AcquireWait::new(&self.raw, count as u64)).await;
+        }
+        Permit { semaphore: self, count }
+    }
+
+    /// Takes a permit if one is free and nobody waits for it.
+    ///
+    /// ```
+    /// let semaphore = anabranch::sync::Semaphore::new(1);
+    /// let permit = semaphore.try_acquire().unwrap();
+    /// assert!(semaphore.try_acquire().is_none());
+    /// # drop(permit);
+    /// ```
+    #[inline]
+    pub fn try_acquire(&self) -> Option<Permit<'_>> {
+        self.try_acquire_many(1)
+    }
+
+    /// Takes `count` permits if they are free and nobody waits for any.
+    #[inline]
+    pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
+        self.raw.try_acquire(count as u64).then(|| Permit { semaphore: self, count })
+    }
+
+    /// Adds permits, which need not have been there before.
+    ///
+    /// # Panics
+    /// When more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free.
+    ///
+    /// ```
+    /// use anabranch::sync::Semaphore;
+    ///
+    /// /// Signals that are counted: each is received once.
+    /// let signals = Semaphore::new(0);
+    /// anabranch::run(|cx| {
+    ///     cx.join(|cx| signals.acquire_many(cx, 2).unwrap().forget(), |_| signals.add(3));
+    ///     assert_eq!(signals.available(), 1);
+    /// });
+    /// ```
+    pub fn add(&self, count: usize) {
+        self.raw.release(count as u64);
+    }
+
+    /// Takes away permits that are free, `count` at most, and says how many it were. They are gone.
+    ///
+    /// ```
+    /// let semaphore = anabranch::sync::Semaphore::new(5);
+    /// assert_eq!(semaphore.forget(3), 3);
+    /// assert_eq!(semaphore.forget(3), 2);
+    /// assert_eq!(semaphore.available(), 0);
+    /// ```
+    pub fn forget(&self, count: usize) -> usize {
+        self.raw.forget(count as u64) as usize
+    }
+}
+
+/// With no permits.
+impl Default for Semaphore {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+/// With so many permits.
+impl From<usize> for Semaphore {
+    fn from(permits: usize) -> Self {
+        Self::new(permits)
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").field("available", &self.available()).finish()
+    }
+}
+
+impl Permit<'_> {
+    /// How many permits it is.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Does not give them back: the semaphore has so many fewer from now on.
+    ///
+    /// ```
+    /// let semaphore = anabranch::sync::Semaphore::new(2);
+    /// semaphore.try_acquire().unwrap().forget();
+    /// assert_eq!(semaphore.available(), 1);
+    /// ```
+    pub fn forget(self) {
+        mem::forget(self);
+    }
+
+    /// Parts `count` of them from the others. `None`: there are not so many.
+    ///
+    /// ```
+    /// let semaphore = anabranch::sync::Semaphore::new(5);
+    /// let mut five = semaphore.try_acquire_many(5).unwrap();
+    /// let two = five.split(2).unwrap();
+    /// drop(five);
+    /// assert_eq!((semaphore.available(), two.count()), (3, 2));
+    /// ```
+    pub fn split(&mut self, count: usize) -> Option<Self> {
+        self.count = self.count.checked_sub(count)?;
+        Some(Self { semaphore: self.semaphore, count })
+    }
+}
+
+impl Drop for Permit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.semaphore.raw.release(self.count as u64);
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("count", &self.count).finish()
+    }
+}

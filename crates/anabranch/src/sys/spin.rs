@@ -1,0 +1,93 @@
+//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take it and
+//! a store to let go. Who finds it taken looks again, and lets other threads run if that lasts: the holder may have been
+//! interrupted.
+//!
+//! Orderings: letting go releases, taking acquires.
+
+use crate::sys::sync::{AtomicBool, Ordering, spin_while};
+use std::{
+    cell::UnsafeCell,
+    ops::{Deref, DerefMut},
+};
+
+/// See the [module](self).
+pub(crate) struct SpinLock<T> {
+    is_taken: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through the lock alone, by one thread at a time.
+unsafe impl<T: Send> Send for SpinLock<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for SpinLock<T> {}
+
+/// The right to the value, until it is dropped.
+pub(crate) struct SpinGuard<'a, T>(&'a SpinLock<T>);
+
+impl<T> SpinLock<T> {
+    #[cfg(not(loom))]
+    pub(crate) const fn new(value: T) -> Self {
+        Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new(value: T) -> Self {
+        Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
+        while self.is_taken.swap(true, Ordering::Acquire) {
+            spin_while(|| self.is_taken.load(Ordering::Relaxed));
+        }
+        SpinGuard(self)
+    }
+}
+
+impl<T> Deref for SpinGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for SpinGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held, and the guard borrowed.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for SpinGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.is_taken.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn one_thread_at_a_time() {
+        let lock = SpinLock::new(0u64);
+        thread::scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for _ in 0..10_000 {
+                        let mut value = lock.lock();
+                        let old = *value;
+                        *value = old + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock.lock(), 40_000);
+    }
+}

@@ -1,0 +1,85 @@
+//! For tests of what waits: futures that are polled by hand, and a look at who waits for what.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use anabranch::Pool;
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread,
+    time::Duration,
+};
+
+/// A future in the hands of the test: it is polled when the test says so, and its wake-ups are counted.
+pub struct Polled<F: Future> {
+    future: Option<Pin<Box<F>>>,
+    bell: Arc<Bell>,
+}
+
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl<F: Future> Polled<F> {
+    pub fn new(future: F) -> Self {
+        Self { future: Some(Box::pin(future)), bell: Arc::default() }
+    }
+
+    /// One that has been polled and waits.
+    #[track_caller]
+    pub fn waiting(future: F) -> Self {
+        let mut polled = Self::new(future);
+        assert!(polled.poll().is_none(), "this ought to have to wait");
+        polled
+    }
+
+    pub fn poll(&mut self) -> Option<F::Output> {
+        let waker = Waker::from(Arc::clone(&self.bell));
+        let future = self.future.as_mut().expect("polled after its end");
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Pending => None,
+            Poll::Ready(output) => {
+                self.future = None;
+                Some(output)
+            }
+        }
+    }
+
+    /// How often it was woken.
+    pub fn wakes(&self) -> usize {
+        self.bell.0.load(Ordering::SeqCst)
+    }
+
+    pub fn is_woken(&self) -> bool {
+        self.wakes() > 0
+    }
+}
+
+/// Waits until so many fibers of the pool wait for `what`.
+pub fn until_waiting(pool: &Pool, count: usize, what: &str) {
+    while pool.fibers().iter().filter(|fiber| fiber.waits_for() == Some(what)).count() != count {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// As [`until_waiting`], from a fiber, which lets the others of its worker run meanwhile.
+pub fn until_waiting_beside(cx: &anabranch::Cx<'_>, count: usize, what: &str) {
+    while anabranch::fibers().iter().filter(|fiber| fiber.waits_for() == Some(what)).count() != count {
+        cx.sleep(Duration::from_micros(100)).unwrap();
+    }
+}
+
+/// Runs `body` on a fiber, and returns what it returns.
+pub fn on_a_fiber<R: Send>(pool: &Pool, body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
+    pool.run(|cx| cx.scope(|s| s.spawn(body).join(s).expect("nobody cancels this")))
+}
