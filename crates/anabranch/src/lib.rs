@@ -59,6 +59,8 @@
 //!   panic or an error in one cancels the others first.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod channel;
 #[cfg(not(loom))]
 mod cx;
 #[cfg(all(unix, not(loom)))]
@@ -87,8 +89,8 @@ pub mod wait;
 #[cfg(not(loom))]
 pub use crate::{
     cx::{
-        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Spawner,
-        fibers, run, spawn, spawn_async,
+        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
+        Spawner, fibers, run, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,

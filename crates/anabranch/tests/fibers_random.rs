@@ -79,7 +79,7 @@ impl Program {
             (_, false) => 25,
         };
         let kind = random.below(kinds);
-        let mut inner = |random: &mut Random| Self::new(random, depth - 1, is_tame);
+        let inner = |random: &mut Random| Self::new(random, depth - 1, is_tame);
         match kind {
             0 | 1 => Self::Leaf(random.below(100)),
             2 => Self::Yield,

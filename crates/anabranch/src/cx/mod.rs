@@ -8,6 +8,7 @@ mod map;
 mod race;
 mod run;
 mod scope;
+mod service;
 mod spawn;
 mod time;
 
@@ -18,6 +19,7 @@ pub use self::{
     race::Racers,
     run::run,
     scope::{FiberScope, ScopedHandle, Spawner},
+    service::{Service, spawn_service},
     spawn::{JoinError, JoinHandle, spawn},
     time::Interval,
 };

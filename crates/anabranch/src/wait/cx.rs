@@ -232,19 +232,25 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Waits at several places at once, until the first decides: `Ready` with its index. They are registered beginning with
+    /// Waits at `count` places at once, until the first decides: `Ready` with its index. They are registered beginning with
     /// `first`, which is for fairness.
-    #[allow(dead_code, reason = "what selects wait by")]
-    pub(crate) fn wait_any(&self, places: &[&dyn Place], first: usize, deadline: u64, reason: Reason) -> Outcome {
+    pub(crate) fn wait_any<'p, P: Place + ?Sized + 'p>(
+        &self,
+        count: usize,
+        place: impl Fn(usize) -> &'p P,
+        first: usize,
+        deadline: u64,
+        reason: Reason,
+    ) -> Outcome {
         if !self.begin() {
             return Outcome::Cancelled;
         }
-        let order = || (0..places.len()).map(|step| (first + step) % places.len());
+        let order = || (first..count).chain(0..first);
         let mut registered = 0;
         let mut outcome = None;
         for index in order() {
             // SAFETY: armed; all that are registered are unregistered below.
-            if !unsafe { places[index].register(self.strand.waiter(), index as u32) } {
+            if !unsafe { place(index).register(self.strand.waiter(), index as u32) } {
                 // What has been decided meanwhile comes before: it may have been handed over.
                 outcome = Some(match self.absorb(reason) {
                     Some(decided @ Outcome::Ready(_)) => decided,
@@ -254,10 +260,11 @@ impl<'a> Cx<'a> {
             }
             registered += 1;
         }
+        // A place that refused has nothing to take back.
         let outcome = outcome.unwrap_or_else(|| self.suspend(deadline, reason));
         for index in order().take(registered) {
             // SAFETY: registered above, and the wait has ended.
-            unsafe { places[index].unregister(outcome == Outcome::Ready(index as u32)) };
+            unsafe { place(index).unregister(outcome == Outcome::Ready(index as u32)) };
         }
         outcome
     }

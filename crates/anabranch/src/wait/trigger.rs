@@ -47,6 +47,11 @@ impl Trigger {
         Signal { slot: Arc::clone(&self.slot) }
     }
 
+    /// What happens.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
     /// Whether it has happened.
     pub fn is_signalled(&self) -> bool {
         self.slot.is_notified()

@@ -1,0 +1,225 @@
+//! What sending and receiving can fail with. A value that was not sent comes back in the error.
+
+use crate::wait::{Cancelled, WaitError};
+use std::{error::Error, fmt};
+
+/// The channel is closed, and all that was in it has been received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Closed;
+
+/// The channel is closed: the value comes back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Refused<T>(pub T);
+
+/// Why nothing was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RecvError {
+    /// The channel is closed, and all that was in it has been received.
+    Closed,
+    /// The scope of the receiver was cancelled, or its deadline has passed.
+    Cancelled,
+}
+
+/// Why nothing was received in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RecvTimeoutError {
+    /// The channel is closed, and all that was in it has been received.
+    Closed,
+    /// The scope of the receiver was cancelled, or its deadline has passed.
+    Cancelled,
+    /// The time of this wait was up.
+    TimedOut,
+}
+
+/// Why nothing was received at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TryRecvError {
+    /// There is nothing now; there may be later.
+    Empty,
+    /// The channel is closed, and all that was in it has been received.
+    Closed,
+}
+
+/// Why a value was not sent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SendError<T> {
+    /// The channel is closed.
+    Closed(T),
+    /// The scope of the sender was cancelled, or its deadline has passed.
+    Cancelled(T),
+}
+
+/// Why a value was not sent in time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SendTimeoutError<T> {
+    /// The channel is closed.
+    Closed(T),
+    /// The scope of the sender was cancelled, or its deadline has passed.
+    Cancelled(T),
+    /// The time of this wait was up.
+    TimedOut(T),
+}
+
+/// Why a value was not sent at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TrySendError<T> {
+    /// There is no room now; there may be later.
+    Full(T),
+    /// The channel is closed.
+    Closed(T),
+}
+
+impl<T> Refused<T> {
+    /// The value that was not sent.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> SendError<T> {
+    /// The value that was not sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(value) | Self::Cancelled(value) => value,
+        }
+    }
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The value that was not sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(value) | Self::Cancelled(value) | Self::TimedOut(value) => value,
+        }
+    }
+
+    pub(super) fn new(error: WaitError, value: T) -> Self {
+        match error {
+            WaitError::Cancelled => Self::Cancelled(value),
+            WaitError::TimedOut => Self::TimedOut(value),
+        }
+    }
+}
+
+impl<T> TrySendError<T> {
+    /// The value that was not sent.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) => value,
+        }
+    }
+
+    /// Whether there may be room later.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
+    }
+}
+
+impl From<Closed> for RecvError {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
+impl From<Cancelled> for RecvError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<Closed> for RecvTimeoutError {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
+impl From<Cancelled> for RecvTimeoutError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<WaitError> for RecvTimeoutError {
+    fn from(error: WaitError) -> Self {
+        match error {
+            WaitError::Cancelled => Self::Cancelled,
+            WaitError::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
+impl<T> From<Refused<T>> for SendError<T> {
+    fn from(refused: Refused<T>) -> Self {
+        Self::Closed(refused.0)
+    }
+}
+
+impl<T> From<Refused<T>> for SendTimeoutError<T> {
+    fn from(refused: Refused<T>) -> Self {
+        Self::Closed(refused.0)
+    }
+}
+
+const CLOSED: &str = "the channel is closed";
+const CANCELLED: &str = "cancelled while waiting for the channel";
+const TIMED_OUT: &str = "the deadline of the wait for the channel has passed";
+const EMPTY: &str = "the channel is empty";
+const FULL: &str = "the channel is full";
+
+/// `Display` for all, and `Debug` that does not ask for it of the value.
+macro_rules! texts {
+    ($($name:ident $(<$t:ident>)? { $($pattern:pat => $text:expr,)* })*) => {$(
+        impl$(<$t>)? fmt::Display for $name$(<$t>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($pattern => $text,)* })
+            }
+        }
+
+        impl$(<$t>)? Error for $name$(<$t>)? {}
+    )*};
+}
+
+texts! {
+    Closed { Self => CLOSED, }
+    RecvError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
+    RecvTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
+    TryRecvError { Self::Empty => EMPTY, Self::Closed => CLOSED, }
+    Refused<T> { Self(_) => CLOSED, }
+    SendError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, }
+    SendTimeoutError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, Self::TimedOut(_) => TIMED_OUT, }
+    TrySendError<T> { Self::Full(_) => FULL, Self::Closed(_) => CLOSED, }
+}
+
+impl<T> fmt::Debug for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Refused(..)")
+    }
+}
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "Closed(..)",
+            Self::Cancelled(_) => "Cancelled(..)",
+        })
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed(_) => "Closed(..)",
+            Self::Cancelled(_) => "Cancelled(..)",
+            Self::TimedOut(_) => "TimedOut(..)",
+        })
+    }
+}
+
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}

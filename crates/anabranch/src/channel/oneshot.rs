@@ -1,0 +1,262 @@
+//! A channel for one value.
+
+use super::{
+    error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
+    operation::{Attempt, wait_async_for, wait_for},
+    packet::{self, PacketWait, State},
+};
+use crate::{
+    time::NEVER,
+    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// Makes a channel for one value: a reply, a result.
+///
+/// One allocation, which is all it ever costs in memory. Sending is one atomic exchange, receiving what has been sent is one
+/// load.
+///
+/// ```
+/// use anabranch::channel::oneshot;
+///
+/// let (sender, mut receiver) = oneshot::channel();
+/// anabranch::spawn(move |_| sender.send(42));
+/// assert_eq!(anabranch::run(|cx| receiver.recv(cx)), Ok(42));
+/// ```
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let (sending, receiving) = packet::packet();
+    (Sender { end: sending }, Receiver { end: Some(receiving) })
+}
+
+/// The end of a one-shot channel that sends. Dropping it closes the channel.
+pub struct Sender<T> {
+    end: packet::Sending<T>,
+}
+
+/// The end of a one-shot channel that receives. Dropping it closes the channel.
+pub struct Receiver<T> {
+    /// `None` when all has been said.
+    end: Option<packet::Receiving<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends the value. Never waits.
+    ///
+    /// # Errors
+    /// When the receiver is gone or has closed the channel: the value comes back.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::oneshot::channel();
+    /// drop(receiver);
+    /// assert_eq!(sender.send("lost").unwrap_err().0, "lost");
+    /// ```
+    #[inline]
+    pub fn send(self, value: T) -> Result<(), super::Refused<T>> {
+        self.end.send(value).map_err(super::Refused)
+    }
+
+    /// Whether the receiver is gone or has closed the channel, so that sending would be in vain.
+    pub fn is_closed(&self) -> bool {
+        self.end.is_refused()
+    }
+
+    /// Whether this is the other end of `receiver`'s channel.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        receiver.end.as_ref().is_some_and(|end| end.address() == self.end.address())
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Waits for the value.
+    ///
+    /// # Errors
+    /// [`RecvError::Closed`] when the sender was dropped without sending, or the value was received before;
+    /// [`RecvError::Cancelled`] when the wait was cancelled: one may receive again.
+    #[inline]
+    #[track_caller]
+    pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        cx.checkpoint()?;
+        match self.try_recv() {
+            Ok(value) => Ok(value),
+            Err(TryRecvError::Closed) => Err(RecvError::Closed),
+            Err(TryRecvError::Empty) => {
+                match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"oneshot::Receiver::recv")) {
+                    Ok(received) => Ok(received?),
+                    Err(_) => Err(RecvError::Cancelled),
+                }
+            }
+        }
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and [`RecvTimeoutError::TimedOut`].
+    #[track_caller]
+    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"oneshot::Receiver::recv"))
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and [`RecvTimeoutError::TimedOut`].
+    ///
+    /// ```
+    /// use anabranch::channel::{RecvTimeoutError, oneshot};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// anabranch::run(|cx| {
+    ///     let early = receiver.recv_timeout(cx, Duration::from_millis(1));
+    ///     assert_eq!(early, Err(RecvTimeoutError::TimedOut));
+    ///     sender.send(1).unwrap();
+    ///     assert_eq!(receiver.recv_timeout(cx, Duration::from_millis(1)), Ok(1));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.after(timeout), Reason::new(&"oneshot::Receiver::recv"))
+    }
+
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+        cx.checkpoint()?;
+        let operation = self.receiving();
+        match operation.attempt() {
+            Some(received) => Ok(received?),
+            None => Ok(wait_for(cx, &operation, deadline, reason)??),
+        }
+    }
+
+    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    ///
+    /// # Errors
+    /// When the sender was dropped without sending, or the value was received before.
+    ///
+    /// ```
+    /// use anabranch::channel::oneshot;
+    ///
+    /// let (sender, mut receiver) = oneshot::channel();
+    /// let reply = anabranch::spawn_async(async move { receiver.recv_async().await });
+    /// sender.send(1).unwrap();
+    /// assert_eq!(anabranch::run(|cx| reply.join(cx)).unwrap(), Ok(1));
+    /// ```
+    pub async fn recv_async(&mut self) -> Result<T, Closed> {
+        wait_async_for(self.receiving()).await
+    }
+
+    /// Receives what has been sent, without waiting.
+    ///
+    /// # Errors
+    /// When nothing has been sent, yet or ever.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.end.as_ref().map(|end| end.state()) {
+            Some(State::Empty) => Err(TryRecvError::Empty),
+            Some(State::Full) => {
+                let end = self.end.take().expect("just looked at");
+                // SAFETY: full.
+                Ok(unsafe { end.take() })
+            }
+            Some(State::Closed) | None => {
+                self.end = None;
+                Err(TryRecvError::Closed)
+            }
+        }
+    }
+
+    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn receiving(&mut self) -> Receiving<'_, T> {
+        // An end that is no more has nothing to wait at, and its attempt succeeds at once.
+        let wait = self.end.as_ref().map(|end| {
+            let end: *const packet::Receiving<T> = end;
+            // SAFETY: the packet is freed by the receiver alone, which the operation has borrowed, and by an attempt, after which
+            // there is no wait.
+            PacketWait::new(unsafe { &*end })
+        });
+        Receiving { wait, receiver: UnsafeCell::new(self) }
+    }
+
+    /// Refuses the value if it has not been sent. What has been sent can be received.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = anabranch::channel::oneshot::channel();
+    /// receiver.close();
+    /// assert!(sender.is_closed() && sender.send(1).is_err());
+    /// ```
+    pub fn close(&mut self) {
+        self.end = self.end.take().and_then(|end| end.refuse().err());
+    }
+
+    /// Whether there will be nothing to receive.
+    pub fn is_closed(&self) -> bool {
+        self.end.as_ref().is_none_or(|end| matches!(end.state(), State::Closed))
+    }
+
+    /// Whether there is nothing to receive now.
+    pub fn is_empty(&self) -> bool {
+        !self.end.as_ref().is_some_and(|end| matches!(end.state(), State::Full))
+    }
+}
+
+/// Receiving from a one-shot channel, as an operation. Made by [`Receiver::receiving`].
+pub struct Receiving<'a, T> {
+    wait: Option<PacketWait<'a>>,
+    receiver: UnsafeCell<&'a mut Receiver<T>>,
+}
+
+impl<T> Attempt for Receiving<'_, T> {
+    type Output = Result<T, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        match unsafe { &mut *self.receiver.get() }.try_recv() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Closed) => Some(Err(Closed)),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+}
+
+// SAFETY: that of `wait`.
+unsafe impl<T> Place for Receiving<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        self.wait.as_ref().is_some_and(|wait| unsafe { wait.register(waiter, ticket) })
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if let Some(wait) = &self.wait {
+            // SAFETY: the caller's word.
+            unsafe { wait.unregister(has_decided) }
+        }
+    }
+}
+
+/// The value stays in the packet.
+impl<T> Handed for Receiving<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("oneshot::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("oneshot::Receiver");
+        shown.field("is_closed", &self.is_closed()).field("is_empty", &self.is_empty()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiving<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("oneshot::Receiving").finish_non_exhaustive()
+    }
+}

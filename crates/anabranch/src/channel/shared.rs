@@ -1,0 +1,411 @@
+//! What is behind channels with any number of senders and receivers: a queue of values and two queues of strands, under one
+//! lock.
+//!
+//! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes in all,
+//! one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare, closing, cancelling,
+//! reserving, is as simple as it looks. (kanal does it so, too.)
+//!
+//! | capacity | a sender puts its value into the queue                   | else it waits                       |
+//! |----------|----------------------------------------------------------|-------------------------------------|
+//! | any      | always                                                   | never                               |
+//! | n        | while there are fewer than n values and permits          | its value lies with it: an *offer*  |
+//! | 0        | if it has ended the wait of a receiver, who will take it | its value lies with it: an *offer*  |
+//!
+//! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
+//!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
+//! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
+//!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
+//!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
+//!   goes by the outcome of its wait, and forgets its value if it was decided with `is_taken`.
+//! - So where senders wait there is no room, and where receivers wait there is no value.
+//! - **Permits** are room that is kept. They are given out like room, to offers without a value.
+//!
+//! Closing sets a flag and ends all waits; whoever was waiting attempts again, and sees the flag.
+//!
+//! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
+//! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
+
+use super::{blocks::Blocks, spin::Spin};
+use crate::{
+    sys::sync::{AtomicUsize, Ordering},
+    wait::{
+        queue::{Entry, Queue},
+        waiter::{Waiter, Wake},
+    },
+};
+use std::{collections::VecDeque, mem::MaybeUninit};
+
+/// Bounded channels have their memory allocated when they are made if it is no more than this many bytes.
+const AT_ONCE: usize = 1 << 16;
+
+/// How many values are taken before the lock is let go.
+pub(crate) const BATCH: usize = 16;
+
+enum Buffer<T> {
+    Ring(VecDeque<T>),
+    Blocks(Blocks<T>),
+}
+
+impl<T> Buffer<T> {
+    #[inline]
+    fn len(&self) -> usize {
+        match self {
+            Self::Ring(ring) => ring.len(),
+            Self::Blocks(blocks) => blocks.len(),
+        }
+    }
+
+    #[inline]
+    fn push_back(&mut self, value: T) {
+        match self {
+            Self::Ring(ring) => ring.push_back(value),
+            Self::Blocks(blocks) => blocks.push_back(value),
+        }
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<T> {
+        match self {
+            Self::Ring(ring) => ring.pop_front(),
+            Self::Blocks(blocks) => blocks.pop_front(),
+        }
+    }
+}
+
+/// What a waiting sender offers.
+pub(crate) struct Offer<T> {
+    /// `None`: a permit is wanted.
+    pub(crate) value: Option<T>,
+    /// Whether the value was taken, or the permit given. Means something if the wait was decided from the queue.
+    pub(crate) is_taken: bool,
+}
+
+struct State<T> {
+    buffer: Buffer<T>,
+    permits: usize,
+    is_closed: bool,
+    senders: Queue<Offer<T>>,
+    receivers: Queue<()>,
+}
+
+/// See the [module](self).
+pub(crate) struct Channel<T> {
+    state: Spin<State<T>>,
+    /// `usize::MAX`: any number.
+    capacity: usize,
+    pub(crate) senders: AtomicUsize,
+    pub(crate) receivers: AtomicUsize,
+}
+
+/// Why a value was not put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stuck {
+    Full,
+    Closed,
+}
+
+/// Why nothing was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nothing {
+    Empty,
+    Closed,
+}
+
+impl<T> State<T> {
+    #[inline]
+    fn has_room(&self, capacity: usize) -> bool {
+        self.buffer.len() + self.permits < capacity
+    }
+
+    /// Takes the first offer of those who still wait. The value, or `None` for a permit.
+    fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
+        let mut copy = MaybeUninit::uninit();
+        let wake = self.senders.decide_first(|offer| {
+            offer.is_taken = true;
+            // SAFETY: copied as bits, for whoever the value turns out to belong to.
+            copy.write(unsafe { std::ptr::read(&raw const offer.value) });
+        })?;
+        // SAFETY: the wait was decided with `is_taken`, so its strand forgets the value. Written by the last call.
+        Some((wake, unsafe { copy.assume_init() }))
+    }
+
+    /// Room has been made: the first offer moves up.
+    #[inline]
+    fn refill(&mut self, capacity: usize) -> Option<Wake> {
+        if self.senders.is_empty() || !self.has_room(capacity) {
+            return None;
+        }
+        let (wake, value) = self.take_offer()?;
+        match value {
+            Some(value) => self.buffer.push_back(value),
+            None => self.permits += 1,
+        }
+        Some(wake)
+    }
+
+    #[inline]
+    fn pop(&mut self, capacity: usize) -> Result<(T, Option<Wake>), Nothing> {
+        match self.buffer.pop_front() {
+            Some(value) => Ok((value, self.refill(capacity))),
+            None => self.pop_offer(capacity),
+        }
+    }
+
+    fn pop_offer(&mut self, capacity: usize) -> Result<(T, Option<Wake>), Nothing> {
+        if capacity == 0
+            && let Some((wake, Some(value))) = self.take_offer()
+        {
+            return Ok((value, Some(wake)));
+        }
+        Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
+    }
+
+    /// Whether a strand that wants to receive has to wait.
+    fn is_bare(&self) -> bool {
+        self.buffer.len() == 0 && !self.is_closed
+    }
+}
+
+#[inline]
+fn wake(wake: Option<Wake>) {
+    if let Some(wake) = wake {
+        wake.wake();
+    }
+}
+
+impl<T> Channel<T> {
+    /// With one sender and one receiver.
+    pub(crate) fn new(capacity: Option<usize>) -> Self {
+        let buffer = match capacity {
+            Some(capacity) => {
+                let fitting = AT_ONCE / size_of::<T>().max(1);
+                Buffer::Ring(VecDeque::with_capacity(capacity.min(fitting)))
+            }
+            None => Buffer::Blocks(Blocks::new()),
+        };
+        let state = State { buffer, permits: 0, is_closed: false, senders: Queue::new(), receivers: Queue::new() };
+        Self {
+            state: Spin::new(state),
+            capacity: capacity.unwrap_or(usize::MAX),
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(1),
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        (self.capacity != usize::MAX).then_some(self.capacity)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().buffer.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        let state = self.state.lock();
+        !state.has_room(self.capacity) && (self.capacity != 0 || state.receivers.is_empty())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.lock().is_closed
+    }
+
+    /// Puts a value in, if there is room.
+    #[inline]
+    pub(crate) fn try_send(&self, value: T) -> Result<(), (Stuck, T)> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Err((Stuck::Closed, value));
+        }
+        let receiver = if state.has_room(self.capacity) {
+            if state.receivers.is_empty() { None } else { state.receivers.decide_first(|()| ()) }
+        } else {
+            let receiver = if self.capacity == 0 { state.receivers.decide_first(|()| ()) } else { None };
+            if receiver.is_none() {
+                return Err((Stuck::Full, value));
+            }
+            receiver
+        };
+        state.buffer.push_back(value);
+        drop(state);
+        wake(receiver);
+        Ok(())
+    }
+
+    /// Takes a value, if there is one.
+    #[inline]
+    pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
+        let mut state = self.state.lock();
+        let (value, sender) = state.pop(self.capacity)?;
+        drop(state);
+        wake(sender);
+        Ok(value)
+    }
+
+    /// Takes up to `limit` values, and not more than [`BATCH`]. How many.
+    pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
+        let limit = limit.min(BATCH);
+        // Nothing is allocated under the lock.
+        into.reserve(limit);
+        let mut wakes = [const { None }; BATCH];
+        let mut count = 0;
+        let mut state = self.state.lock();
+        while count < limit {
+            match state.pop(self.capacity) {
+                Ok((value, sender)) => {
+                    into.push(value);
+                    wakes[count] = sender;
+                    count += 1;
+                }
+                Err(nothing) if count == 0 => return Err(nothing),
+                Err(_) => break,
+            }
+        }
+        drop(state);
+        wakes.into_iter().for_each(wake);
+        Ok(count)
+    }
+
+    /// Takes room for a value, if there is some.
+    pub(crate) fn try_reserve(&self) -> Result<(), Stuck> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Err(Stuck::Closed);
+        }
+        if !state.has_room(self.capacity) {
+            return Err(Stuck::Full);
+        }
+        state.permits += 1;
+        Ok(())
+    }
+
+    /// Puts a value into room that was kept.
+    pub(crate) fn send_reserved(&self, value: T) -> Result<(), T> {
+        let mut state = self.state.lock();
+        state.permits -= 1;
+        if state.is_closed {
+            return Err(value);
+        }
+        state.buffer.push_back(value);
+        let receiver = state.receivers.decide_first(|()| ());
+        drop(state);
+        wake(receiver);
+        Ok(())
+    }
+
+    /// Gives room back that was kept.
+    pub(crate) fn unreserve(&self) {
+        let mut state = self.state.lock();
+        state.permits -= 1;
+        let sender = state.refill(self.capacity);
+        // What has moved up may be what a receiver waits for.
+        let receiver = if sender.is_some() { state.receivers.decide_first(|()| ()) } else { None };
+        drop(state);
+        wake(sender);
+        wake(receiver);
+    }
+
+    /// A receiver was woken for a value and does not take it: the next one is woken.
+    pub(crate) fn pass_on(&self) {
+        let mut state = self.state.lock();
+        let receiver = if state.buffer.len() > 0 { state.receivers.decide_first(|()| ()) } else { None };
+        drop(state);
+        wake(receiver);
+    }
+
+    /// Nothing can be sent from now on; all who wait are woken.
+    pub(crate) fn close(&self) {
+        self.state.lock().is_closed = true;
+        loop {
+            let mut state = self.state.lock();
+            let sender = state.senders.decide_first(|offer| offer.is_taken = false);
+            let receiver = state.receivers.decide_first(|()| ());
+            drop(state);
+            if sender.is_none() && receiver.is_none() {
+                return;
+            }
+            wake(sender);
+            wake(receiver);
+        }
+    }
+
+    /// There is no receiver any more: closes, and drops what there is.
+    pub(crate) fn abandon(&self) {
+        self.close();
+        let empty = Buffer::Blocks(Blocks::new());
+        let rest = std::mem::replace(&mut self.state.lock().buffer, empty);
+        drop(rest);
+    }
+
+    pub(crate) fn add_sender(&self) {
+        self.senders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_sender(&self) {
+        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.close();
+        }
+    }
+
+    /// Adds a sender, unless there is none.
+    pub(crate) fn try_add_sender(&self) -> bool {
+        let mut count = self.senders.load(Ordering::Relaxed);
+        while count > 0 {
+            match self.senders.compare_exchange_weak(count, count + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(found) => count = found,
+            }
+        }
+        false
+    }
+
+    pub(crate) fn add_receiver(&self) {
+        self.receivers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_receiver(&self) {
+        if self.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.abandon();
+        }
+    }
+
+    // ---- waiting ----
+
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::place::Place::register), with an entry of the place.
+    pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut state = self.state.lock();
+        let has_receiver = self.capacity == 0 && !state.receivers.is_empty();
+        if state.is_closed || state.has_room(self.capacity) || has_receiver {
+            return false;
+        }
+        // SAFETY: the caller's word.
+        unsafe { state.senders.push_back(entry, waiter, ticket) };
+        true
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::place::Place::unregister), when the wait was not decided from here.
+    pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
+        // SAFETY: the caller's word.
+        unsafe { self.state.lock().senders.remove(entry) };
+    }
+
+    /// # Safety
+    /// As for [`register_sender`](Self::register_sender).
+    pub(crate) unsafe fn register_receiver(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut state = self.state.lock();
+        if !state.is_bare() || self.capacity == 0 && !state.senders.is_empty() {
+            return false;
+        }
+        // SAFETY: the caller's word.
+        unsafe { state.receivers.push_back(entry, waiter, ticket) };
+        true
+    }
+
+    /// # Safety
+    /// As for [`unregister_sender`](Self::unregister_sender).
+    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) {
+        // SAFETY: the caller's word.
+        unsafe { self.state.lock().receivers.remove(entry) };
+    }
+}

@@ -1,0 +1,620 @@
+//! Streams: channels with one sender and one receiver, the fastest there are.
+
+use super::{
+    Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    operation::{Attempt, wait_async_for, wait_for},
+    set::Source,
+    stream::{Inlet, Outlet, StreamWait, Stuck, stream},
+};
+use crate::{
+    time::NEVER,
+    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+};
+use std::{
+    cell::{Cell, UnsafeCell},
+    collections::VecDeque,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// Makes a stream with room for `capacity` values.
+///
+/// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an exchange.
+///
+/// # Panics
+/// When `capacity` is zero. (See [`rendezvous`](super::rendezvous).)
+///
+/// ```
+/// use anabranch::channel::spsc;
+///
+/// anabranch::run(|cx| {
+///     let (mut sender, mut receiver) = spsc::bounded(2);
+///     cx.join(
+///         move |cx| (0..10).try_for_each(|n| sender.send(cx, n)).unwrap(),
+///         move |cx| assert!(receiver.iter(cx).eq(0..10)),
+///     );
+/// });
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "a stream needs room for a value");
+    let (inlet, outlet) = stream(Some(capacity));
+    (Sender { inlet }, Receiver { outlet })
+}
+
+/// Makes a stream with room for any number of values.
+///
+/// Sending never waits. A send is one atomic exchange, to receive what is there is one load. Memory is allocated in slabs of
+/// some 200 bytes (more for large values), each of which is freed when what was in it has been received; an idle stream has
+/// one.
+///
+/// ```
+/// use anabranch::channel::spsc;
+///
+/// let (mut sender, mut receiver) = spsc::unbounded();
+/// sender.try_send("a").unwrap();
+/// sender.try_send("b").unwrap();
+/// drop(sender);
+/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<String>(), "ab"));
+/// ```
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    let (inlet, outlet) = stream(None);
+    (Sender { inlet }, Receiver { outlet })
+}
+
+/// The end of a stream that sends. Dropping it closes the stream.
+pub struct Sender<T> {
+    inlet: Inlet<T>,
+}
+
+/// The end of a stream that receives. Dropping it closes the stream, and drops what is in it.
+pub struct Receiver<T> {
+    outlet: Outlet<T>,
+}
+
+/// The right to send one value without waiting. Made by [`Sender::reserve`].
+#[must_use = "it is there to be used"]
+pub struct Permit<'a, T> {
+    inlet: &'a mut Inlet<T>,
+}
+
+impl<T> Sender<T> {
+    /// Sends a value; waits while there is no room.
+    ///
+    /// # Errors
+    /// When the stream is closed, or the wait was cancelled; the value comes back.
+    #[inline]
+    #[track_caller]
+    pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
+        if cx.checkpoint().is_err() {
+            return Err(SendError::Cancelled(value));
+        }
+        match self.inlet.push(value) {
+            Ok(()) => Ok(()),
+            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
+            Err((Stuck::Full, value)) => self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send")),
+        }
+    }
+
+    #[inline(never)]
+    fn send_slowly(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        let operation = self.sending(value);
+        match wait_for(cx, &operation, NEVER, reason) {
+            Ok(sent) => Ok(sent?),
+            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+        }
+    }
+
+    /// As [`send`](Self::send), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up; the value comes back.
+    #[track_caller]
+    pub fn send_until(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_to(cx, value, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Sender::send"))
+    }
+
+    /// As [`send`](Self::send), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up; the value comes back.
+    ///
+    /// ```
+    /// use anabranch::channel::{SendTimeoutError, spsc};
+    /// use std::time::Duration;
+    ///
+    /// let (mut sender, _receiver) = spsc::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     sender.send(cx, 1).unwrap();
+    ///     let late = sender.send_timeout(cx, 2, Duration::from_millis(1));
+    ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(2))));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn send_timeout(&mut self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_to(cx, value, cx.after(timeout), Reason::new(&"spsc::Sender::send"))
+    }
+
+    fn send_to(&mut self, cx: &Cx<'_>, value: T, deadline: u64, reason: Reason) -> Result<(), SendTimeoutError<T>> {
+        if cx.checkpoint().is_err() {
+            return Err(SendTimeoutError::Cancelled(value));
+        }
+        let operation = self.sending(value);
+        let sent = match operation.attempt() {
+            Some(sent) => Ok(sent),
+            None => wait_for(cx, &operation, deadline, reason),
+        };
+        match sent {
+            Ok(sent) => Ok(sent?),
+            Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
+        }
+    }
+
+    /// As [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
+    ///
+    /// # Errors
+    /// When the stream is closed; the value comes back.
+    pub async fn send_async(&mut self, value: T) -> Result<(), Refused<T>> {
+        wait_async_for(self.sending(value)).await
+    }
+
+    /// Sends a value if there is room.
+    ///
+    /// # Errors
+    /// When there is none, or the stream is closed; the value comes back.
+    ///
+    /// ```
+    /// use anabranch::channel::{TrySendError, spsc};
+    ///
+    /// let (mut sender, receiver) = spsc::bounded(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(matches!(sender.try_send(2), Err(TrySendError::Full(2))));
+    /// drop(receiver);
+    /// assert!(matches!(sender.try_send(3), Err(TrySendError::Closed(3))));
+    /// ```
+    #[inline]
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        self.inlet.push(value).map_err(|(stuck, value)| match stuck {
+            Stuck::Full => TrySendError::Full(value),
+            Stuck::Closed => TrySendError::Closed(value),
+        })
+    }
+
+    /// Sends all these values in their order, and publishes as many at a time as there is room for, by one exchange.
+    ///
+    /// # Errors
+    /// When the stream is closed, or the wait was cancelled. What was not sent is still in `values`.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    /// use std::collections::VecDeque;
+    ///
+    /// let (mut sender, mut receiver) = spsc::unbounded();
+    /// anabranch::run(|cx| sender.send_all(cx, &mut VecDeque::from([1, 2, 3])).unwrap());
+    /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[track_caller]
+    pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), RecvError> {
+        let reason = Reason::new(&"spsc::Sender::send_all");
+        cx.checkpoint()?;
+        while !values.is_empty() {
+            match self.inlet.push_all(values) {
+                Ok(()) => {}
+                Err(Stuck::Closed) => return Err(RecvError::Closed),
+                Err(Stuck::Full) => match wait_for(cx, &self.reserving(), NEVER, reason) {
+                    Ok(room) => room?,
+                    Err(_) => return Err(RecvError::Cancelled),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    ///
+    /// # Errors
+    /// When the stream is closed, or the wait was cancelled.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    ///
+    /// let (mut sender, mut receiver) = spsc::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = sender.reserve(cx).unwrap();
+    ///     permit.send("made late").unwrap();
+    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+        let reason = Reason::new(&"spsc::Sender::reserve");
+        cx.checkpoint()?;
+        let operation = self.reserving();
+        match operation.attempt() {
+            Some(room) => room?,
+            None => match wait_for(cx, &operation, NEVER, reason) {
+                Ok(room) => room?,
+                Err(_) => return Err(RecvError::Cancelled),
+            },
+        }
+        Ok(Permit { inlet: &mut self.inlet })
+    }
+
+    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn sending(&mut self, value: T) -> Sending<'_, T> {
+        Sending { room: self.reserving(), value: Cell::new(Some(value)) }
+    }
+
+    fn reserving(&mut self) -> Reserving<'_, T> {
+        Reserving { inlet: UnsafeCell::new(&mut self.inlet), wait: StreamWait::new() }
+    }
+
+    /// Closes the stream: what was sent can be received, and nothing can be sent any more.
+    pub fn close(&mut self) {
+        self.inlet.close();
+    }
+
+    /// Whether the stream is closed, so that sending would be in vain.
+    pub fn is_closed(&self) -> bool {
+        self.inlet.is_closed()
+    }
+
+    /// How many values there can be in the stream. `None`: any number.
+    pub fn capacity(&self) -> Option<usize> {
+        self.inlet.capacity()
+    }
+
+    /// Whether there is no room now.
+    pub fn is_full(&self) -> bool {
+        matches!(self.inlet.check(), Err(Stuck::Full))
+    }
+
+    /// Whether this is the other end of `receiver`'s stream.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        self.inlet.address() == receiver.outlet.address()
+    }
+}
+
+impl<T> Permit<'_, T> {
+    /// Sends a value into the room that was kept.
+    ///
+    /// # Errors
+    /// When the stream has been closed meanwhile; the value comes back.
+    pub fn send(self, value: T) -> Result<(), Refused<T>> {
+        self.inlet.push(value).map_err(|(_, value)| Refused(value))
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Receives the next value; waits for it if there is none.
+    ///
+    /// # Errors
+    /// When the stream is closed and all was received, or the wait was cancelled.
+    #[inline]
+    #[track_caller]
+    pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        cx.checkpoint()?;
+        match self.outlet.pop() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(_)) => Err(RecvError::Closed),
+            None => self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv")),
+        }
+    }
+
+    #[inline(never)]
+    fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        match wait_for(cx, &self.receiving(), NEVER, reason) {
+            Ok(received) => Ok(received?),
+            Err(_) => Err(RecvError::Cancelled),
+        }
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Receiver::recv"))
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.after(timeout), Reason::new(&"spsc::Receiver::recv"))
+    }
+
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+        cx.checkpoint()?;
+        let operation = self.receiving();
+        match operation.attempt() {
+            Some(received) => Ok(received?),
+            None => Ok(wait_for(cx, &operation, deadline, reason)??),
+        }
+    }
+
+    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    ///
+    /// # Errors
+    /// When the stream is closed and all was received.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    ///
+    /// let (mut sender, mut receiver) = spsc::bounded(1);
+    /// let echo = anabranch::spawn_async(async move { receiver.recv_async().await });
+    /// anabranch::run(|cx| {
+    ///     sender.send(cx, "hello").unwrap();
+    ///     assert_eq!(echo.join(cx).unwrap(), Ok("hello"));
+    /// });
+    /// ```
+    pub async fn recv_async(&mut self) -> Result<T, Closed> {
+        wait_async_for(self.receiving()).await
+    }
+
+    /// Receives the next value if there is one.
+    ///
+    /// # Errors
+    /// When there is none, or the stream is closed and all was received.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.outlet.pop() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(_)) => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    ///
+    /// let (mut sender, mut receiver) = spsc::unbounded();
+    /// (0..5).for_each(|n| sender.try_send(n).unwrap());
+    /// let mut batch = Vec::new();
+    /// anabranch::run(|cx| assert_eq!(receiver.recv_many(cx, &mut batch, 3), Ok(3)));
+    /// assert_eq!(batch, [0, 1, 2]);
+    /// ```
+    #[track_caller]
+    pub fn recv_many(&mut self, cx: &Cx<'_>, into: &mut Vec<T>, limit: usize) -> Result<usize, RecvError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        into.push(self.recv(cx)?);
+        let before = into.len();
+        into.extend(self.drain().take(limit - 1));
+        Ok(into.len() - before + 1)
+    }
+
+    /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the stream was closed, or a wait
+    /// cancelled.
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
+        std::iter::from_fn(move || self.recv(cx).ok())
+    }
+
+    /// All values that are there, without waiting.
+    pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
+        std::iter::from_fn(|| self.try_recv().ok())
+    }
+
+    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn receiving(&mut self) -> Receiving<'_, T> {
+        Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
+    }
+
+    /// Closes the stream: what was sent can be received, and nothing can be sent any more.
+    ///
+    /// ```
+    /// let (mut sender, mut receiver) = anabranch::channel::spsc::unbounded();
+    /// sender.try_send(1).unwrap();
+    /// receiver.close();
+    /// assert!(sender.try_send(2).is_err());
+    /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&mut self) {
+        self.outlet.close();
+    }
+
+    /// Whether the stream is closed. There may still be something to receive.
+    pub fn is_closed(&self) -> bool {
+        self.outlet.is_closed()
+    }
+
+    /// Whether there is nothing to receive now.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.outlet.is_empty()
+    }
+
+    /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost each
+    /// message more than all the rest.
+    pub fn len(&self) -> usize {
+        self.outlet.len()
+    }
+
+    /// How many values there can be in the stream. `None`: any number.
+    pub fn capacity(&self) -> Option<usize> {
+        self.outlet.capacity()
+    }
+}
+
+/// Waiting for room.
+struct Reserving<'a, T> {
+    inlet: UnsafeCell<&'a mut Inlet<T>>,
+    wait: StreamWait,
+}
+
+/// Sending into a stream, as an operation. Made by [`Sender::sending`].
+pub struct Sending<'a, T> {
+    room: Reserving<'a, T>,
+    value: Cell<Option<T>>,
+}
+
+/// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
+pub struct Receiving<'a, T> {
+    outlet: UnsafeCell<&'a mut Outlet<T>>,
+    wait: StreamWait,
+}
+
+impl<T> Attempt for Reserving<'_, T> {
+    type Output = Result<(), Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        match unsafe { &*self.inlet.get() }.check() {
+            Ok(()) => Some(Ok(())),
+            Err(Stuck::Closed) => Some(Err(Closed)),
+            Err(Stuck::Full) => None,
+        }
+    }
+}
+
+// SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is borrowed and
+// not moved by an attempt that fails.
+unsafe impl<T> Place for Reserving<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: as in `attempt`; the rest is the caller's word.
+        unsafe { self.wait.register_inlet(&**self.inlet.get(), waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: as above.
+        unsafe { self.wait.unregister_inlet(&**self.inlet.get(), has_decided) }
+    }
+}
+
+/// There is but one sender, and room stays.
+impl<T> Handed for Reserving<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> Sending<'_, T> {
+    fn into_value(self) -> T {
+        self.value.into_inner().expect("it was not sent")
+    }
+}
+
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), Refused<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // A selection may attempt again what it has done.
+        let Some(value) = self.value.take() else { return Some(Ok(())) };
+        // SAFETY: as for `Reserving`.
+        match unsafe { &mut *self.room.inlet.get() }.push(value) {
+            Ok(()) => Some(Ok(())),
+            Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
+            Err((Stuck::Full, value)) => {
+                self.value.set(Some(value));
+                None
+            }
+        }
+    }
+}
+
+// SAFETY: that of `room`.
+unsafe impl<T> Place for Sending<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.room.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.room.unregister(has_decided) }
+    }
+}
+
+/// The value is sent by the attempt.
+impl<T> Handed for Sending<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> Attempt for Receiving<'_, T> {
+    type Output = Result<T, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: as for `Reserving`.
+        unsafe { &mut *self.outlet.get() }.pop().map(|received| received.map_err(|_| Closed))
+    }
+}
+
+// SAFETY: as for `Reserving`.
+unsafe impl<T> Place for Receiving<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: as for `Reserving`.
+        unsafe { self.wait.register_outlet(&**self.outlet.get(), waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: as above.
+        unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
+    }
+}
+
+/// The value stays in the stream.
+impl<T> Handed for Receiving<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("spsc::Receiver");
+        shown.field("is_closed", &self.is_closed()).field("is_empty", &self.is_empty()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Permit").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Sending<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Sending").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiving<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Receiving").finish_non_exhaustive()
+    }
+}
+
+impl<T> Source for Receiver<T> {
+    type Value = T;
+    type Wait = StreamWait;
+
+    fn wait() -> StreamWait {
+        StreamWait::new()
+    }
+
+    fn receive(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { wait.register_outlet(&self.outlet, waiter, 0) }
+    }
+
+    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { wait.unregister_outlet(&self.outlet, has_decided) }
+    }
+
+    fn pass_on(&self) {}
+}

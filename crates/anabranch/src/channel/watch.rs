@@ -1,0 +1,267 @@
+//! The latest value, for many to see: settings, states, progress.
+
+use super::{
+    Closed, RecvError, RecvTimeoutError, TryRecvError,
+    board::{Board, News},
+    operation::{Attempt, wait_async_for, wait_for},
+};
+use crate::{
+    time::NEVER,
+    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Makes a channel that holds one value, the latest, which senders replace and receivers look at.
+///
+/// ```
+/// use anabranch::channel::watch;
+///
+/// let (sender, mut receiver) = watch::channel("starting");
+/// assert_eq!(*receiver.latest(), "starting");
+/// anabranch::run(|cx| {
+///     cx.join(
+///         |_| sender.send("running"),
+///         |cx| assert_eq!(*receiver.recv(cx).unwrap(), "running"),
+///     );
+/// });
+/// ```
+pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
+    let board = Arc::new(Board::new(Arc::new(first)));
+    (Sender { board: Arc::clone(&board) }, Receiver { board, seen: 0 })
+}
+
+/// The end of a watch channel that sends; may be cloned.
+pub struct Sender<T> {
+    board: Arc<Board<Arc<T>>>,
+}
+
+/// The end of a watch channel that receives; may be cloned.
+pub struct Receiver<T> {
+    board: Arc<Board<Arc<T>>>,
+    /// The version that was received last.
+    seen: u64,
+}
+
+impl<T> Sender<T> {
+    /// Replaces the value, and wakes all who wait for a new one. Also when nobody looks: the value is there for who comes
+    /// later. One allocation.
+    pub fn send(&self, value: T) {
+        // A watch channel is closed by its last sender alone.
+        drop(self.board.publish(Arc::new(value), std::mem::replace));
+    }
+
+    /// The latest value.
+    pub fn latest(&self) -> Arc<T> {
+        self.board.look(|state| Arc::clone(&state.content))
+    }
+
+    /// Another receiver, which has seen the latest value.
+    ///
+    /// ```
+    /// let (sender, _) = anabranch::channel::watch::channel(1);
+    /// let mut receiver = sender.subscribe();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(2);
+    /// assert_eq!(*receiver.try_recv().unwrap(), 2);
+    /// ```
+    pub fn subscribe(&self) -> Receiver<T> {
+        self.board.add_receiver();
+        let seen = self.board.look(|state| state.version);
+        Receiver { board: Arc::clone(&self.board), seen }
+    }
+
+    /// Whether there is no receiver now.
+    pub fn is_closed(&self) -> bool {
+        !self.board.has_receivers()
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The latest value, seen or not.
+    pub fn latest(&self) -> Arc<T> {
+        self.board.look(|state| Arc::clone(&state.content))
+    }
+
+    /// Whether there is a value that was not received.
+    pub fn has_changed(&self) -> bool {
+        self.board.look(|state| state.version) != self.seen
+    }
+
+    fn next(&mut self) -> Option<Result<Arc<T>, Closed>> {
+        self.board.look(|state| {
+            if state.version != self.seen {
+                self.seen = state.version;
+                return Some(Ok(Arc::clone(&state.content)));
+            }
+            state.is_closed.then_some(Err(Closed))
+        })
+    }
+
+    /// Receives the latest value; waits while that is one that was received before. What came between is not seen.
+    ///
+    /// # Errors
+    /// When the channel is closed and there is nothing more to receive, or the wait was cancelled.
+    #[track_caller]
+    pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
+        cx.checkpoint()?;
+        match self.next() {
+            Some(received) => Ok(received?),
+            None => match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"watch::Receiver::recv")) {
+                Ok(received) => Ok(received?),
+                Err(_) => Err(RecvError::Cancelled),
+            },
+        }
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"watch::Receiver::recv"))
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
+        self.recv_to(cx, cx.after(timeout), Reason::new(&"watch::Receiver::recv"))
+    }
+
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Arc<T>, RecvTimeoutError> {
+        cx.checkpoint()?;
+        match self.next() {
+            Some(received) => Ok(received?),
+            None => Ok(wait_for(cx, &self.receiving(), deadline, reason)??),
+        }
+    }
+
+    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// When the channel is closed and there is nothing more to receive.
+    pub async fn recv_async(&mut self) -> Result<Arc<T>, Closed> {
+        wait_async_for(self.receiving()).await
+    }
+
+    /// As [`recv`](Self::recv), without waiting.
+    ///
+    /// # Errors
+    /// When there is nothing to receive, now or ever.
+    pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
+        match self.next() {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(Closed)) => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed or a wait cancelled.
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = Arc<T>> + 'a {
+        std::iter::from_fn(move || self.recv(cx).ok())
+    }
+
+    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn receiving(&mut self) -> Receiving<'_, T> {
+        let board: *const Board<Arc<T>> = &*self.board;
+        // SAFETY: the receiver keeps the board for as long as it is borrowed.
+        let news = News::after(self.seen, unsafe { &*board });
+        Receiving { news, receiver: UnsafeCell::new(self) }
+    }
+
+    /// Whether nothing will be sent any more. There may still be something to receive.
+    pub fn is_closed(&self) -> bool {
+        self.board.look(|state| state.is_closed)
+    }
+
+    /// Whether both receive from the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.board, &other.board)
+    }
+}
+
+/// Receiving, as an operation. Made by [`Receiver::receiving`].
+pub struct Receiving<'a, T> {
+    news: News<'a, Arc<T>>,
+    receiver: UnsafeCell<&'a mut Receiver<T>>,
+}
+
+impl<T> Attempt for Receiving<'_, T> {
+    type Output = Result<Arc<T>, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        unsafe { &mut *self.receiver.get() }.next()
+    }
+}
+
+// SAFETY: that of `news`.
+unsafe impl<T> Place for Receiving<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.news.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.news.unregister(has_decided) }
+    }
+}
+
+/// All who wait are woken, each for itself.
+impl<T> Handed for Receiving<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.board.add_sender();
+        Self { board: Arc::clone(&self.board) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.board.remove_sender();
+    }
+}
+
+/// Has seen what the original has seen.
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.board.add_receiver();
+        Self { board: Arc::clone(&self.board), seen: self.seen }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.board.remove_receiver();
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("watch::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("watch::Receiver").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiving<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("watch::Receiving").finish_non_exhaustive()
+    }
+}

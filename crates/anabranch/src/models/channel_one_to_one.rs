@@ -1,0 +1,270 @@
+//! One-shot channels and streams: what was sent is received once, with all that was written before; whoever waits is woken;
+//! whoever is cancelled leaves nothing behind.
+
+use super::explore;
+use crate::{
+    channel::{
+        packet::{self, PacketWait, State},
+        stream::{Inlet, Outlet, StreamWait, stream},
+    },
+    sys::sync::Arc,
+    wait::{
+        parked::Parked,
+        place::Place,
+        waiter::{Outcome, Waiter},
+    },
+};
+use loom::{cell::UnsafeCell, thread};
+use std::collections::VecDeque;
+
+/// A strand of a model: it parks.
+#[derive(Clone)]
+struct Strand(Arc<Parked>);
+
+impl Strand {
+    fn new() -> Self {
+        Self(Parked::new())
+    }
+
+    /// As `Cx::wait`. Whether it was not cancelled.
+    fn wait(&self, register: impl FnOnce(*const Waiter) -> bool, unregister: impl FnOnce(bool)) -> bool {
+        self.0.waiter.arm(std::ptr::null());
+        if !register(&raw const self.0.waiter) {
+            if self.0.waiter.disarm() {
+                return true;
+            }
+            return self.0.waiter.outcome() != Some(Outcome::Cancelled);
+        }
+        while self.0.waiter.outcome().is_none() {
+            self.0.parker.park();
+        }
+        let was_decided = self.0.waiter.outcome() != Some(Outcome::Cancelled);
+        unregister(was_decided);
+        was_decided
+    }
+
+    /// As a deadline, or a scope.
+    fn cancel(&self) {
+        // SAFETY: alive.
+        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
+            wake.wake();
+        }
+    }
+}
+
+/// A value of which loom sees whether it was handed over properly, and whether it was dropped.
+struct Parcel(loom::sync::Arc<UnsafeCell<u32>>);
+
+// SAFETY: loom checks that it goes from one to the other.
+unsafe impl Send for Parcel {}
+
+impl Parcel {
+    fn new(value: u32) -> Self {
+        let parcel = Self(loom::sync::Arc::new(UnsafeCell::new(0)));
+        // SAFETY: nobody else has it.
+        parcel.0.with_mut(|place| unsafe { *place = value });
+        parcel
+    }
+
+    fn open(self) -> u32 {
+        // SAFETY: nobody else has it; loom checks that.
+        self.0.with(|place| unsafe { *place })
+    }
+}
+
+fn recv_once(strand: &Strand, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
+    loop {
+        match end.state() {
+            // SAFETY: full.
+            State::Full => return Ok(unsafe { end.take() }.open()),
+            State::Closed => return Err(end),
+            State::Empty => {}
+        }
+        let place = PacketWait::new(&end);
+        // SAFETY: armed, and unregistered before the place ends.
+        let goes_on = strand.wait(
+            |waiter| unsafe { place.register(waiter, 0) },
+            |was_decided| unsafe { place.unregister(was_decided) },
+        );
+        drop(place);
+        if !goes_on {
+            return Err(end);
+        }
+    }
+}
+
+#[test]
+fn models_channel_one_value_is_sent_and_received() {
+    explore("oneshot, send", None, || {
+        let (sender, receiver) = packet::packet();
+        let sending = thread::spawn(move || assert!(sender.send(Parcel::new(7)).is_ok()));
+        assert_eq!(recv_once(&Strand::new(), receiver).ok(), Some(7));
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_a_sender_goes_without_sending() {
+    explore("oneshot, sender dropped", None, || {
+        let (sender, receiver) = packet::packet::<Parcel>();
+        let going = thread::spawn(move || drop(sender));
+        assert!(recv_once(&Strand::new(), receiver).is_err());
+        going.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_a_receiver_goes_while_a_value_comes() {
+    explore("oneshot, receiver dropped", None, || {
+        let (sender, receiver) = packet::packet();
+        let sending = thread::spawn(move || drop(sender.send(Parcel::new(7)).map_err(Parcel::open)));
+        match receiver.refuse() {
+            Ok(()) => {}
+            Err(receiver) => drop(receiver),
+        }
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
+    explore("oneshot, receiver cancelled", Some(3), || {
+        let (sender, receiver) = packet::packet();
+        let strand = Strand::new();
+        let canceller = strand.clone();
+        let sending = thread::spawn(move || drop(sender.send(Parcel::new(7))));
+        let cancelling = thread::spawn(move || canceller.cancel());
+        // Received, or still there to be dropped.
+        if let Err(receiver) = recv_once(&strand, receiver) {
+            drop(receiver);
+        }
+        sending.join().unwrap();
+        cancelling.join().unwrap();
+    });
+}
+
+/// `None`: closed. `Some(None)`: cancelled.
+fn recv(strand: &Strand, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
+    loop {
+        match outlet.pop() {
+            Some(Ok(parcel)) => return Some(Some(parcel.open())),
+            Some(Err(_)) => return None,
+            None => {}
+        }
+        let wait = StreamWait::new();
+        // SAFETY: armed, and unregistered before the wait ends; the end does not move.
+        let goes_on = strand.wait(
+            |waiter| unsafe { wait.register_outlet(outlet, waiter, 0) },
+            |was_decided| unsafe { wait.unregister_outlet(outlet, was_decided) },
+        );
+        if !goes_on {
+            return Some(None);
+        }
+    }
+}
+
+/// Whether it was sent.
+fn send(strand: &Strand, inlet: &mut Inlet<Parcel>, value: u32) -> bool {
+    let mut parcel = Parcel::new(value);
+    loop {
+        match inlet.push(parcel) {
+            Ok(()) => return true,
+            Err((crate::channel::stream::Stuck::Closed, _)) => return false,
+            Err((crate::channel::stream::Stuck::Full, back)) => parcel = back,
+        }
+        let wait = StreamWait::new();
+        // SAFETY: as in `recv`.
+        strand.wait(
+            |waiter| unsafe { wait.register_inlet(inlet, waiter, 0) },
+            |was_decided| unsafe { wait.unregister_inlet(inlet, was_decided) },
+        );
+    }
+}
+
+fn values_go_through(capacity: Option<usize>, count: u32) {
+    let (mut inlet, mut outlet) = stream(capacity);
+    let sending = thread::spawn(move || {
+        let strand = Strand::new();
+        assert!((1..=count).all(|n| send(&strand, &mut inlet, n)));
+    });
+    let strand = Strand::new();
+    for n in 1..=count {
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+    }
+    assert_eq!(recv(&strand, &mut outlet), None);
+    sending.join().unwrap();
+}
+
+#[test]
+fn models_channel_a_stream_without_bounds() {
+    explore("stream, unbounded, over two slabs", Some(3), || values_go_through(None, 3));
+}
+
+#[test]
+fn models_channel_a_stream_with_room_for_one() {
+    explore("stream, bounded, sender waits", Some(3), || values_go_through(Some(1), 2));
+}
+
+#[test]
+fn models_channel_a_batch() {
+    explore("stream, batch", Some(3), || {
+        let (mut inlet, mut outlet) = stream(Some(2));
+        let sending = thread::spawn(move || {
+            let mut values: VecDeque<_> = (1..=2).map(Parcel::new).collect();
+            assert!(inlet.push_all(&mut values).is_ok() && values.is_empty());
+        });
+        let strand = Strand::new();
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(1)));
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(2)));
+        assert_eq!(recv(&strand, &mut outlet), None);
+        sending.join().unwrap();
+    });
+}
+
+/// A value was sent if and only if the receiver that has closed the stream gets it.
+#[test]
+fn models_channel_a_receiver_closes_while_a_value_comes() {
+    for capacity in [Some(1), None] {
+        explore("stream, receiver closes", Some(3), move || {
+            let (mut inlet, mut outlet) = stream(capacity);
+            let sending = thread::spawn(move || send(&Strand::new(), &mut inlet, 1));
+            outlet.close();
+            let is_received = matches!(outlet.pop(), Some(Ok(_)));
+            assert!(outlet.pop().is_some_and(|end| end.is_err()));
+            assert_eq!(sending.join().unwrap(), is_received);
+        });
+    }
+}
+
+/// A sender that waits for room hears that the receiver goes, and nothing is left.
+#[test]
+fn models_channel_a_receiver_goes_while_the_sender_waits() {
+    explore("stream, receiver dropped", Some(3), || {
+        let (mut inlet, outlet) = stream(Some(1));
+        let sending = thread::spawn(move || {
+            let strand = Strand::new();
+            send(&strand, &mut inlet, 1) && send(&strand, &mut inlet, 2)
+        });
+        drop(outlet);
+        sending.join().unwrap();
+    });
+}
+
+/// The receiver's wait is cancelled while a value comes: it gets it then, or the next time.
+#[test]
+fn models_channel_a_cancelled_receive_loses_nothing() {
+    explore("stream, receiver cancelled", Some(2), || {
+        let (mut inlet, mut outlet) = stream(None);
+        let strand = Strand::new();
+        let canceller = strand.clone();
+        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut inlet, 1)));
+        let cancelling = thread::spawn(move || canceller.cancel());
+        let mut got = recv(&strand, &mut outlet);
+        cancelling.join().unwrap();
+        if got == Some(None) {
+            got = recv(&strand, &mut outlet);
+        }
+        assert_eq!(got, Some(Some(1)));
+        sending.join().unwrap();
+    });
+}

@@ -1,0 +1,219 @@
+//! Watch and broadcast channels, and services.
+
+mod common;
+
+use anabranch::{
+    channel::{Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
+    select,
+};
+use common::{LONG, Tally, in_pools, pool, watchdog};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    thread,
+    time::Duration,
+};
+
+const SHORT: Duration = Duration::from_millis(1);
+
+#[test]
+fn a_watcher_sees_the_latest_and_never_an_older_one() {
+    in_pools(|pool| {
+        let (sender, receiver) = watch::channel(0);
+        let watching: Vec<_> = (0..4)
+            .map(|_| {
+                let mut receiver = receiver.clone();
+                pool.spawn(move |cx| {
+                    let mut last = 0;
+                    while let Ok(value) = receiver.recv(cx) {
+                        assert!(*value > last);
+                        last = *value;
+                    }
+                    last
+                })
+            })
+            .collect();
+        let sending = pool.spawn(move |cx| {
+            for n in 1..=500 {
+                sender.send(n);
+                cx.yield_now();
+            }
+        });
+        pool.run(|cx| {
+            sending.join(cx).unwrap();
+            for handle in watching {
+                assert_eq!(handle.join(cx).unwrap(), 500);
+            }
+        });
+    });
+}
+
+#[test]
+fn what_a_watcher_is_told() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        let (sender, mut receiver) = watch::channel(tally.make());
+        assert!(matches!(receiver.try_recv(), Err(TryRecvError::Empty)) && !receiver.has_changed());
+        sender.send(tally.make());
+        sender.clone().send(tally.make());
+        assert_eq!(tally.dropped(), 2);
+        assert!(receiver.has_changed());
+        assert!(Arc::ptr_eq(&receiver.latest(), &sender.latest()));
+        assert!(receiver.try_recv().is_ok());
+        pool(1).run(|cx| {
+            assert!(matches!(receiver.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut)));
+            sender.send(tally.make());
+            drop(sender);
+            assert!(receiver.is_closed());
+            assert!(receiver.recv(cx).is_ok());
+            assert!(matches!(receiver.recv(cx), Err(RecvError::Closed)));
+        });
+        drop(receiver);
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn everybody_gets_everything_that_is_broadcast() {
+    in_pools(|pool| {
+        let (sender, receiver) = broadcast::channel(2000);
+        let receiving: Vec<_> = (0..4)
+            .map(|_| {
+                let mut receiver = receiver.clone();
+                pool.spawn(move |cx| {
+                    let mut next = [0; 2];
+                    for got in receiver.iter(cx) {
+                        let (id, n): (usize, u32) = *got;
+                        assert_eq!(n, next[id]);
+                        next[id] += 1;
+                    }
+                    (next, receiver.missed())
+                })
+            })
+            .collect();
+        drop(receiver);
+        let sending: Vec<_> = (0..2)
+            .map(|id| {
+                let sender = sender.clone();
+                pool.spawn(move |cx| {
+                    for n in 0..500 {
+                        sender.send((id, n)).unwrap();
+                        if n % 7 == 0 {
+                            cx.yield_now();
+                        }
+                    }
+                })
+            })
+            .collect();
+        drop(sender);
+        pool.run(|cx| {
+            sending.into_iter().for_each(|handle| handle.join(cx).unwrap());
+            for handle in receiving {
+                assert_eq!(handle.join(cx).unwrap(), ([500; 2], 0));
+            }
+        });
+    });
+}
+
+#[test]
+fn who_is_slow_misses_the_oldest() {
+    let tally = Tally::default();
+    let (sender, mut receiver) = broadcast::channel(3);
+    (0..10).for_each(|n| assert!(sender.send((n, tally.make())).is_ok()));
+    assert_eq!((receiver.len(), tally.dropped()), (3, 7));
+    let mut late = sender.subscribe();
+    assert!(late.is_empty() && matches!(late.try_recv(), Err(TryRecvError::Empty)));
+    assert_eq!(receiver.try_recv().unwrap().0, 7);
+    assert_eq!(receiver.missed(), 7);
+    sender.send((10, tally.make())).unwrap_or_else(|_| unreachable!());
+    assert_eq!(receiver.try_recv().unwrap().0, 8);
+    assert_eq!(late.try_recv().unwrap().0, 10);
+    drop((receiver, late));
+    assert!(sender.is_closed() && sender.send((11, tally.make())).is_err());
+    drop(sender);
+    tally.assert_all_dropped();
+}
+
+#[test]
+fn futures_and_selections() {
+    watchdog(LONG, || {
+        let (sender, mut one) = broadcast::channel(4);
+        let (setting, mut settings) = watch::channel(0);
+        let mut two = one.clone();
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            // One future is dropped while it waits; the other is woken all the same.
+            let mut stays = pin!(one.recv_async());
+            let mut goes = Box::pin(two.recv_async());
+            assert!(goes.as_mut().poll(&mut context).is_pending());
+            assert!(stays.as_mut().poll(&mut context).is_pending());
+            drop(goes);
+            sender.send(1).unwrap();
+            assert_eq!(stays.poll(&mut context), Poll::Ready(Ok(Arc::new(1))));
+        }
+        pool(1).run(|cx| {
+            let got = select!(biased cx, {
+                n = settings.receiving() => n.map(|n| *n),
+                n = two.receiving() => n.map(|n| *n),
+            });
+            assert_eq!(got, Ok(Ok(1)));
+            setting.send(5);
+            let got = select!(biased cx, {
+                n = settings.receiving() => n.map(|n| *n),
+                n = two.receiving() => n.map(|n| *n),
+            });
+            assert_eq!(got, Ok(Ok(5)));
+            drop(sender);
+            assert_eq!(cx.block_on(two.recv_async()), Ok(Err(Closed)));
+        });
+    });
+}
+
+#[test]
+fn watchers_on_threads() {
+    watchdog(LONG, || {
+        let (sender, receiver) = watch::channel(0);
+        thread::scope(|s| {
+            for _ in 0..3 {
+                let mut receiver = receiver.clone();
+                s.spawn(move || anabranch::run(|cx| assert_eq!(*receiver.iter(cx).last().unwrap(), 1000)));
+            }
+            (1..=1000).for_each(|n| sender.send(n));
+            drop(sender);
+        });
+    });
+}
+
+#[test]
+fn services_answer() {
+    in_pools(|pool| {
+        let service = pool.spawn_service(|cx, requests| {
+            let mut answered = 0;
+            for (n, reply) in requests.iter(cx) {
+                let reply: oneshot::Sender<u64> = reply;
+                // One is never answered.
+                if n != 13 {
+                    reply.send(n * n).unwrap();
+                    answered += 1;
+                }
+            }
+            answered
+        });
+        pool.run(|cx| {
+            cx.scope(|s| {
+                for n in 0..20 {
+                    let client = service.requests().clone();
+                    s.spawn(move |cx| {
+                        let answer = client.call(cx, |reply| (n, reply));
+                        assert_eq!(answer, if n == 13 { Err(RecvError::Closed) } else { Ok(n * n) });
+                    });
+                }
+            });
+            let late = service.requests().downgrade();
+            assert_eq!(service.stop(cx).unwrap(), 19);
+            assert!(late.upgrade().is_none());
+        });
+    });
+}

@@ -1,0 +1,262 @@
+//! Selecting among operations: fair or biased, with a default, with deadlines, and without losing anything.
+
+mod common;
+
+use anabranch::{
+    Cancelled,
+    channel::{self, Closed, Select, bounded, oneshot, rendezvous, spsc, unbounded},
+    select,
+    wait::Trigger,
+};
+use common::{LONG, Tally, in_pools, pool, watchdog};
+use std::{thread, time::Duration};
+
+const SHORT: Duration = Duration::from_millis(1);
+
+#[test]
+fn one_of_each_kind() {
+    in_pools(|pool| {
+        pool.run(|cx| {
+            let (shared, mut stream) = (unbounded::<u8>(), spsc::bounded::<u8>(1));
+            let (reply, mut result) = oneshot::channel::<u8>();
+            let mut trigger = Trigger::new();
+            let signal = trigger.signal();
+            let mut reply = Some(reply);
+            for turn in 0..5 {
+                match turn {
+                    0 => shared.0.try_send(0).unwrap(),
+                    1 => stream.0.try_send(1).unwrap(),
+                    2 => reply.take().unwrap().send(2).unwrap(),
+                    3 => signal.send(),
+                    _ => {}
+                }
+                let got = select!(biased cx, {
+                    n = shared.1.receiving() => n.unwrap(),
+                    n = stream.1.receiving() => n.unwrap(),
+                    // Once it has been received from, the channel is closed.
+                    n = result.receiving() => {
+                        if n == Err(Closed) { 3 } else { n.unwrap() }
+                    }
+                    () = trigger.waiting() => 3,
+                    () = cx.sleeping(SHORT) => 4,
+                });
+                assert_eq!(got, Ok(turn.min(3)));
+            }
+        });
+    });
+}
+
+#[test]
+fn it_waits_until_one_can_be_done() {
+    in_pools(|pool| {
+        let (a, from_a) = rendezvous();
+        let (b, from_b) = bounded(1);
+        let sending: Vec<_> = (0..2)
+            .map(|id| {
+                let (a, b) = (a.clone(), b.clone());
+                pool.spawn(move |cx| {
+                    for n in 0..300 {
+                        if id == 0 { a.send(cx, n).unwrap() } else { b.send(cx, n).unwrap() }
+                    }
+                })
+            })
+            .collect();
+        drop((a, b));
+        pool.run(|cx| {
+            let mut next = [0, 0];
+            let mut open = 2;
+            while open > 0 {
+                let (id, n) = select!(cx, {
+                    n = from_a.receiving() => (0, n),
+                    n = from_b.receiving() => (1, n),
+                })
+                .unwrap();
+                match n {
+                    Ok(n) => {
+                        assert_eq!(n, next[id]);
+                        next[id] += 1;
+                    }
+                    // Then the other is all there is.
+                    Err(Closed) => {
+                        open = 0;
+                        let rest = if id == 0 { &from_b } else { &from_a };
+                        rest.iter(cx).for_each(|n| {
+                            assert_eq!(n, next[1 - id]);
+                            next[1 - id] += 1;
+                        });
+                    }
+                }
+            }
+            assert_eq!(next, [300, 300]);
+            sending.into_iter().for_each(|handle| handle.join(cx).unwrap());
+        });
+    });
+}
+
+/// Two sides select over sends and receives between them: each value goes once.
+#[test]
+fn sends_and_receives_meet() {
+    in_pools(|pool| {
+        for (forth, back) in [(rendezvous(), rendezvous()), (bounded(1), bounded(2))] {
+            let mut handles = Vec::new();
+            for (sender, receiver) in [(forth.0.clone(), back.1.clone()), (back.0.clone(), forth.1.clone())] {
+                handles.push(pool.spawn(move |cx| {
+                    let (mut sent, mut received) = (0_u64, 0_u64);
+                    while sent < 200 || received < 200 {
+                        select!(cx, {
+                            result = sender.sending(sent) => {
+                                result.unwrap();
+                                sent += 1;
+                            }
+                            n = receiver.receiving() => {
+                                assert_eq!(n, Ok(received));
+                                received += 1;
+                            }
+                        })
+                        .unwrap();
+                        if sent == 200 {
+                            while received < 200 {
+                                assert_eq!(receiver.recv(cx), Ok(received));
+                                received += 1;
+                            }
+                        }
+                    }
+                }));
+            }
+            pool.run(|cx| handles.into_iter().for_each(|handle| handle.join(cx).unwrap()));
+        }
+    });
+}
+
+#[test]
+fn the_default_is_for_when_nothing_can_be_done() {
+    watchdog(LONG, || {
+        pool(1).run(|cx| {
+            let tally = Tally::default();
+            let (sender, receiver) = bounded(1);
+            for turn in 0..3 {
+                let done = select!(cx, {
+                    sent = sender.sending(tally.make()) => {
+                        assert!(sent.is_ok());
+                        "sent"
+                    }
+                    default => "full",
+                });
+                assert_eq!(done, Ok(if turn == 0 { "sent" } else { "full" }));
+            }
+            assert_eq!((tally.made(), tally.dropped()), (3, 2));
+            drop(receiver);
+            tally.assert_all_dropped();
+        });
+    });
+}
+
+#[test]
+fn fair_and_biased() {
+    watchdog(LONG, || {
+        pool(1).run(|cx| {
+            let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| unbounded()).unzip();
+            let mut counts = [0; 4];
+            for sender in &senders {
+                (0..4000).for_each(|n| sender.try_send(n).unwrap());
+            }
+            let mut fair: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
+            for _ in 0..4000 {
+                counts[fair.wait(cx).unwrap().0] += 1;
+            }
+            assert!(counts.iter().all(|&count| count > 500), "{counts:?}");
+            drop(fair);
+            let mut biased = receivers.iter().map(|receiver| receiver.receiving()).collect::<Select<_>>().biased();
+            for _ in 0..100 {
+                assert_eq!(biased.wait(cx).unwrap().0, 0);
+            }
+        });
+    });
+}
+
+#[test]
+fn control_flow_goes_out_of_the_arms() {
+    fn sum(cx: &anabranch::Cx<'_>, receiver: &channel::Receiver<u32>) -> Result<u32, Closed> {
+        let mut sum = 0;
+        loop {
+            let n = select!(cx, {
+                n = receiver.receiving() => n?,
+                () = cx.sleeping(LONG) => break,
+            })
+            .unwrap();
+            if n == 0 {
+                return Ok(sum);
+            }
+            sum += n;
+        }
+        Ok(0)
+    }
+    watchdog(LONG, || {
+        anabranch::run(|cx| {
+            let (sender, receiver) = unbounded();
+            [1, 2, 3, 0].into_iter().for_each(|n| sender.try_send(n).unwrap());
+            assert_eq!(sum(cx, &receiver), Ok(6));
+            sender.close();
+            assert_eq!(sum(cx, &receiver), Err(Closed));
+        });
+    });
+}
+
+#[test]
+fn cancelling() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        let (_sender, receiver) = unbounded::<u8>();
+        let (full, _other) = bounded(1);
+        full.try_send(1).unwrap();
+        let handle = pool.spawn(move |cx| {
+            select!(cx, {
+                _ = receiver.receiving() => (),
+                _ = full.sending(2) => (),
+            })
+        });
+        pool.run(|cx| cx.sleep(SHORT)).unwrap();
+        handle.cancel();
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(Cancelled));
+    });
+}
+
+/// Many threads and fibers select over the same channels, with deadlines: each value comes once.
+#[test]
+fn stress() {
+    watchdog(LONG, || {
+        let (senders, receivers): (Vec<_>, Vec<_>) = [rendezvous(), bounded(1), unbounded()].into_iter().unzip();
+        let mut threads = Vec::new();
+        for sender in senders {
+            threads.push(thread::spawn(move || {
+                anabranch::run(|cx| (1..=500_u64).for_each(|n| sender.send(cx, n).unwrap()));
+                0
+            }));
+        }
+        for _ in 0..3 {
+            let receivers = receivers.clone();
+            threads.push(thread::spawn(move || {
+                anabranch::run(|cx| {
+                    let mut sum = 0;
+                    let mut closed = [false; 3];
+                    while closed.contains(&false) {
+                        let (index, got) = select!(cx, {
+                            n = receivers[0].receiving() => (0, n),
+                            n = receivers[1].receiving() => (1, n),
+                            n = receivers[2].receiving() => (2, n),
+                            () = cx.sleeping(Duration::from_micros(50)) => (3, Ok(0)),
+                        })
+                        .unwrap();
+                        match got {
+                            Ok(n) => sum += n,
+                            Err(Closed) => closed[index] = true,
+                        }
+                    }
+                    sum
+                })
+            }));
+        }
+        let sum: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        assert_eq!(sum, 3 * 125_250);
+    });
+}

@@ -1,0 +1,178 @@
+//! Sets of receivers: who sent, who closed, who came and went.
+
+mod common;
+
+use anabranch::{
+    channel::{Closed, ReceiverSet, RecvError, RecvTimeoutError, TryRecvError, bounded, rendezvous, spsc, unbounded},
+    select,
+};
+use common::{LONG, Tally, in_pools, pool, watchdog};
+use std::{
+    collections::HashMap,
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    thread,
+    time::Duration,
+};
+
+const SHORT: Duration = Duration::from_millis(1);
+
+#[test]
+fn it_says_who_sent_and_who_closed() {
+    in_pools(|pool| {
+        let mut set = ReceiverSet::new();
+        let mut next = HashMap::new();
+        for n in 0..50 {
+            let (sender, receiver) = match n % 3 {
+                0 => rendezvous(),
+                1 => bounded(1),
+                _ => unbounded(),
+            };
+            next.insert(set.insert(receiver), (n, 0));
+            drop(pool.spawn(move |cx| (0..20).for_each(|m| sender.send(cx, (n, m)).unwrap())));
+        }
+        pool.run(|cx| {
+            loop {
+                match set.recv(cx) {
+                    Ok((member, Ok(got))) => {
+                        let next = next.get_mut(&member).unwrap();
+                        assert_eq!(got, *next);
+                        next.1 += 1;
+                    }
+                    Ok((member, Err(Closed))) => assert_eq!(next.remove(&member).unwrap().1, 20),
+                    Err(error) => break assert_eq!(error, RecvError::Closed),
+                }
+            }
+        });
+        assert!(next.is_empty() && set.is_empty());
+    });
+}
+
+#[test]
+fn streams_can_be_members() {
+    in_pools(|pool| {
+        let mut set = ReceiverSet::new();
+        for n in 0..10_u64 {
+            let (mut sender, receiver) = if n % 2 == 0 { spsc::bounded(1) } else { spsc::unbounded() };
+            set.insert(receiver);
+            drop(pool.spawn(move |cx| (0..50).for_each(|_| sender.send(cx, n).unwrap())));
+        }
+        pool.run(|cx| {
+            let (mut sum, mut closed) = (0, 0);
+            while let Ok((_, got)) = set.recv(cx) {
+                got.map_or_else(|Closed| closed += 1, |n| sum += n);
+            }
+            assert_eq!((sum, closed), (45 * 50, 10));
+        });
+    });
+}
+
+#[test]
+fn members_come_and_go() {
+    watchdog(LONG, || {
+        let mut set = ReceiverSet::new();
+        let channels: Vec<_> = (0..10).map(|_| unbounded()).collect();
+        let members: Vec<_> = channels.iter().map(|(_, receiver)| set.insert(receiver.clone())).collect();
+        assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
+        // Called, then taken out: what it was called for is still there, and its name means nothing any more.
+        channels[3].0.try_send(3).unwrap();
+        let out = set.remove(members[3]).unwrap();
+        assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
+        assert_eq!(out.try_recv(), Ok(3));
+        assert!(set.remove(members[3]).is_none() && set.get(members[3]).is_none());
+        // Its chair is taken by another, with another name.
+        let again = set.insert(out);
+        assert_ne!(again, members[3]);
+        channels[3].0.try_send(33).unwrap();
+        assert_eq!(set.try_recv(), Ok((again, Ok(33))));
+        assert_eq!(set.len(), 10);
+        assert!(set.get(members[0]).unwrap().same_channel(&channels[0].1));
+    });
+}
+
+#[test]
+fn all_get_their_turn() {
+    let mut set = ReceiverSet::new();
+    let mut counts = HashMap::new();
+    for _ in 0..10 {
+        let (sender, receiver) = unbounded();
+        (0..100).for_each(|n| sender.try_send(n).unwrap());
+        counts.insert(set.insert(receiver), 0);
+    }
+    for _ in 0..100 {
+        *counts.get_mut(&set.try_recv().unwrap().0).unwrap() += 1;
+    }
+    assert!(counts.values().all(|&count| count == 10), "{counts:?}");
+}
+
+#[test]
+fn a_set_that_is_dropped_passes_its_wake_ups_on() {
+    let (sender, receiver) = unbounded();
+    let mut set = ReceiverSet::new();
+    set.insert(receiver.clone());
+    assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
+    let mut waiting = pin!(receiver.recv_async());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(&mut context).is_pending());
+    sender.try_send(5).unwrap();
+    drop(set);
+    assert_eq!(waiting.poll(&mut context), Poll::Ready(Ok(5)));
+}
+
+#[test]
+fn it_waits_with_deadlines_in_selections_and_in_tasks() {
+    in_pools(|pool| {
+        let mut set = ReceiverSet::new();
+        let (sender, receiver) = unbounded();
+        let member = set.insert(receiver);
+        pool.run(|cx| {
+            assert_eq!(set.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut));
+            sender.try_send(1).unwrap();
+            let got = select!(cx, {
+                got = set.receiving() => got.unwrap(),
+                () = cx.sleeping(LONG) => unreachable!(),
+            });
+            assert_eq!(got, Ok((member, Ok(1))));
+            let task = pool.spawn_async(async move { (set.recv_async().await, set.recv_async().await) });
+            cx.sleep(SHORT).unwrap();
+            sender.try_send(2).unwrap();
+            drop(sender);
+            assert_eq!(task.join(cx).unwrap(), (Ok((member, Ok(2))), Ok((member, Err(Closed)))));
+        });
+    });
+}
+
+#[test]
+fn stress() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        let mut set = ReceiverSet::new();
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let senders: Vec<_> = (0..25)
+                    .map(|_| {
+                        let (sender, receiver) = unbounded();
+                        set.insert(receiver);
+                        sender
+                    })
+                    .collect();
+                let tally = tally.clone();
+                thread::spawn(move || {
+                    for n in 0..2000 {
+                        senders[n * 7 % 25].try_send(tally.make()).unwrap();
+                    }
+                })
+            })
+            .collect();
+        let mut received = 0;
+        pool(2).run(|cx| {
+            while let Ok((_, got)) = set.recv(cx) {
+                received += usize::from(got.is_ok());
+            }
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(received, 8000);
+        tally.assert_all_dropped();
+    });
+}
