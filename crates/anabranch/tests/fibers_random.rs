@@ -282,7 +282,7 @@ impl World {
             Program::Detach(inner) => {
                 let (world, inner) = (self.clone(), Arc::clone(inner));
                 let handle = anabranch::spawn(move |cx| (world.run(cx, &inner).ok(), world.tally.make()));
-                if Arc::strong_count(&self.other) % 2 == 0 {
+                if Arc::strong_count(&self.other).is_multiple_of(2) {
                     handle.cancel();
                 }
                 0
