@@ -1,7 +1,8 @@
 //! The seats of a pool: a list of workers that only grows, readable without a lock.
 //!
 //! Segments of doubling size, each made when it is first needed, so that a seat never moves and a reader needs no more
-//! than two acquire loads. The first segment holds the pool's own threads.
+//! than two acquire loads. The first segment holds the pool's own threads. As seats are added one at a time, nobody ever
+//! waits at a cell; so the cells are those of std also where `sys::sync` is not.
 
 use crate::{
     pool::worker::Worker,

@@ -15,6 +15,7 @@ use shuttle::{
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    hash::{BuildHasher, RandomState},
     io::Write,
     sync::{
         Arc,
@@ -145,6 +146,49 @@ impl Seen {
     }
 }
 
+/// At each point any thread is as likely to go on as another, but in most executions the one that is at it is likelier: then
+/// a thread comes a long way while another stands between two steps.
+struct Bursts {
+    scheduler: RandomScheduler,
+    /// Once in so many times another thread goes on.
+    length: u64,
+    /// The state of a generator of its own: shuttle's are for what a schedule records.
+    noise: u64,
+}
+
+impl Bursts {
+    fn new(runs: usize) -> Self {
+        Self { scheduler: RandomScheduler::new(runs), length: 1, noise: RandomState::new().hash_one(runs) }
+    }
+
+    /// The next number (SplitMix64).
+    fn next(&mut self) -> u64 {
+        self.noise = self.noise.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.noise ^ (self.noise >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+impl Scheduler for Bursts {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        self.length = 1 << (2 * (self.next() % 4));
+        self.scheduler.new_execution()
+    }
+
+    fn next_task(&mut self, tasks: &[&Task], current: Option<TaskId>, is_yielding: bool) -> Option<TaskId> {
+        let stays = !is_yielding && self.next() % self.length != 0;
+        match current.filter(|&current| stays && tasks.iter().any(|task| task.id() == current)) {
+            Some(current) => Some(current),
+            None => self.scheduler.next_task(tasks, current, is_yielding),
+        }
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.scheduler.next_u64()
+    }
+}
+
 /// Counts what lives between two executions.
 struct Balanced<S> {
     scheduler: S,
@@ -219,7 +263,7 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
         let balanced = Balanced { scheduler, begun: 0, live: 0 };
         Runner::new(balanced, config.clone()).run(move || body(is_first.swap(false, Ordering::Relaxed)));
     };
-    run(Box::new(RandomScheduler::new(runs * times)));
+    run(Box::new(Bursts::new(runs * times)));
     run(Box::new(PctScheduler::new(4, runs * times / 4)));
     seen.say();
     seen
