@@ -32,7 +32,11 @@ unsafe impl Send for Tree {}
 
 impl Tree {
     fn new() -> Arc<Self> {
-        Arc::new(Self { root: CancelScope::root(ptr::null()), slot: Slot::new(), value: Cell::new(0) })
+        Self::with(CancelScope::root(ptr::null()))
+    }
+
+    fn with(root: CancelScope) -> Arc<Self> {
+        Arc::new(Self { root, slot: Slot::new(), value: Cell::new(0) })
     }
 
     fn cancel(&self) {
@@ -209,10 +213,10 @@ fn models_cancel_leaves_other_scopes_alone() {
 #[test]
 fn models_cancel_against_a_strand_that_comes_and_goes() {
     explore("cancel, attach and detach", None, || {
-        let tree = Tree::new();
+        let tree = Tree::with(CancelScope::unattached());
         let other = spawn(&tree, Tree::cancel);
         let strand = Thread::with(Parked::new());
-        // SAFETY: detached below.
+        // SAFETY: once, and before the wait; detached below.
         unsafe { tree.root.attach(strand.waiter()) };
         let outcome = strand.cx(&tree.root).wait(&SlotWait::new(&tree.slot), 1, reason());
         tree.root.detach();
