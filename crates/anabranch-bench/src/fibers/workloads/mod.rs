@@ -101,7 +101,7 @@ pub const ALL: [Listed<Kind, Settings>; 8] = [
     ("lock-alone", |settings| Box::new(lock::Lock::new(settings, 1))),
     ("lock-four", |settings| Box::new(lock::Lock::new(settings, 4))),
     ("asleep", |settings| {
-        let (fibers, milliseconds) = if settings.quick { (100_000, 1_500) } else { (1_000_000, 12_000) };
+        let (fibers, milliseconds) = if settings.quick { (100_000, 1_500) } else { (1_000_000, 20_000) };
         Box::new(asleep::Asleep::new(fibers, milliseconds))
     }),
     ("alarms", |settings| Box::new(alarms::Ringing::new(if settings.quick { 20_000 } else { 100_000 }))),
