@@ -50,13 +50,11 @@ fn channels<T>() -> [(Sender<T>, Receiver<T>); 5] {
     [rendezvous(), bounded(1), bounded(2), bounded(100), unbounded()]
 }
 
+/// Who sent it, and its number.
+type Numbered = (usize, usize);
+
 /// Each of `senders` sends so many; `receivers` take them all. Whether each came once, and in the order of its sender.
-fn exchange(
-    pool: &Pool,
-    (sender, receiver): (Sender<(usize, usize)>, Receiver<(usize, usize)>),
-    senders: usize,
-    receivers: usize,
-) {
+fn exchange(pool: &Pool, (sender, receiver): (Sender<Numbered>, Receiver<Numbered>), senders: usize, receivers: usize) {
     const N: usize = 300;
     let got = pool.run(|cx| {
         cx.scope(|s| {

@@ -174,7 +174,7 @@ mod tests {
                     },
                 }
                 prop_assert_eq!(blocks.len(), model.len());
-                prop_assert!(model.len() > 0 || blocks.first == blocks.last);
+                prop_assert!(!model.is_empty() || blocks.first == blocks.last);
             }
         }
     }
