@@ -1,7 +1,8 @@
-//! Random programs of fibers: trees of joins, scopes, spawns, sleeps, timeouts, cancellations and panics, on pools of several
-//! sizes. Each ends, gives the right result where there is one, and leaves nothing behind.
+//! Random programs of fibers: trees of joins, scopes, spawns, sleeps, timeouts, cancellations and panics, on pools of
+//! several sizes. Each ends, gives the right result where there is one, and leaves nothing behind.
 //!
-//! A program is made from a seed, which the name of the thread shows: `ANABRANCH_SEED` runs that one alone, again and again.
+//! A program is made from a seed, which the name of the thread shows: `ANABRANCH_SEED` runs that one alone, again and
+//! again.
 //! `ANABRANCH_SOAK` is the number of seconds to go on for.
 
 mod common;
@@ -79,7 +80,7 @@ impl Program {
             (_, false) => 25,
         };
         let kind = random.below(kinds);
-        let mut inner = |random: &mut Random| Self::new(random, depth - 1, is_tame);
+        let inner = |random: &mut Random| Self::new(random, depth - 1, is_tame);
         match kind {
             0 | 1 => Self::Leaf(random.below(100)),
             2 => Self::Yield,
@@ -258,9 +259,10 @@ impl World {
                 cx.race_iter(racers.iter().map(racer)).expect("there is one")?.0
             }
             Program::Timeout(micros, inner) => {
-                match cx.timeout(Duration::from_micros(*micros), |cx| self.run(cx, inner).map(|_| self.tally.make())) {
-                    Ok(result) => drop(result?),
-                    Err(anabranch::TimedOut) => {}
+                let timed =
+                    cx.timeout(Duration::from_micros(*micros), |cx| self.run(cx, inner).map(|_| self.tally.make()));
+                if let Ok(result) = timed {
+                    drop(result?);
                 }
                 0
             }
@@ -280,7 +282,7 @@ impl World {
             Program::Detach(inner) => {
                 let (world, inner) = (self.clone(), Arc::clone(inner));
                 let handle = anabranch::spawn(move |cx| (world.run(cx, &inner).ok(), world.tally.make()));
-                if Arc::strong_count(&self.other) % 2 == 0 {
+                if Arc::strong_count(&self.other).is_multiple_of(2) {
                     handle.cancel();
                 }
                 0
