@@ -1,5 +1,6 @@
-//! What must not compile, because it would let a fiber wait where it must not, or somebody else wait for it. Each case has a
-//! twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes are checked too.
+//! What must not compile, because it would let a fiber wait where it must not, or somebody else wait for it. Each case
+//! has a twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes
+//! are checked too.
 //!
 //! # A `Cx` stays on its strand
 //! ```

@@ -1,5 +1,5 @@
-//! Cancellation at every point of a program at which it may wait, before the wait and during it, from within and from outside:
-//! the program ends, leaves nothing behind, and finishes what is shielded.
+//! Cancellation at every point of a program at which it may wait, before the wait and during it, from within and from
+//! outside: the program ends, leaves nothing behind, and finishes what is shielded.
 
 mod common;
 
@@ -236,7 +236,8 @@ fn at_every_step() {
 #[test]
 fn a_wait_is_cancelled_with_its_own_scope_and_no_other() {
     with_every_cx(|cx| {
-        // Two scopes of one strand, neither inside the other, one of them cancelled while the strand waits in the other.
+        // Two scopes of one strand, neither inside the other, one of them cancelled while the strand waits in the
+        // other.
         let slept = cx.cancellable(|inner, canceller| {
             inner.sleep(Duration::from_micros(1)).unwrap();
             let beside = cx.timeout(FOREVER, |cx| {

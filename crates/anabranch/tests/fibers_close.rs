@@ -1,4 +1,5 @@
-//! Dropping a pool with fibers: suspended, unstarted, blocked, spawning more, with handles still out. All end, and are told.
+//! Dropping a pool with fibers: suspended, unstarted, blocked, spawning more, with handles still out. All end, and are
+//! told.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Fork-join inside fibers, fibers inside fork-join, and both at a time in one pool: neither keeps the other from going on.
+//! Fork-join inside fibers, fibers inside fork-join, and both at a time in one pool: neither keeps the other from going
+//! on.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! A pool whose fibers all wait sleeps: nothing ticks, whatever they wait for. Counted by the system's own record of context
-//! switches.
+//! A pool whose fibers all wait sleeps: nothing ticks, whatever they wait for. Counted by the system's own record of
+//! context switches.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,5 @@
-//! `Cx::join`: two that wait for each other, on any pool and from any `Cx`; depth; what is forked while compute code forks too.
+//! `Cx::join`: two that wait for each other, on any pool and from any `Cx`; depth; what is forked while compute code
+//! forks too.
 
 mod common;
 

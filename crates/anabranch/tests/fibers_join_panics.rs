@@ -1,5 +1,5 @@
-//! Panics of the halves of a `Cx::join`: whichever panics, wherever the second one is by then, one panic comes out, both have
-//! ended, and what they had was dropped once.
+//! Panics of the halves of a `Cx::join`: whichever panics, wherever the second one is by then, one panic comes out,
+//! both have ended, and what they had was dropped once.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What happens at the limits: a stack that overflows, no more fibers allowed, guards without markers. In child processes, since
-//! it is about what they write and how they end.
+//! What happens at the limits: a stack that overflows, no more fibers allowed, guards without markers. In child
+//! processes, since it is about what they write and how they end.
 
 #![cfg(unix)]
 

@@ -1,4 +1,5 @@
-//! Scopes of fibers: borrowing, panics, nesting, cancellation, and that all has ended, results included, when they return.
+//! Scopes of fibers: borrowing, panics, nesting, cancellation, and that all has ended, results included, when they
+//! return.
 
 mod common;
 
@@ -57,8 +58,8 @@ fn results_are_dropped_before_the_scope_ends() {
         let (is_there, dropped) = (AtomicBool::new(true), AtomicU32::new(0));
         let new = || Borrows(&is_there, &dropped);
         cx.scope(|s| {
-            // Nobody keeps the handle; somebody drops it before the end, and after; somebody takes the result; another child
-            // has the handle; it is leaked.
+            // Nobody keeps the handle; somebody drops it before the end, and after; somebody takes the result; another
+            // child has the handle; it is leaked.
             s.spawn(|_| new());
             drop(s.spawn(|cx| {
                 cx.yield_now();
@@ -335,77 +336,5 @@ fn surplus_panics_go_to_the_panic_handler() {
             all.sort_unstable();
             assert_eq!(all, (0..10).collect::<Vec<_>>());
         }
-    });
-}
-
-#[test]
-fn races_and_maps_leave_nothing_behind() {
-    with_every_cx(|cx| {
-        let tally = Tally::default();
-        let winner = cx.race_iter((0..10u64).map(|i| {
-            let (value, result) = (tally.make(), tally.make());
-            move |cx: &Cx<'_>| {
-                let _value = value;
-                if i != 4 {
-                    let _ = cx.sleep(FOREVER);
-                }
-                (i, result)
-            }
-        }));
-        assert_eq!(winner.map(|(i, _)| i), Some(4));
-        let text = panic_text(|| {
-            cx.race((
-                |cx: &Cx<'_>| {
-                    let _ = cx.sleep(FOREVER);
-                    tally.make()
-                },
-                |_: &Cx<'_>| panic!("racer"),
-            ));
-        });
-        assert_eq!(text, "racer");
-        assert!(cx.race_iter(std::iter::empty::<fn(&Cx<'_>) -> u32>()).is_none());
-
-        let failed = cx.map(3, (0..100u32).map(|i| (i, tally.make())), |cx, (i, value)| {
-            cx.sleep(Duration::from_micros(50))?;
-            if i == 20 { Err(MapError(Some(i))) } else { Ok(value) }
-        });
-        assert!(matches!(failed, Err(MapError(Some(20)))));
-        let text = panic_text(|| {
-            let _ = cx.map(4, 0..50u32, |cx, i| {
-                cx.sleep(Duration::from_micros(50))?;
-                assert_ne!(i, 30, "item");
-                Ok::<_, Cancelled>(tally.make())
-            });
-        });
-        assert!(text.contains("item"));
-        tally.assert_all_dropped();
-    });
-}
-
-#[derive(Debug)]
-struct MapError(Option<u32>);
-
-impl From<Cancelled> for MapError {
-    fn from(_: Cancelled) -> Self {
-        Self(None)
-    }
-}
-
-#[test]
-fn no_more_than_the_limit_of_a_map_at_a_time() {
-    with_every_cx(|cx| {
-        for limit in [1, 2, 7] {
-            let (now, most) = (AtomicU32::new(0), AtomicU32::new(0));
-            let squares = cx.map(limit, 0..60u64, |cx, i| {
-                most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-                cx.yield_now();
-                cx.sleep(Duration::from_micros(60 - i))?;
-                now.fetch_sub(1, Ordering::Relaxed);
-                Ok::<_, Cancelled>(i * i)
-            });
-            assert_eq!(squares.unwrap(), (0..60).map(|i| i * i).collect::<Vec<_>>());
-            assert!(most.into_inner() <= limit as u32);
-        }
-        assert!(panic_text(|| drop(cx.map(0, [1], |_, _| Ok::<_, Cancelled>(())))).contains("limit"));
     });
 }

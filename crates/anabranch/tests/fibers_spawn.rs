@@ -334,3 +334,25 @@ fn a_fiber_may_wait_for_another_by_run() {
         assert_eq!(sum, 42);
     });
 }
+
+#[test]
+fn a_panic_without_a_handle_goes_to_the_panic_handler() {
+    watchdog(LONG, || {
+        let (send, receive) = std::sync::mpsc::channel();
+        let pool = Pool::builder()
+            .threads(1)
+            .on_panic(move |panic| send.send(panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap())
+            .build()
+            .unwrap();
+        let gate = Event::default();
+        drop(pool.spawn({
+            let gate = gate.clone();
+            move |cx| {
+                gate.wait(cx).unwrap();
+                panic!("alone")
+            }
+        }));
+        gate.set();
+        assert_eq!(receive.recv().unwrap().as_deref(), Some("alone"));
+    });
+}

@@ -1,5 +1,5 @@
-//! A fiber that unwinds never leaves its stack: destructors may try to wait as they like, nobody else finds himself in a
-//! panicking thread, and what they start is waited for all the same.
+//! A fiber that unwinds never leaves its stack: destructors may try to wait as they like, nobody else finds himself in
+//! a panicking thread, and what they start is waited for all the same.
 
 mod common;
 

@@ -70,9 +70,12 @@ where
         fiber.clear_root(&self.scope);
         self.scope.detach();
         fiber.clear_locals();
-        // SAFETY: as above.
-        unsafe { *self.stage.get() = Stage::Ended(result) };
-        // Without a handle there is nobody to wait for it, now or later.
+        match result {
+            // Without a handle there is nobody to wait for it, now or later.
+            Err(JoinError::Panicked(panic)) if Arc::strong_count(&self) == 1 => fiber.report(panic),
+            // SAFETY: as above.
+            result => unsafe { *self.stage.get() = Stage::Ended(result) },
+        }
         if Arc::strong_count(&self) > 1 {
             self.done.notify();
         }
@@ -117,6 +120,8 @@ impl<F: Send, T: Send> Joinable<T> for Task<F, T> {
 }
 
 /// Spawns a fiber in the pool that the caller is in, or else in the default one.
+///
+/// A panic in it is in the result; when the handle is gone by then it goes to the panic handler of the pool.
 ///
 /// The fiber runs when a worker has time for it, and goes on when the handle is dropped. It has to be `'static`;
 /// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for.

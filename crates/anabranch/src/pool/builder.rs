@@ -86,7 +86,8 @@ impl Builder {
     }
 
     /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
-    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a handler.
+    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
+    /// [`spawn`](crate::spawn)ed fiber without a handle, of a handler.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.plan.on_panic = Some(Box::new(handler));

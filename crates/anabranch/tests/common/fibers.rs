@@ -1,4 +1,5 @@
-//! What the tests of fibers share: pools with and without membarrier, the ways to a `Cx`, a rendezvous, and a look at who waits.
+//! What the tests of fibers share: pools with and without membarrier, the ways to a `Cx`, a rendezvous, and a look at
+//! who waits.
 
 use super::{LONG, watchdog};
 use anabranch::{
@@ -29,8 +30,8 @@ pub fn in_all_pools(check: impl Fn(&Pool)) {
     });
 }
 
-/// The check with each kind of `Cx`, in all pools: that of a thread from outside, of one that is in the pool already, of one
-/// that is in another pool, and of a fiber.
+/// The check with each kind of `Cx`, in all pools: that of a thread from outside, of one that is in the pool already,
+/// of one that is in another pool, and of a fiber.
 pub fn with_every_cx(check: impl Fn(&Cx<'_>) + Send + Sync + 'static) {
     let check = Arc::new(check);
     let other = Pool::builder().threads(1).build().unwrap();
