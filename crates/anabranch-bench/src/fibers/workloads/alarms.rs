@@ -150,7 +150,7 @@ impl Workload for Ringing {
     }
 
     fn rounds(&self, asked: usize) -> usize {
-        asked.div_ceil(2)
+        asked.div_ceil(3)
     }
 
     fn suits(&self, kind: Kind) -> bool {
