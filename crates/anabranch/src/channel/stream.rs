@@ -10,7 +10,7 @@
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
 //! | EMPTY  | no value (with an address: the receiver waits for it) | the sender -> FULL; the receiver ends the stream -> END |
 //! | FULL   | a value (with an address: the sender waits for room)  | the receiver takes it -> EMPTY, if bounded              |
-//! | END    | the receiver found it empty and the stream closed     | nobody; a sender that swaps takes its value back        |
+//! | END    | the receiver found it empty and the stream closed, and looks no more | nobody; a sender that swaps puts it back, and keeps its value |
 //!
 //! A sender that waits for room does so at the slot that it will fill next, which is then the one that the receiver will empty
 //! next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is given back.
@@ -402,7 +402,13 @@ impl<T> Outlet<T> {
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
-        if number_of(self.at.slot().word.load()) == FULL { Some(Ok(self.take())) } else { self.look_again() }
+        if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
+    }
+
+    /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.
+    #[inline]
+    fn is_full(&self) -> bool {
+        !self.is_ended && number_of(self.at.slot().word.load()) == FULL
     }
 
     /// The slot is full.
@@ -460,14 +466,14 @@ impl<T> Outlet<T> {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        number_of(self.at.slot().word.load()) != FULL
+        !self.is_full()
     }
 
     /// How many values there are. Linear in that number.
     pub(crate) fn len(&self) -> usize {
         let mut at = self.at;
         let mut len = 0;
-        while number_of(at.slot().word.load()) == FULL {
+        while !self.is_ended && number_of(at.slot().word.load()) == FULL {
             len += 1;
             at = at.following();
             if at.slot == self.at.slot {

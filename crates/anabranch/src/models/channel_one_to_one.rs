@@ -117,12 +117,10 @@ fn models_channel_a_sender_goes_without_sending() {
 fn models_channel_a_receiver_goes_while_a_value_comes() {
     explore("oneshot, receiver dropped", None, || {
         let (sender, receiver) = packet::packet();
-        let sending = thread::spawn(move || drop(sender.send(Parcel::new(7)).map_err(Parcel::open)));
-        match receiver.refuse() {
-            Ok(()) => {}
-            Err(receiver) => drop(receiver),
-        }
-        sending.join().unwrap();
+        let sending = thread::spawn(move || sender.send(Parcel::new(7)).is_err_and(|back| back.open() == 7));
+        // It comes back if it was refused.
+        let is_refused = receiver.refuse().is_ok();
+        assert_eq!(sending.join().unwrap(), is_refused);
     });
 }
 
