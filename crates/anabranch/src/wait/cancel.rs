@@ -247,7 +247,8 @@ impl CancelScope {
 
     /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
-        if self.is_enlisted.load(Ordering::Acquire) {
+        // Whoever enlisted it waited in it or below, and has ended.
+        if self.is_enlisted.load(Ordering::Relaxed) {
             let _tree = lock(&self.tree().lock);
             self.links.waiter.set(ptr::null());
         }

@@ -23,11 +23,12 @@ use crate::{
             card::{Card, State},
             jobs::Job,
             ready::{Inbox, Linked},
+            root::Root,
         },
         registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::sync::{AtomicPtr, Ordering, spin_while},
+    sys::sync::Ordering,
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -45,8 +46,6 @@ use std::{
     thread,
 };
 
-const BUSY: *mut CancelScope = ptr::without_provenance_mut(1);
-
 /// See the [module](self).
 #[repr(C)]
 pub(crate) struct Fiber {
@@ -62,8 +61,8 @@ pub(crate) struct Fiber {
     timer: Cell<Option<Key>>,
     budget: Cell<u32>,
     guarded: UnsafeCell<Option<Guarded>>,
-    /// The scope of the fiber, if no parent waits for it: to be cancelled when the pool ends. `BUSY` while that is done.
-    root: AtomicPtr<CancelScope>,
+    /// To be cancelled when the pool ends.
+    root: Root,
     locals: Locals,
     card: Card,
 }
@@ -118,7 +117,7 @@ impl Fiber {
             timer: Cell::new(None),
             budget: Cell::new(0),
             guarded: UnsafeCell::new(None),
-            root: AtomicPtr::new(ptr::null_mut()),
+            root: Root::new(),
             locals: Locals::new(),
             card: Card::new(),
         }
@@ -236,7 +235,7 @@ impl Fiber {
 
     /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
-        self.root.store(ptr::from_ref(scope).cast_mut(), Ordering::Release);
+        self.root.set(scope);
         if self.home().registry().is_some_and(Registry::closes_without) {
             scope.cancel();
         }
@@ -244,20 +243,12 @@ impl Fiber {
 
     /// The scope may end afterwards.
     pub(crate) fn clear_root(&self, scope: &CancelScope) {
-        let own = ptr::from_ref(scope).cast_mut();
-        let clear = || self.root.compare_exchange(own, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
-        // Failing, somebody cancels it just now.
-        spin_while(|| clear().is_err());
+        self.root.clear(scope);
     }
 
     /// Cancels the fiber if no parent will do it. For whoever closes the pool, from any thread.
     pub(crate) fn cancel_root(&self) {
-        let root = self.root.load(Ordering::Relaxed);
-        if !root.is_null() && self.root.compare_exchange(root, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-            // SAFETY: the fiber does not clear what is busy, and the scope stays until it is cleared.
-            unsafe { (*root).cancel() };
-            self.root.store(root, Ordering::Release);
-        }
+        self.root.cancel();
     }
 
     /// Tells the handler of overflows what this fiber, which runs, is called.

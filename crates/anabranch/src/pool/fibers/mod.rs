@@ -11,6 +11,7 @@ pub(crate) mod jobs;
 pub(crate) mod limits;
 pub(crate) mod local;
 pub(crate) mod ready;
+pub(crate) mod root;
 pub(crate) mod thread;
 pub(crate) mod watch;
 

@@ -1,0 +1,70 @@
+//! A pool that closes: a fiber that begins meanwhile is cancelled all the same, and its scope stays until that is done.
+
+use super::{
+    explore,
+    strand::{Thread, reason},
+};
+use crate::{
+    pool::fibers::root::Root,
+    sys::{
+        barrier::Fence,
+        sync::{Arc, AtomicBool, Ordering},
+    },
+    time::NEVER,
+    wait::{
+        cancel::CancelScope,
+        cx::Strand,
+        slot::{Slot, SlotWait},
+        waiter::Outcome,
+    },
+};
+use loom::thread;
+use std::ptr;
+
+struct Pool {
+    is_closing: AtomicBool,
+    fence: Fence,
+    root: Root,
+}
+
+impl Pool {
+    /// As `Registry::close`.
+    fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        self.fence.rare();
+        self.root.cancel();
+    }
+
+    /// As a spawned fiber. Its scope is written to before it can be found, and when it can be found no more.
+    fn run_fiber(&self) {
+        let strand = Thread::new();
+        let scope = CancelScope::root(ptr::null());
+        // SAFETY: nobody knows of the scope yet; detached at the end.
+        unsafe { scope.attach(strand.waiter()) };
+        self.root.set(&scope);
+        self.fence.frequent();
+        if self.is_closing.load(Ordering::Acquire) {
+            scope.cancel();
+        }
+        let never = Slot::new();
+        assert_eq!(strand.cx(&scope).wait(&SlotWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+        self.root.clear(&scope);
+        // SAFETY: nobody knows of the scope any more.
+        unsafe { scope.attach(ptr::null()) };
+    }
+}
+
+#[test]
+fn models_root_a_fiber_begins_while_the_pool_closes() {
+    for fence in [Fence::Asymmetric, Fence::Symmetric] {
+        explore(&format!("root, a fiber and who closes, {fence:?}"), None, move || {
+            let pool = Arc::new(Pool { is_closing: AtomicBool::new(false), fence, root: Root::new() });
+            let other = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.close()
+            });
+            pool.run_fiber();
+            other.join().unwrap();
+        });
+    }
+}

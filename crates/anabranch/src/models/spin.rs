@@ -1,0 +1,26 @@
+//! The spin lock: one at a time, and each sees what the one before did.
+
+use super::explore;
+use crate::sys::{
+    spin::SpinLock,
+    sync::{Arc, Cell},
+};
+use loom::thread;
+
+#[test]
+fn models_spin_one_at_a_time() {
+    explore("spin lock, two threads", None, || {
+        let lock = Arc::new(SpinLock::new(Cell::new(0)));
+        let count = |lock: &SpinLock<Cell<u32>>| {
+            let guard = lock.lock();
+            guard.set(guard.get() + 1);
+        };
+        let other = thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || count(&lock)
+        });
+        count(&lock);
+        other.join().unwrap();
+        assert_eq!(lock.lock().get(), 2);
+    });
+}
