@@ -43,11 +43,13 @@ impl Trigger {
     }
 
     /// What makes it happen.
+    #[must_use = "without a signal it never happens"]
     pub fn signal(&self) -> Signal {
         Signal { slot: Arc::clone(&self.slot) }
     }
 
     /// Whether it has happened.
+    #[must_use]
     pub fn is_signalled(&self) -> bool {
         self.slot.is_notified()
     }
