@@ -5,7 +5,7 @@ mod common;
 use anabranch::{Cancelled, Cx, Spawner};
 use common::{
     LONG, Tally,
-    fibers::{Event, FOREVER, in_all_pools, until, until_waiting, with_every_cx},
+    fibers::{Event, FOREVER, in_all_pools, until, until_in, until_waiting, with_every_cx},
     panic_text, pool, watchdog,
 };
 use std::{
@@ -244,13 +244,19 @@ fn the_wait_of_a_scope_is_not_cancelled() {
 #[test]
 fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
     with_every_cx(|cx| {
+        let gate = Event::default();
         let result = cx.scope(|s| {
             let handles: Vec<_> = (0..5).map(|_| s.spawn(|cx| (cx.sleep(FOREVER), cx.check()))).collect();
+            let shielded = s.spawn(|cx| cx.shield(|cx| gate.wait(cx)));
             s.cancel();
             // Spawned when it is cancelled already: begins, and finds out.
             let late = s.spawn(|cx| cx.check());
             assert_eq!(s.sleep(FOREVER), Err(Cancelled));
-            assert!(matches!(handles.into_iter().next().unwrap().join(s), Err(Cancelled)), "the wait is in the scope");
+            assert!(matches!(shielded.join(s), Err(Cancelled)), "the wait is in the scope");
+            gate.set();
+            for handle in handles {
+                assert_eq!(handle.join(cx), Ok((Err(Cancelled), Err(Cancelled))));
+            }
             while !late.is_finished() {
                 s.yield_now();
             }
@@ -258,6 +264,23 @@ fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
         });
         assert_eq!(result, Ok(Err(Cancelled)));
         assert_eq!((cx.check(), cx.sleep(Duration::ZERO)), (Ok(()), Ok(())));
+    });
+}
+
+#[test]
+fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
+    with_every_cx(|cx| {
+        cx.scope(|s| {
+            let [one, other] = [1, 2].map(|n| s.spawn(move |_| n));
+            let mut slow = s.spawn(|cx| cx.sleep(FOREVER));
+            slow = slow.try_join().expect_err("it sleeps");
+            until_in(cx, || one.is_finished() && other.is_finished());
+            s.cancel();
+            assert_eq!((s.check(), one.join(s)), (Err(Cancelled), Ok(1)));
+            assert_eq!(other.try_join().unwrap(), Ok(2));
+            until_in(cx, || slow.is_finished());
+            assert_eq!(slow.join(s), Ok(Err(Cancelled)));
+        });
     });
 }
 
@@ -342,16 +365,13 @@ fn surplus_panics_go_to_the_panic_handler() {
 fn races_and_maps_leave_nothing_behind() {
     with_every_cx(|cx| {
         let tally = Tally::default();
-        let winner = cx.race_iter((0..10u64).map(|i| {
-            let (value, result) = (tally.make(), tally.make());
-            move |cx: &Cx<'_>| {
-                let _value = value;
-                if i != 4 {
-                    let _ = cx.sleep(FOREVER);
-                }
-                (i, result)
+        let items = (0..10u64).map(|i| (i, tally.make(), tally.make()));
+        let winner = cx.race_iter(items, |cx, (i, _value, result)| {
+            if i != 4 {
+                let _ = cx.sleep(FOREVER);
             }
-        }));
+            (i, result)
+        });
         assert_eq!(winner.map(|(i, _)| i), Some(4));
         let text = panic_text(|| {
             cx.race((
@@ -363,7 +383,7 @@ fn races_and_maps_leave_nothing_behind() {
             ));
         });
         assert_eq!(text, "racer");
-        assert!(cx.race_iter(std::iter::empty::<fn(&Cx<'_>) -> u32>()).is_none());
+        assert!(cx.race_iter(0..0, |_, i| i).is_none());
 
         let failed = cx.map(3, (0..100u32).map(|i| (i, tally.make())), |cx, (i, value)| {
             cx.sleep(Duration::from_micros(50))?;
