@@ -10,7 +10,10 @@
 //!
 //! The three addresses are listeners that the example makes itself: one refuses, one never says a word, one greets.
 
-use anabranch::{Cancelled, Cx, WaitError, wait::Trigger};
+use anabranch::{
+    Cancelled, Cx, WaitError,
+    wait::{Signal, Trigger},
+};
 use async_io::Async;
 use std::{
     error::Error,
@@ -71,6 +74,15 @@ fn demonstrate(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An address to try, and what it hears of the one before and tells the one after.
+struct Attempt<'a> {
+    name: &'a str,
+    address: SocketAddr,
+    before: Option<(Trigger, Trigger)>,
+    has_begun: Signal,
+    has_failed: Signal,
+}
+
 /// The name of the address that was the first to greet, and its greeting.
 fn connect<'a>(
     cx: &Cx<'_>,
@@ -82,32 +94,32 @@ fn connect<'a>(
     let attempts = addresses.iter().map(|&(name, address)| {
         let [begun, failed] = [Trigger::new(), Trigger::new()];
         let (has_begun, has_failed) = (begun.signal(), failed.signal());
-        let before = before.replace((begun, failed));
-        move |cx: &Cx<'_>| {
-            if let Some((mut begun, mut failed)) = before {
-                begun.wait(cx)?;
-                // Who fails gives its turn away; who takes its time loses it.
-                if failed.wait_timeout(cx, delay) == Err(WaitError::Cancelled) {
-                    return Err(Cancelled.into());
-                }
+        Attempt { name, address, before: before.replace((begun, failed)), has_begun, has_failed }
+    });
+    let result = cx.race_ok(attempts, |cx, attempt| {
+        if let Some((mut begun, mut failed)) = attempt.before {
+            begun.wait(cx)?;
+            // Who fails gives its turn away; who takes its time loses it.
+            if failed.wait_timeout(cx, delay) == Err(WaitError::Cancelled) {
+                return Err(Cancelled.into());
             }
-            has_begun.send();
-            let say = |what: &str| println!("{:4} ms: {name} {what}", start.elapsed().as_millis());
-            say("begins");
-            match greeting(cx, address) {
-                Ok(text) => {
-                    say("greets");
-                    Ok((name, text))
-                }
-                Err(error) => {
-                    say(if error.is::<Cancelled>() { "is given up" } else { "fails" });
-                    has_failed.send();
-                    Err(format!("{name}: {error}").into())
-                }
+        }
+        attempt.has_begun.send();
+        let say = |what: &str| println!("{:4} ms: {} {what}", start.elapsed().as_millis(), attempt.name);
+        say("begins");
+        match greeting(cx, attempt.address) {
+            Ok(text) => {
+                say("greets");
+                Ok((attempt.name, text))
+            }
+            Err(error) => {
+                say(if error.is::<Cancelled>() { "is given up" } else { "fails" });
+                attempt.has_failed.send();
+                Err(format!("{}: {error}", attempt.name).into())
             }
         }
     });
-    cx.race_ok(attempts).map_err(|errors: Vec<Failure>| {
+    result.map_err(|errors: Vec<Failure>| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         format!("no address answered ({})", errors.join("; ")).into()
     })

@@ -9,7 +9,7 @@
 //! - [`scope`] spawns any number of tasks that borrow from their parent, which waits for all of them.
 //! - [`run`] and [`spawn`] give out a [`Cx`], the permission to wait. With it [fibers](spawn) wait for each other, for time,
 //!   for locks ([`sync`]) and for futures ([`Cx::block_on`]), a million of them if need be, inside parallel code too:
-//!   [`Cx::join`], [`Cx::scope`], [`Cx::race`], [`Cx::map`], [`Cx::timeout`].
+//!   [`Cx::join`], [`Cx::try_join`], [`Cx::scope`], [`Cx::race`], [`Cx::map`], [`Cx::timeout`].
 //! - [`Pool`] is for those who want threads of their own; everybody else uses the default pool without a word about it.
 //!
 //! ```

@@ -218,7 +218,7 @@ fn futures_in_fibers() {
             std::future::pending::<()>().await;
         });
         never.cancel();
-        assert!(matches!(pool.run(|cx| never.join(cx)), Err(anabranch::JoinError::Cancelled)));
+        assert!(matches!(pool.run(|cx| never.join(cx)), Err(anabranch::JoinError::Aborted)));
         tally.assert_all_dropped();
 
         let late = on_fiber(pool, |cx| {
@@ -243,7 +243,7 @@ fn a_waker_outlives_the_wait() {
             cx.sleep(FOREVER)
         });
         let waker: Waker = receive.recv().unwrap();
-        common::fibers::until_waiting(&pool, 1);
+        until(|| pool.fibers().iter().any(|fiber| fiber.waits_for() == Some("sleep")));
         waker.wake_by_ref();
         assert!(!handle.is_finished());
         handle.cancel();

@@ -276,13 +276,32 @@ fn a_canceller_may_be_used_at_any_time() {
     with_every_cx(|cx| {
         let kept = cx.cancellable(|cx, canceller| {
             let copy = canceller.clone();
+            assert!(!copy.is_cancelled());
             canceller.cancel();
             canceller.cancel();
+            assert!(copy.is_cancelled());
             assert_eq!(cx.sleep(FOREVER), Err(Cancelled));
             copy
         });
         kept.cancel();
-        assert_eq!(cx.check(), Ok(()));
+        assert_eq!((kept.is_cancelled(), cx.check()), (true, Ok(())));
+        let kept = cx.cancellable(|_, canceller| canceller);
+        kept.cancel();
+        assert!(!kept.is_cancelled(), "the scope had ended");
+        // By what is around it.
+        let kept = cx.cancellable(|cx, outer| {
+            cx.cancellable(|_, inner| {
+                outer.cancel();
+                assert!(inner.is_cancelled());
+                inner
+            })
+        });
+        assert!(kept.is_cancelled());
+        let handle = anabranch::spawn(|cx| cx.sleep(FOREVER));
+        let canceller = handle.canceller();
+        assert!(!canceller.is_cancelled());
+        handle.cancel();
+        assert!(canceller.is_cancelled());
         // While the scope ends.
         for _ in 0..20 {
             cx.cancellable(|cx, canceller| {

@@ -3,11 +3,11 @@
 
 mod common;
 
-use anabranch::{Cx, Pool};
+use anabranch::{Cancelled, Cx, Pool};
 use common::{
-    LONG,
-    fibers::{Event, Meeting, in_all_pools, on_fiber, with_every_cx},
-    sum_to, watchdog,
+    LONG, Tally,
+    fibers::{Event, FOREVER, Meeting, in_all_pools, on_fiber, with_every_cx},
+    panic_text, sum_to, watchdog,
 };
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -187,5 +187,89 @@ fn what_is_not_send_stays_in_the_first_half() {
             },
         );
         assert_eq!((counter.get(), b.as_str()), (10, "b"));
+    });
+}
+
+#[derive(Debug, PartialEq)]
+enum Failure {
+    Own(u32),
+    Cancelled,
+}
+
+impl From<Cancelled> for Failure {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+#[test]
+fn a_half_that_fails_cancels_the_other() {
+    with_every_cx(|cx| {
+        let fails = |cx: &Cx<'_>| {
+            cx.yield_now();
+            Err::<u32, _>(Failure::Own(1))
+        };
+        let sleeps = |cx: &Cx<'_>| {
+            cx.sleep(FOREVER)?;
+            Ok(2)
+        };
+        assert_eq!(cx.try_join(fails, sleeps), Err(Failure::Own(1)));
+        // The other way round the first has to wait before the second begins.
+        assert_eq!(cx.try_join(sleeps, fails), Err(Failure::Own(1)));
+        assert_eq!(cx.try_join(|_| Ok::<_, Failure>(1), |_| Ok("two")), Ok((1, "two")));
+        assert_eq!(cx.check(), Ok(()), "only what is inside is cancelled");
+    });
+}
+
+#[test]
+fn of_two_failures_the_first_in_time_is_returned() {
+    with_every_cx(|cx| {
+        let (a, b) = (Event::default(), Event::default());
+        let first = |own: &Event, n| {
+            own.set();
+            Err::<(), _>(Failure::Own(n))
+        };
+        // It fails when the other has, or is cancelled while it waits for that.
+        let second = |cx: &Cx<'_>, other: &Event, n| {
+            other.wait(cx)?;
+            cx.sleep(FOREVER).map_err(|Cancelled| Failure::Own(n))
+        };
+        let outcome = cx.try_join(|cx| second(cx, &b, 1), |_| first(&b, 2));
+        assert!(matches!(outcome, Err(Failure::Own(2))), "{outcome:?}");
+        // If the first has failed before the second has begun, the second does not begin.
+        let outcome = cx.try_join(|_| first(&a, 1), |cx| second(cx, &a, 2));
+        assert!(matches!(outcome, Err(Failure::Own(1))), "{outcome:?}");
+        // From outside.
+        let outcome = cx.cancellable(|cx, canceller| {
+            cx.try_join(
+                |cx| {
+                    canceller.cancel();
+                    Ok::<_, Failure>(cx.check()?)
+                },
+                |cx| Ok(cx.sleep(FOREVER)?),
+            )
+        });
+        assert_eq!(outcome, Err(Failure::Cancelled));
+    });
+}
+
+#[test]
+fn what_two_that_fail_leave_behind_is_dropped() {
+    with_every_cx(|cx| {
+        let tally = Tally::default();
+        for (one_fails, other_fails) in [(false, false), (false, true), (true, false), (true, true)] {
+            let half = |fails| {
+                let (value, error) = (tally.make(), tally.make());
+                move |cx: &Cx<'_>| {
+                    cx.yield_now();
+                    if fails { Err(error) } else { Ok(value) }
+                }
+            };
+            let outcome = cx.try_join(half(one_fails), half(other_fails));
+            assert_eq!(outcome.is_err(), one_fails || other_fails);
+        }
+        tally.assert_all_dropped();
+        let text = panic_text(|| _ = cx.try_join(|cx| cx.sleep(FOREVER), |_| -> Result<(), _> { panic!("b") }));
+        assert_eq!(text, "b");
     });
 }

@@ -17,16 +17,13 @@ use std::{
 fn races_and_maps_leave_nothing_behind() {
     with_every_cx(|cx| {
         let tally = Tally::default();
-        let winner = cx.race_iter((0..10u64).map(|i| {
-            let (value, result) = (tally.make(), tally.make());
-            move |cx: &Cx<'_>| {
-                let _value = value;
-                if i != 4 {
-                    let _ = cx.sleep(FOREVER);
-                }
-                (i, result)
+        let items = (0..10u64).map(|i| (i, tally.make(), tally.make()));
+        let winner = cx.race_iter(items, |cx, (i, _value, result)| {
+            if i != 4 {
+                let _ = cx.sleep(FOREVER);
             }
-        }));
+            (i, result)
+        });
         assert_eq!(winner.map(|(i, _)| i), Some(4));
         let text = panic_text(|| {
             cx.race((
@@ -38,7 +35,7 @@ fn races_and_maps_leave_nothing_behind() {
             ));
         });
         assert_eq!(text, "racer");
-        assert!(cx.race_iter(std::iter::empty::<fn(&Cx<'_>) -> u32>()).is_none());
+        assert!(cx.race_iter(0..0, |_, i| i).is_none());
 
         let failed = cx.map(3, (0..100u32).map(|i| (i, tally.make())), |cx, (i, value)| {
             cx.sleep(Duration::from_micros(50))?;

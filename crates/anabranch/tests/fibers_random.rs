@@ -254,8 +254,8 @@ impl World {
                 self.run(cx, inner)?
             }
             Program::Race(racers) => {
-                let racer = |program| move |cx: &Cx<'_>| self.run(cx, program).map(|value| (value, self.tally.make()));
-                cx.race_iter(racers.iter().map(racer)).expect("there is one")?.0
+                let racer = |cx: &Cx<'_>, program| self.run(cx, program).map(|value| (value, self.tally.make()));
+                cx.race_iter(racers.iter(), racer).expect("there is one")?.0
             }
             Program::Timeout(micros, inner) => {
                 let body = |cx: &Cx<'_>| Ok((self.run(cx, inner)?, self.tally.make()));

@@ -6,7 +6,7 @@ mod common;
 use anabranch::{Cancelled, Cx, Spawner};
 use common::{
     LONG, Tally,
-    fibers::{Event, FOREVER, in_all_pools, until, until_waiting, with_every_cx},
+    fibers::{Event, FOREVER, in_all_pools, until, until_in, until_waiting, with_every_cx},
     panic_text, pool, watchdog,
 };
 use std::{
@@ -245,13 +245,19 @@ fn the_wait_of_a_scope_is_not_cancelled() {
 #[test]
 fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
     with_every_cx(|cx| {
+        let gate = Event::default();
         let result = cx.scope(|s| {
             let handles: Vec<_> = (0..5).map(|_| s.spawn(|cx| (cx.sleep(FOREVER), cx.check()))).collect();
+            let shielded = s.spawn(|cx| cx.shield(|cx| gate.wait(cx)));
             s.cancel();
             // Spawned when it is cancelled already: begins, and finds out.
             let late = s.spawn(|cx| cx.check());
             assert_eq!(s.sleep(FOREVER), Err(Cancelled));
-            assert!(matches!(handles.into_iter().next().unwrap().join(s), Err(Cancelled)), "the wait is in the scope");
+            assert!(matches!(shielded.join(s), Err(Cancelled)), "the wait is in the scope");
+            gate.set();
+            for handle in handles {
+                assert_eq!(handle.join(cx), Ok((Err(Cancelled), Err(Cancelled))));
+            }
             while !late.is_finished() {
                 s.yield_now();
             }
@@ -259,6 +265,23 @@ fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
         });
         assert_eq!(result, Ok(Err(Cancelled)));
         assert_eq!((cx.check(), cx.sleep(Duration::ZERO)), (Ok(()), Ok(())));
+    });
+}
+
+#[test]
+fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
+    with_every_cx(|cx| {
+        cx.scope(|s| {
+            let [one, other] = [1, 2].map(|n| s.spawn(move |_| n));
+            let mut slow = s.spawn(|cx| cx.sleep(FOREVER));
+            slow = slow.try_join().expect_err("it sleeps");
+            until_in(cx, || one.is_finished() && other.is_finished());
+            s.cancel();
+            assert_eq!((s.check(), one.join(s)), (Err(Cancelled), Ok(1)));
+            assert_eq!(other.try_join().unwrap(), Ok(2));
+            until_in(cx, || slow.is_finished());
+            assert_eq!(slow.join(s), Ok(Err(Cancelled)));
+        });
     });
 }
 

@@ -5,7 +5,7 @@ mod common;
 use anabranch::{Cancelled, JoinError, JoinHandle, Pool};
 use common::{
     LONG, Tally,
-    fibers::{Event, FOREVER, in_all_pools, on_fiber, until, until_waiting},
+    fibers::{Event, FOREVER, in_all_pools, on_fiber, until, until_in, until_waiting, with_every_cx},
     pool, watchdog,
 };
 use std::{
@@ -221,6 +221,45 @@ fn a_wait_for_a_handle_can_be_cancelled_and_the_handle_kept() {
         assert_eq!(cancelled, Err(Cancelled));
         gate.set();
         assert_eq!(pool.run(|cx| slow.join(cx)).unwrap(), Ok(7));
+    });
+}
+
+#[test]
+fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
+    with_every_cx(|cx| {
+        cx.cancellable(|cx, canceller| {
+            let [mut ended, panicked] = [1, 0].map(|n| anabranch::spawn(move |_| 10 / n));
+            let slow = anabranch::spawn(|cx| cx.sleep(FOREVER));
+            until_in(cx, || ended.is_finished() && panicked.is_finished());
+            canceller.cancel();
+            assert_eq!((cx.check(), ended.wait(cx)), (Err(Cancelled), Ok(())));
+            assert_eq!(ended.join(cx).unwrap(), 10);
+            assert!(matches!(panicked.join(cx), Err(JoinError::Panicked(_))));
+            slow.cancel();
+            // That one may have ended or not.
+            assert!(matches!(slow.join(cx), Err(JoinError::Cancelled) | Ok(Err(Cancelled))));
+            let slower = anabranch::spawn(|cx| cx.sleep(FOREVER));
+            let canceller = slower.canceller();
+            assert!(matches!(slower.join(cx), Err(JoinError::Cancelled)));
+            canceller.cancel();
+        });
+    });
+}
+
+#[test]
+fn a_handle_comes_back_until_the_fiber_has_ended() {
+    with_every_cx(|cx| {
+        let (gate, tally) = (Event::default(), Tally::default());
+        let (value, waits) = (tally.make(), gate.clone());
+        let mut handle = anabranch::spawn(move |cx| (waits.wait(cx).unwrap(), value).1);
+        for _ in 0..10 {
+            handle = handle.try_join().err().expect("it waits");
+            cx.yield_now();
+        }
+        gate.set();
+        until_in(cx, || handle.is_finished());
+        drop(handle.try_join().unwrap().unwrap());
+        tally.assert_all_dropped();
     });
 }
 

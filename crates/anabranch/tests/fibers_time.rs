@@ -282,16 +282,19 @@ fn who_is_cancelled_from_outside_has_not_timed_out() {
         assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), (Err(WaitError::Cancelled), Err(Cancelled)));
 
         // Both: the time was up first, and then the scope around it was cancelled. It has to end in any case.
-        let handle = pool.spawn(|cx| {
+        let has_noticed = Event::default();
+        let notices = has_noticed.clone();
+        let handle = pool.spawn(move |cx| {
             cx.timeout(5 * SECOND, |cx| {
                 assert_eq!(cx.sleep(FOREVER), Err(Cancelled));
+                notices.set();
                 cx.shield(|cx| cx.sleep(5 * SECOND))?;
                 Ok::<_, WaitError>(cx.check()?)
             })
         });
         until_waiting(pool, 1);
         manual.advance(5 * SECOND);
-        until(|| pool.stats().total().switches >= 2);
+        until(|| has_noticed.is_set());
         until_waiting(pool, 1);
         handle.cancel();
         manual.advance(5 * SECOND);

@@ -421,7 +421,9 @@ fn a_wait_ends_at_its_deadline() {
         let by_scope = pool.spawn({
             let mutex = Arc::clone(&mutex);
             move |cx| {
-                cx.timeout(Duration::from_secs(60), |cx| Ok(mutex.lock(cx).map(drop)?)) == Err(WaitError::TimedOut)
+                let locked =
+                    cx.timeout(Duration::from_secs(60), |cx| mutex.lock(cx).map_err(WaitError::from).map(drop));
+                locked == Err(WaitError::TimedOut)
             }
         });
         until_waiting(&pool, 3, "Mutex::lock");

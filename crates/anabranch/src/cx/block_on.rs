@@ -67,7 +67,8 @@ impl Cx<'_> {
 
 /// Runs a future on the pool that the caller is in, or else on the default one.
 ///
-/// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the future.
+/// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the
+/// future; its handle says [`JoinError::Aborted`] then.
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.
@@ -82,7 +83,7 @@ where
     F::Output: Send + 'static,
 {
     match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, None, |cx| cx.block_on(future).map_err(JoinError::from)),
+        Some(registry) => spawn_task(registry, None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
         None => Pool::default().spawn_async(future),
     }
 }
@@ -94,6 +95,6 @@ impl Pool {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_task(self.registry(), None, |cx| cx.block_on(future).map_err(JoinError::from))
+        spawn_task(self.registry(), None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
     }
 }

@@ -1,7 +1,7 @@
 //! Handles that cancel.
 
 use crate::{
-    sys::sync::{Mutex, lock},
+    sys::sync::{AtomicBool, Mutex, Ordering, lock},
     wait::{Cx, cancel::CancelScope},
 };
 use std::{fmt, sync::Arc};
@@ -10,42 +10,65 @@ use std::{fmt, sync::Arc};
 ///
 /// It can be kept for longer than the scope; then it does nothing.
 #[derive(Clone)]
-pub struct Canceller(Arc<dyn Fn() + Send + Sync>);
+pub struct Canceller(Arc<dyn Cancel>);
+
+/// What a [`Canceller`] cancels.
+pub(super) trait Cancel: Send + Sync {
+    fn cancel(&self);
+
+    fn is_cancelled(&self) -> bool;
+}
 
 impl Canceller {
-    pub(super) fn new(cancel: impl Fn() + Send + Sync + 'static) -> Self {
-        Self(Arc::new(cancel))
+    pub(super) fn new(target: impl Cancel + 'static) -> Self {
+        Self(Arc::new(target))
     }
 
     /// Cancels the scope: all waits in it return [`Cancelled`](crate::Cancelled), those that go on and those to come. Nobody is
     /// waited for. Linear in the number of scopes below that have waited.
     pub fn cancel(&self) {
-        (self.0)();
+        self.0.cancel();
+    }
+
+    /// Whether the scope has been cancelled, by whomever, be it over or not. Does not look at deadlines.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
     }
 }
 
 impl fmt::Debug for Canceller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Canceller").finish_non_exhaustive()
+        f.debug_struct("Canceller").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
     }
 }
 
 /// A scope for as long as it is there.
-struct Target(Mutex<*const CancelScope>);
+struct Target {
+    scope: Mutex<*const CancelScope>,
+    /// What there was to say when the scope ended; guarded by the lock.
+    was_cancelled: AtomicBool,
+}
 
 // SAFETY: a scope is made for sharing, and is not touched after its end: see `Forget`.
 unsafe impl Send for Target {}
 // SAFETY: as above.
 unsafe impl Sync for Target {}
 
-impl Target {
+impl Cancel for Arc<Target> {
     fn cancel(&self) {
         // The lock keeps the scope from ending meanwhile.
-        let scope = lock(&self.0);
+        let scope = lock(&self.scope);
         // SAFETY: `Forget` clears it before the scope ends.
         if let Some(scope) = unsafe { scope.as_ref() } {
             scope.cancel();
         }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let scope = lock(&self.scope);
+        // SAFETY: as above.
+        unsafe { scope.as_ref() }.map_or_else(|| self.was_cancelled.load(Ordering::Relaxed), CancelScope::is_cancelled)
     }
 }
 
@@ -54,7 +77,11 @@ struct Forget<'a>(&'a Target);
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.0) = std::ptr::null();
+        let mut scope = lock(&self.0.scope);
+        // SAFETY: it is there until this has cleared it.
+        let was_cancelled = unsafe { (**scope).is_cancelled() };
+        self.0.was_cancelled.store(was_cancelled, Ordering::Relaxed);
+        *scope = std::ptr::null();
     }
 }
 
@@ -76,12 +103,9 @@ impl Cx<'_> {
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
         let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
-        let target = Arc::new(Target(Mutex::new(&raw const scope)));
+        let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
         let _forget = Forget(&target);
-        let canceller = Canceller::new({
-            let target = Arc::clone(&target);
-            move || target.cancel()
-        });
+        let canceller = Canceller::new(Arc::clone(&target));
         body(&Cx::new(self.strand, &scope, self.deadline, self.locals), canceller)
     }
 

@@ -9,6 +9,7 @@ use crate::{
     join::{Fork, Job},
     pool::worker::Worker,
     scope::report,
+    sys::sync::{AtomicBool, Ordering},
     wait::{
         Cx,
         cancel::CancelScope,
@@ -125,6 +126,61 @@ impl Cx<'_> {
                 rb.discard();
                 resume_unwind(panic)
             }
+        }
+    }
+
+    /// As [`join`](Self::join), for closures that may fail: the first error cancels the other closure, and is returned
+    /// when that has ended. If `a` fails before `b` has begun, `b` is not begun any more.
+    ///
+    /// # Errors
+    /// The first error, in time.
+    ///
+    /// # Panics
+    /// As there.
+    ///
+    /// ```
+    /// use anabranch::WaitError;
+    /// use std::{io, time::Duration};
+    ///
+    /// anabranch::run(|cx| {
+    ///     let both = cx.try_join(|_| Ok::<_, WaitError>(1), |_| Ok("two"));
+    ///     assert_eq!(both, Ok((1, "two")));
+    ///     let failed: io::Result<((), ())> = cx.try_join(
+    ///         |cx| Ok(cx.sleep(Duration::from_secs(3600))?), // Cancelled, so nobody waits for an hour.
+    ///         |_| Err(io::ErrorKind::NotFound.into()),
+    ///     );
+    ///     assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::NotFound);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn try_join<A, B, RA, RB, E>(&self, a: A, b: B) -> Result<(RA, RB), E>
+    where
+        A: FnOnce(&Cx<'_>) -> Result<RA, E>,
+        B: FnOnce(&Cx<'_>) -> Result<RB, E> + Send,
+        RB: Send,
+        E: Send,
+    {
+        // SAFETY: as in `join`.
+        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
+        // Relaxed: it only says which came first, and the join orders all else.
+        let has_failed = AtomicBool::new(false);
+        let fail = |error: E| {
+            let is_first = !has_failed.swap(true, Ordering::Relaxed);
+            scope.cancel();
+            (error, is_first)
+        };
+        let results = Cx::new(self.strand, &scope, self.deadline, self.locals).join(
+            |cx| a(cx).map_err(fail),
+            |cx| {
+                // It has not begun, so it was the other one.
+                let is_wanted = !has_failed.load(Ordering::Relaxed);
+                is_wanted.then(|| b(cx).map_err(fail))
+            },
+        );
+        match results {
+            (Ok(ra), Some(Ok(rb))) => Ok((ra, rb)),
+            (Err((error, true)), _) | (_, Some(Err((error, _)))) | (Err((error, false)), _) => Err(error),
+            (Ok(_), None) => unreachable!("the second half is left out when the first has failed"),
         }
     }
 

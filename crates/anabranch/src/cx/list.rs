@@ -1,4 +1,5 @@
-//! The fibers of a pool, for people to look at: the first thing one wants when a program hangs.
+//! The fibers of a pool, and the threads that wait in it, for people to look at: the first thing one wants when a
+//! program hangs.
 
 use crate::pool::{Pool, fibers::card::State, registry::Registry, worker::Worker};
 use std::{fmt, panic::Location, sync::Arc};
@@ -17,7 +18,7 @@ pub enum FiberState {
     Waiting,
 }
 
-/// What is known of a fiber, as of a moment ago. See [`Pool::fibers`].
+/// What is known of a fiber, or of a thread that waits, as of a moment ago. See [`Pool::fibers`].
 #[derive(Debug, Clone)]
 pub struct FiberInfo {
     name: Option<Arc<str>>,
@@ -25,10 +26,11 @@ pub struct FiberInfo {
     waits_for: Option<&'static str>,
     location: Option<&'static Location<'static>>,
     worker: Option<usize>,
+    is_thread: bool,
 }
 
 impl FiberInfo {
-    /// Its name, if it has one.
+    /// Its name, if it has one. Of a thread: that of the thread.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -48,7 +50,13 @@ impl FiberInfo {
         self.location
     }
 
-    /// The worker on which it was started.
+    /// Whether it is no fiber but a thread that waits inside [`run`](crate::run).
+    pub fn is_thread(&self) -> bool {
+        self.is_thread
+    }
+
+    /// The worker on which it was started. `None` for what has not started, and for a thread that is not one of the
+    /// pool's.
     pub fn worker(&self) -> Option<usize> {
         self.worker
     }
@@ -56,7 +64,8 @@ impl FiberInfo {
 
 impl fmt::Display for FiberInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.name().unwrap_or("unnamed"))?;
+        let kind = if self.is_thread { "thread " } else { "" };
+        write!(f, "{kind}{}: ", self.name().unwrap_or("unnamed"))?;
         match (self.state, self.waits_for, self.location) {
             (FiberState::Unstarted, ..) => f.write_str("not started")?,
             (FiberState::Ready, ..) => f.write_str("ready")?,
@@ -89,8 +98,20 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
                 waits_for: reason.map(|reason| *reason.what),
                 location: reason.map(|reason| reason.at),
                 worker: Some(worker.index),
+                is_thread: false,
             });
         });
+        if worker.card.state() == State::Suspended {
+            let reason = worker.card.reason();
+            list.push(FiberInfo {
+                name: worker.card.name(),
+                state: FiberState::Waiting,
+                waits_for: reason.map(|reason| *reason.what),
+                location: reason.map(|reason| reason.at),
+                worker: worker.is_own.then_some(worker.index),
+                is_thread: true,
+            });
+        }
     }
     for worker in registry.workers() {
         let unstarted = worker.fibers.jobs.names().into_iter().map(|name| FiberInfo {
@@ -99,6 +120,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
             waits_for: None,
             location: None,
             worker: None,
+            is_thread: false,
         });
         list.extend(unstarted);
     }
@@ -106,7 +128,8 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
 }
 
 impl Pool {
-    /// The fibers that are under way, and those that have not started. A moment's picture, put together while they go on.
+    /// The fibers that are under way, those that have not started, and the threads that wait inside [`run`](Self::run).
+    /// A moment's picture, put together while they go on.
     ///
     /// Linear in the most fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join) that was offered
     /// and taken back is counted among those that have not started until a worker comes across it.)

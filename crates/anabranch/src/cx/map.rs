@@ -70,7 +70,8 @@ impl Cx<'_> {
     /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the order of
     /// the items.
     ///
-    /// The items are taken from the iterator one by one, by whichever fiber is free, so it may be long or endless.
+    /// The items are taken from the iterator one by one, by whichever fiber is free, so it may be long or endless. With
+    /// a limit of `usize::MAX` each item that waits has a fiber of its own: all are under way at the same time.
     ///
     /// # Errors
     /// The first error, in time. The others are cancelled and waited for.
@@ -90,6 +91,7 @@ impl Cx<'_> {
     /// });
     /// assert_eq!(squares.unwrap()[9], 81);
     /// ```
+    #[track_caller]
     pub fn map<I, R, E, F>(&self, limit: usize, items: I, function: F) -> Result<Vec<R>, E>
     where
         I: IntoIterator,

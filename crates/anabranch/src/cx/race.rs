@@ -97,13 +97,15 @@ impl Cx<'_> {
     /// });
     /// assert_eq!(winner, Ok("hare"));
     /// ```
+    #[track_caller]
     pub fn race<R: Send>(&self, racers: impl Racers<R>) -> R {
         let finish = Finish::new(None);
         self.scope(|s| racers.start(s.spawner(), &finish));
         into_inner(finish).expect("a tuple has at least one closure, and those that panic do so here")
     }
 
-    /// As [`race`](Self::race), for any number of closures of one type. `None`: there were none.
+    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. `None`: there were
+    /// none.
     ///
     /// # Panics
     /// As there.
@@ -112,52 +114,54 @@ impl Cx<'_> {
     /// use std::time::Duration;
     ///
     /// let winner = anabranch::run(|cx| {
-    ///     cx.race_iter((1..=3).map(|n| {
-    ///         move |cx: &anabranch::Cx<'_>| {
-    ///             cx.sleep(Duration::from_millis(n * 20))?;
-    ///             Ok::<_, anabranch::Cancelled>(n)
-    ///         }
-    ///     }))
+    ///     cx.race_iter(1..=3, |cx, n| {
+    ///         cx.sleep(Duration::from_millis(n * 20))?;
+    ///         Ok::<_, anabranch::Cancelled>(n)
+    ///     })
     /// });
     /// assert_eq!(winner, Some(Ok(1)));
     /// ```
-    pub fn race_iter<F, R>(&self, racers: impl IntoIterator<Item = F>) -> Option<R>
+    #[track_caller]
+    pub fn race_iter<I, R, F>(&self, items: I, racer: F) -> Option<R>
     where
-        F: FnOnce(&Cx<'_>) -> R + Send,
+        I: IntoIterator,
+        I::Item: Send,
+        F: Fn(&Cx<'_>, I::Item) -> R + Sync,
         R: Send,
     {
-        let finish = Finish::new(None);
-        self.scope(|s| racers.into_iter().for_each(|racer| enter(s.spawner(), &finish, racer)));
+        let (finish, racer) = (Finish::new(None), &racer);
+        self.scope(|s| items.into_iter().for_each(|item| enter(s.spawner(), &finish, move |cx| racer(cx, item))));
         into_inner(finish)
     }
 
     /// As [`race_iter`](Self::race_iter), but only a success wins.
     ///
     /// # Errors
-    /// When none succeeds: all errors, in the order of the closures.
+    /// When none succeeds: all errors, in the order of the items.
     ///
     /// # Panics
     /// As there.
     ///
     /// ```
-    /// let results = ["refused", "42", "unreachable"];
-    /// let first = anabranch::run(|cx| cx.race_ok(results.map(|text| move |_: &anabranch::Cx<'_>| text.parse::<u32>())));
-    /// assert_eq!(first, Ok(42));
-    /// let none = anabranch::run(|cx| cx.race_ok(["refused"].map(|text| move |_: &anabranch::Cx<'_>| text.parse::<u32>())));
-    /// assert_eq!(none.unwrap_err().len(), 1);
+    /// let first = |texts: &[&str]| anabranch::run(|cx| cx.race_ok(texts, |_, text| text.parse::<u32>()));
+    /// assert_eq!(first(&["refused", "42", "unreachable"]), Ok(42));
+    /// assert_eq!(first(&["refused"]).unwrap_err().len(), 1);
     /// ```
-    pub fn race_ok<F, R, E>(&self, racers: impl IntoIterator<Item = F>) -> Result<R, Vec<E>>
+    #[track_caller]
+    pub fn race_ok<I, R, E, F>(&self, items: I, racer: F) -> Result<R, Vec<E>>
     where
-        F: FnOnce(&Cx<'_>) -> Result<R, E> + Send,
+        I: IntoIterator,
+        I::Item: Send,
+        F: Fn(&Cx<'_>, I::Item) -> Result<R, E> + Sync,
         R: Send,
         E: Send,
     {
         let finish = Finish::new(None);
         let errors = Mutex::new(Vec::new());
         self.scope(|s| {
-            let (finish, errors, spawner) = (&finish, &errors, s.spawner());
-            for (index, racer) in racers.into_iter().enumerate() {
-                spawner.spawn(move |cx| match racer(cx) {
+            let (finish, errors, racer, spawner) = (&finish, &errors, &racer, s.spawner());
+            for (index, item) in items.into_iter().enumerate() {
+                spawner.spawn(move |cx| match racer(cx, item) {
                     Ok(result) => {
                         lock(finish).get_or_insert(result);
                         spawner.cancel();

@@ -10,7 +10,7 @@
 //! which the parent acquires. The child's last touch of the ledger is in that notification, for which the parent waits.
 
 use crate::{
-    cx::spawn::Stage,
+    cx::spawn::{Stage, wait_for_end},
     pool::{
         fibers::{fiber::Fiber, jobs::Job},
         registry::Registry,
@@ -18,13 +18,11 @@ use crate::{
     },
     scope::{Panic, report},
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
-    time::NEVER,
     wait::{
         Cancelled, Cx,
         cancel::CancelScope,
         cx::{Deadline, Reason, Strand},
         slot::{Slot, SlotWait},
-        waiter::Outcome,
     },
 };
 use std::{
@@ -213,6 +211,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     /// });
     /// assert_eq!(count.into_inner(), 1);
     /// ```
+    #[must_use]
     pub fn spawner(&'scope self) -> Spawner<'scope, 'env> {
         self.spawner
     }
@@ -244,7 +243,7 @@ impl<'scope> Deref for FiberScope<'scope, '_> {
 
 impl fmt::Debug for FiberScope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spawner.fmt(f)
+        f.debug_struct("FiberScope").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
     }
 }
 
@@ -298,7 +297,7 @@ impl<'scope> Spawner<'scope, '_> {
 
 impl fmt::Debug for Spawner<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("is_cancelled", &self.ledger.cancel.is_cancelled()).finish_non_exhaustive()
+        f.debug_struct("Spawner").field("is_cancelled", &self.ledger.cancel.is_cancelled()).finish_non_exhaustive()
     }
 }
 
@@ -383,25 +382,34 @@ pub struct ScopedHandle<'scope, T> {
 }
 
 impl<T> ScopedHandle<'_, T> {
-    /// Waits for the fiber's result.
+    /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
+    /// cancelled scope too.
     ///
     /// # Errors
     /// When the wait was cancelled, as it is when the fiber panicked: the panic cancels the scope, and comes out of
     /// [`Cx::scope`].
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
-        let reason = Reason::new(&"ScopedHandle::join");
-        cx.checkpoint()?;
-        while !self.child.done().is_notified() {
-            if cx.wait(&SlotWait::new(self.child.done()), NEVER, reason) == Outcome::Cancelled {
-                return Err(Cancelled);
-            }
-        }
+        wait_for_end(self.child.done(), cx, Reason::new(&"ScopedHandle::join"))?;
         // SAFETY: done, and this is the one handle.
         unsafe { self.child.take() }.ok_or(Cancelled)
     }
 
+    /// The fiber's result if it has ended, or else the handle back. Never waits.
+    ///
+    /// # Errors
+    /// The handle; inside, [`Cancelled`] when the fiber panicked, as of [`join`](Self::join).
+    pub fn try_join(self) -> Result<Result<T, Cancelled>, Self> {
+        if self.is_finished() {
+            // SAFETY: done, and this is the one handle.
+            Ok(unsafe { self.child.take() }.ok_or(Cancelled))
+        } else {
+            Err(self)
+        }
+    }
+
     /// Whether the fiber has ended.
+    #[must_use]
     pub fn is_finished(&self) -> bool {
         self.child.done().is_notified()
     }

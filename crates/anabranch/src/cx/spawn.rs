@@ -1,7 +1,7 @@
 //! Fibers that nobody has to wait for, and the handles of those who do.
 
 use crate::{
-    cx::canceller::Canceller,
+    cx::canceller::{Cancel, Canceller},
     pool::{
         Pool,
         fibers::{fiber::Fiber, jobs::Job},
@@ -124,7 +124,8 @@ impl<F: Send, T: Send> Joinable<T> for Task<F, T> {
 /// A panic in it is in the result; when the handle is gone by then it goes to the panic handler of the pool.
 ///
 /// The fiber runs when a worker has time for it, and goes on when the handle is dropped. It has to be `'static`;
-/// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for.
+/// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for. It is in no scope
+/// of whoever spawns it: it inherits neither cancellation nor deadline.
 ///
 /// Costs an allocation, and memory for a stack only if it waits.
 ///
@@ -187,6 +188,21 @@ impl Pool {
     }
 }
 
+/// Waits for the end of a fiber, unless it has come: who gathers results in a cancelled scope gets those that are
+/// there.
+pub(super) fn wait_for_end(done: &Slot, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+    if done.is_notified() {
+        return Ok(());
+    }
+    cx.checkpoint()?;
+    while !done.is_notified() {
+        if cx.wait(&SlotWait::new(done), NEVER, reason) == Outcome::Cancelled && !done.is_notified() {
+            return Err(Cancelled);
+        }
+    }
+    Ok(())
+}
+
 /// A spawned fiber's handle: for its result, and to cancel it.
 ///
 /// Dropping it lets the fiber go on alone. It is a future too, so async code can `.await` it.
@@ -197,11 +213,13 @@ pub struct JoinHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    /// Waits for the fiber's result.
+    /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
+    /// cancelled scope too.
     ///
     /// # Errors
-    /// [`JoinError::Panicked`] with the payload when the fiber panicked. [`JoinError::Cancelled`] when the wait was
-    /// cancelled; the fiber goes on, and its result is lost. ([`wait`](Self::wait) keeps the handle.)
+    /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
+    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled; the fiber goes on, and its result is
+    /// lost. ([`wait`](Self::wait) keeps the handle.)
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
@@ -209,37 +227,61 @@ impl<T> JoinHandle<T> {
         unsafe { self.task.take() }
     }
 
+    /// The fiber's result if it has ended, or else the handle back. Never waits.
+    ///
+    /// # Errors
+    /// The handle; the result inside has the errors of [`join`](Self::join) but for those of the wait.
+    ///
+    /// ```
+    /// let mut handles: Vec<_> = (0..10).map(|n| anabranch::spawn(move |_| n)).collect();
+    /// let mut sum = 0;
+    /// anabranch::run(|cx| {
+    ///     while let Some(handle) = handles.pop() {
+    ///         match handle.try_join() {
+    ///             Ok(result) => sum += result.unwrap(),
+    ///             Err(handle) => {
+    ///                 handles.insert(0, handle);
+    ///                 cx.yield_now(); // Or something more useful.
+    ///             }
+    ///         }
+    ///     }
+    /// });
+    /// assert_eq!(sum, 45);
+    /// ```
+    pub fn try_join(self) -> Result<Result<T, JoinError>, Self> {
+        if self.is_finished() {
+            // SAFETY: done, and this is the one handle.
+            Ok(unsafe { self.task.take() })
+        } else {
+            Err(self)
+        }
+    }
+
     /// Waits until the fiber has ended.
     ///
     /// # Errors
-    /// When the wait was cancelled.
+    /// When the wait was cancelled and the fiber has not ended.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
         // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
         self.wait = None;
-        cx.checkpoint()?;
-        while !self.is_finished() {
-            let place = SlotWait::new(self.task.done());
-            if cx.wait(&place, NEVER, reason) == Outcome::Cancelled {
-                return Err(Cancelled);
-            }
-        }
-        Ok(())
+        wait_for_end(self.task.done(), cx, reason)
     }
 
     /// Whether the fiber has ended.
+    #[must_use]
     pub fn is_finished(&self) -> bool {
         self.task.done().is_notified()
     }
 
     /// What cancels the fiber, to be given away.
+    #[must_use]
     pub fn canceller(&self) -> Canceller
     where
         T: 'static,
     {
-        let task = Arc::clone(&self.task);
-        Canceller::new(move || task.scope().cancel())
+        Canceller::new(Whole(Arc::clone(&self.task)))
     }
 
     /// Cancels the fiber: all its waits return [`Cancelled`]. It is not waited for.
@@ -259,6 +301,19 @@ impl<T> JoinHandle<T> {
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}
+
+/// A task as what is cancelled.
+struct Whole<T>(Arc<dyn Joinable<T>>);
+
+impl<T> Cancel for Whole<T> {
+    fn cancel(&self) {
+        self.0.scope().cancel();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.scope().is_cancelled()
     }
 }
 
@@ -310,10 +365,12 @@ impl<T> Future for JoinHandle<T> {
 /// Why there is no result of a fiber.
 #[derive(Debug)]
 pub enum JoinError {
-    /// Whoever waited for it was cancelled, or it was a future that was.
+    /// Whoever waited for it was cancelled. The fiber goes on.
     Cancelled,
     /// The time of a [timeout](Cx::timeout) around the wait was up.
     TimedOut,
+    /// It was a future, of [`spawn_async`](crate::spawn_async), that was cancelled and dropped before it had ended.
+    Aborted,
     /// The fiber panicked; the payload.
     Panicked(Box<dyn Any + Send>),
 }
@@ -335,6 +392,7 @@ impl fmt::Display for JoinError {
         match self {
             Self::Cancelled => Cancelled.fmt(f),
             Self::TimedOut => TimedOut.fmt(f),
+            Self::Aborted => f.write_str("the future was cancelled"),
             Self::Panicked(payload) => {
                 let text = payload.downcast_ref::<&str>().copied();
                 let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

@@ -24,7 +24,8 @@ unsafe impl Place for Nowhere {
 impl Cx<'_> {
     /// Lets other fibers of the same thread run first. On a plain thread: other threads.
     ///
-    /// Some twenty nanoseconds where there is no other.
+    /// Some twenty nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
+    /// stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
     pub fn yield_now(&self) {
         self.strand.yield_now();
@@ -65,28 +66,29 @@ impl Cx<'_> {
     }
 
     /// The time by the clock of the pool.
+    #[must_use]
     pub fn now(&self) -> Instant {
         self.strand.clock().now()
     }
 
     /// Gives `body` so much time: afterwards all waits in it are cancelled.
     ///
-    /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody in it had
-    /// noticed: the error is [`TimedOut`] instead.
+    /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody
+    /// in it had noticed: the error is [`TimedOut`] instead.
     ///
     /// # Errors
-    /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up, the
-    /// error is that of `body`.
+    /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up,
+    /// the error is that of `body`.
     ///
     /// ```
     /// use anabranch::WaitError;
     /// use std::{io, time::Duration};
     ///
     /// anabranch::run(|cx| {
-    ///     let late: Result<(), _> = cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
-    ///     assert_eq!(late, Err(WaitError::TimedOut));
-    ///     let read: io::Result<()> = cx.timeout(Duration::from_millis(1), |cx| Ok(cx.sleep(Duration::from_secs(3600))?));
-    ///     assert_eq!(read.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    ///     let late: Result<(), _> = cx.timeout(Duration::from_millis(1), |cx|
+    ///     Ok(cx.sleep(Duration::from_secs(3600))?)); assert_eq!(late, Err(WaitError::TimedOut));
+    ///     let read: io::Result<()> = cx.timeout(Duration::from_millis(1), |cx|
+    ///     Ok(cx.sleep(Duration::from_secs(3600))?)); assert_eq!(read.unwrap_err().kind(), io::ErrorKind::TimedOut);
     ///     let quick = cx.timeout(Duration::from_secs(3600), |_| Ok::<_, WaitError>("done"));
     ///     assert_eq!(quick, Ok("done"));
     /// });
@@ -162,6 +164,7 @@ impl Cx<'_> {
     ///
     /// # Panics
     /// When the period is zero.
+    #[must_use = "an interval does nothing until it is waited for"]
     pub fn interval(&self, period: Duration) -> Interval {
         assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
         Interval { next: self.now() + period, period }

@@ -53,7 +53,9 @@ pub(crate) struct StackConfig {
 
 impl Default for StackConfig {
     fn default() -> Self {
-        Self { stack_size: 256 << 10, warm: 64, cool: 1024, without_guard_markers: false }
+        // The frames of debug builds are several times larger.
+        let stack_size = if cfg!(debug_assertions) { 1 << 20 } else { 256 << 10 };
+        Self { stack_size, warm: 64, cool: 1024, without_guard_markers: false }
     }
 }
 
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_was_given_back_last_is_taken_first() {
-        let mut pool = StackPool::new(StackConfig::default()).unwrap();
+        let mut pool = StackPool::new(StackConfig { stack_size: 256 << 10, ..StackConfig::default() }).unwrap();
         let stacks: Vec<_> = (0..20).map(|_| pool.take().unwrap()).collect();
         let bases: Vec<_> = stacks.iter().map(Stack::base).collect();
         give_all_back(&mut pool, stacks);

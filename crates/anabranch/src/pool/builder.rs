@@ -133,7 +133,8 @@ impl Builder {
         self
     }
 
-    /// The stack size of fibers, in bytes; 256 KiB without it. Rounded up to whole pages.
+    /// The stack size of fibers, in bytes. Rounded up to whole pages. Without it, 256 KiB, and 1 MiB where this crate
+    /// is compiled with debug assertions, as it is in debug builds: frames are several times larger there.
     ///
     /// A stack takes memory page by page as it is used, so a generous size costs address space alone. A fiber that needs more
     /// ends the process, with a message that says so.

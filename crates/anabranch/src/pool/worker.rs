@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{
-        fibers::{Fibers, jobs::Job},
+        fibers::{Fibers, card::Card, jobs::Job},
         fork_stack::ForkStack,
         frame::{Frame, Lineage, Running},
         monitor,
@@ -54,6 +54,8 @@ pub(crate) struct Worker {
     pub(crate) is_own: bool,
     pub(crate) status: Status,
     pub(crate) fibers: Fibers,
+    /// What the thread itself waits for, when it does so in `run`.
+    pub(crate) card: Card,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
@@ -85,6 +87,7 @@ static NOBODY: Worker = Worker {
     is_own: false,
     status: Status::vacant(),
     fibers: Fibers::new(),
+    card: Card::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
     counters: Counters::new(),
@@ -112,6 +115,7 @@ impl Worker {
             is_own,
             status: Status::vacant(),
             fibers: Fibers::new(),
+            card: Card::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
             counters: Counters::new(),

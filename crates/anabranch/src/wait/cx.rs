@@ -145,6 +145,7 @@ impl<'a> Cx<'a> {
     /// ```
     /// anabranch::run(|cx| assert!(!cx.is_cancelled()));
     /// ```
+    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.scope.is_cancelled() || self.deadline.at != NEVER && self.has_expired()
     }
@@ -158,7 +159,8 @@ impl<'a> Cx<'a> {
         has_expired
     }
 
-    /// As [`is_cancelled`](Self::is_cancelled), to be used with `?`.
+    /// As [`is_cancelled`](Self::is_cancelled), to be used with `?`. It costs the same: in a scope with a deadline each
+    /// call reads the clock, so a loop of short steps does better to ask now and then.
     ///
     /// # Errors
     /// When the scope was cancelled or its deadline has passed.
@@ -178,6 +180,7 @@ impl<'a> Cx<'a> {
     ///     assert!(left.unwrap().unwrap() <= Duration::from_secs(60));
     /// });
     /// ```
+    #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
         (self.deadline.at != NEVER).then(|| Duration::from_nanos(self.deadline.at.saturating_sub(self.strand.now())))
     }

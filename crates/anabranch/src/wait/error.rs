@@ -17,8 +17,8 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// So that `?` works in functions that read and write. The kind is [`Other`](io::ErrorKind::Other), and not `Interrupted`, after
-/// which many would try again.
+/// So that `?` works in functions that read and write. The kind is [`Other`](io::ErrorKind::Other), and not
+/// `Interrupted`, after which many would try again.
 impl From<Cancelled> for io::Error {
     fn from(cancelled: Cancelled) -> Self {
         Self::other(cancelled)

@@ -43,6 +43,7 @@ impl Trigger {
     }
 
     /// What makes it happen.
+    #[must_use = "without a signal it never happens"]
     pub fn signal(&self) -> Signal {
         Signal { slot: Arc::clone(&self.slot) }
     }
@@ -53,6 +54,7 @@ impl Trigger {
     }
 
     /// Whether it has happened.
+    #[must_use]
     pub fn is_signalled(&self) -> bool {
         self.slot.is_notified()
     }

@@ -115,17 +115,25 @@ impl Event {
 
 /// How many fibers of the pool wait.
 pub fn waiting(pool: &Pool) -> usize {
-    pool.fibers().iter().filter(|fiber| fiber.state() == FiberState::Waiting).count()
+    pool.fibers().iter().filter(|fiber| !fiber.is_thread() && fiber.state() == FiberState::Waiting).count()
 }
 
 /// Until exactly so many fibers of the pool wait, and no other is under way or to be started.
 pub fn until_waiting(pool: &Pool, count: usize) {
     loop {
-        let fibers = pool.fibers();
+        let mut fibers = pool.fibers();
+        fibers.retain(|fiber| !fiber.is_thread());
         if fibers.len() == count && fibers.iter().all(|fiber| fiber.state() == FiberState::Waiting) {
             return;
         }
         thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Lets others run until then.
+pub fn until_in(cx: &Cx<'_>, condition: impl Fn() -> bool) {
+    while !condition() {
+        cx.yield_now();
     }
 }
 

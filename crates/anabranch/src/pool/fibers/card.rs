@@ -1,4 +1,5 @@
-//! What others may read about a fiber at any time: its name, what it does, and what it waits for.
+//! What others may read about a fiber, or a thread that waits, at any time: its name, what it does, and what it waits
+//! for.
 //!
 //! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the state of
 //! one moment with the reason of another.
@@ -30,7 +31,7 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             state: AtomicU8::new(State::Idle as u8),
             what: AtomicPtr::new(ptr::null_mut()),

@@ -4,7 +4,10 @@
 //! waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
 
 use crate::{
-    pool::worker::Worker,
+    pool::{
+        fibers::card::{Card, State},
+        worker::Worker,
+    },
     sys::sync::hint,
     time::{Clock, NEVER},
     wait::{
@@ -13,7 +16,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{cell::Cell, marker::PhantomData, sync::Arc};
+use std::{cell::Cell, marker::PhantomData, sync::Arc, thread};
 
 /// How often a thread looks whether its wait is over before it parks.
 const LOOKS: usize = 200;
@@ -39,6 +42,38 @@ impl ThreadStrand {
     }
 }
 
+/// Shows on the card of a seat what its thread waits for.
+struct Shown<'a> {
+    card: &'a Card,
+    /// What it waited for already: a thread that waits may be asked to run something, a broadcast, that waits in turn.
+    outer: Option<Reason>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(card: &'a Card, reason: Reason) -> Self {
+        let outer = if card.state() == State::Suspended { card.reason() } else { None };
+        if outer.is_none()
+            && let Some(name) = thread::current().name()
+        {
+            card.set_name(name.into());
+        }
+        card.suspend(reason);
+        Self { card, outer }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        match self.outer {
+            Some(reason) => self.card.suspend(reason),
+            None => {
+                self.card.set(State::Idle);
+                self.card.clear_name();
+            }
+        }
+    }
+}
+
 // SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a token in the
 // parker, which every wait here takes for what it is, a reason to look again.
 unsafe impl Strand for ThreadStrand {
@@ -46,7 +81,7 @@ unsafe impl Strand for ThreadStrand {
         &self.shared.waiter
     }
 
-    fn suspend(&self, deadline: u64, _: Reason) {
+    fn suspend(&self, deadline: u64, reason: Reason) {
         let me = Worker::current();
         let waiter = &self.shared.waiter;
         me.publish_all();
@@ -61,6 +96,8 @@ unsafe impl Strand for ThreadStrand {
             }
             hint::spin_loop();
         }
+        // Not before: to be seen costs more than a wait that is over at once.
+        let _shown = Shown::new(&me.card, reason);
         let mut is_long = false;
         while waiter.outcome().is_none() {
             if deadline != NEVER && self.clock().tick() >= deadline && waiter.decide_for_itself(Outcome::TimedOut) {
