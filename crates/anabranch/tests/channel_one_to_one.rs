@@ -615,7 +615,8 @@ fn the_end_of_a_stream_is_the_end() {
             let received = receiver.drain().count();
             while !sending.is_finished() {
                 assert!(matches!(receiver.try_recv(), Err(TryRecvError::Closed)));
-                assert!(receiver.is_empty() && receiver.len() == 0);
+                assert!(receiver.is_empty());
+                assert_eq!(receiver.len(), 0);
             }
             assert_eq!(sending.join().unwrap(), received);
             tally.assert_all_dropped();
