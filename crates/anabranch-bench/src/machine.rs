@@ -70,6 +70,21 @@ impl Versions {
         ])
     }
 
+    /// Of the libraries that the bench of messages compares.
+    pub fn of_messages() -> Versions {
+        Versions::of(&[
+            ("may", env!("VERSION_MAY")),
+            ("tokio", env!("VERSION_TOKIO")),
+            ("kanal", env!("VERSION_KANAL")),
+            ("crossfire", env!("VERSION_CROSSFIRE")),
+            ("crossbeam-channel", env!("VERSION_CROSSBEAM_CHANNEL")),
+            ("flume", env!("VERSION_FLUME")),
+            ("async-channel", env!("VERSION_ASYNC_CHANNEL")),
+            ("tokio-stream", env!("VERSION_TOKIO_STREAM")),
+            ("futures-util", env!("VERSION_FUTURES_UTIL")),
+        ])
+    }
+
     fn of(peers: &[(&'static str, &str)]) -> Versions {
         let always = [("rustc", env!("VERSION_RUSTC")), ("anabranch", env!("VERSION_ANABRANCH"))];
         Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())
