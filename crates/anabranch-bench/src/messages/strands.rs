@@ -57,6 +57,9 @@ pub trait Selection<S: Strands>: 'static {
     /// All the ends that receive.
     type Receivers: Send + 'static;
 
+    /// Whether [`sum`](Self::sum) returns only when all channels have been closed.
+    const WAITS_FOR_THE_END: bool = false;
+
     /// Done once before the first channel, where the library asks for it.
     fn prepare() {}
 

@@ -81,12 +81,15 @@ impl Shared<Coroutines> for Mpmc {
     }
 }
 
-/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received.
+/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received. At its end the queue cancels them and
+/// waits for them; a wait at an `spsc` channel is not ended by that, but by the end of the channel.
 pub struct Queued;
 
 impl Selection<Coroutines> for Queued {
     type Sender = spsc::Sender<u64>;
     type Receivers = Vec<spsc::Receiver<u64>>;
+
+    const WAITS_FOR_THE_END: bool = true;
 
     fn new(count: usize) -> (Vec<Self::Sender>, Self::Receivers) {
         (0..count).map(|_| spsc::channel()).unzip()

