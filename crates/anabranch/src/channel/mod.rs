@@ -26,7 +26,8 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks, spin} <- shared <- mpmc <- set`, `{spin, board} <- {watch, broadcast}`, `operation <- ` all that users see.
+// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks <- buffer, spin} <- shared <- mpmc`, `{spin, board} <- {watch, broadcast}`,
+// `operation <- ` all that users see, `{events, select}` and `source <- member <- set`.
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
@@ -34,7 +35,13 @@ mod board;
 #[cfg(not(loom))]
 pub mod broadcast;
 #[cfg(not(loom))]
+mod buffer;
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
+mod events;
+#[cfg(not(loom))]
+mod member;
 #[cfg(not(loom))]
 mod mpmc;
 #[cfg(not(loom))]
@@ -49,6 +56,8 @@ mod set;
 #[cfg(not(loom))]
 mod shared;
 #[cfg(not(loom))]
+mod source;
+#[cfg(not(loom))]
 mod spin;
 #[cfg(not(loom))]
 pub mod spsc;
@@ -58,16 +67,14 @@ pub mod watch;
 pub(crate) mod word;
 
 #[cfg(not(loom))]
+#[doc(hidden)]
+pub use self::select::__select;
+#[cfg(not(loom))]
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
+    events::{Sleeping, Triggered},
+    member::Member,
     mpmc::{Permit, Receiver, Receiving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
-    select::{Operation, Select, Sleeping, Triggered},
-    set::{Member, Receive, Received, ReceiverSet, SetReceiving},
+    select::{Operation, Select},
+    set::{Receive, Received, ReceiverSet, SetReceiving},
 };
-
-/// What the expansion of [`select!`](crate::select) refers to.
-#[cfg(not(loom))]
-#[doc(hidden)]
-pub mod __select {
-    pub use super::select::{Arm, choose};
-}
