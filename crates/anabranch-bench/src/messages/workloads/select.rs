@@ -23,22 +23,23 @@ pub const WINDOW: u64 = 128;
 /// How many of them the receiver allows at a time.
 const SHARE: u64 = WINDOW / 2;
 
-/// So many channels.
+/// So many channels, some of which are used.
 #[derive(Clone, Copy)]
 pub struct Select {
     channels: usize,
+    used: usize,
     is_about_sets: bool,
 }
 
 impl Select {
     /// With everybody who can select.
     pub fn new(channels: usize) -> Select {
-        Select { channels, is_about_sets: false }
+        Select { channels, used: channels, is_about_sets: false }
     }
 
-    /// With a `ReceiverSet` only.
-    pub fn set(channels: usize) -> Select {
-        Select { channels, is_about_sets: true }
+    /// With a `ReceiverSet` only, `used` of whose members are sent to, evenly spread.
+    pub fn set(channels: usize, used: usize) -> Select {
+        Select { channels, used, is_about_sets: true }
     }
 }
 
@@ -52,9 +53,10 @@ fn every_share() -> impl FnMut() -> bool {
 }
 
 /// Which channel is next.
-fn draw(channels: usize) -> impl FnMut() -> usize {
+fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
     let mut random = fastrand::Rng::with_seed(0xc4a2);
-    move || random.usize(0..channels)
+    let each = channels / used;
+    move || random.usize(0..used) * each
 }
 
 impl SelectJob for Select {
@@ -67,13 +69,13 @@ impl SelectJob for Select {
     }
 
     fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
-        let Select { channels, .. } = *self;
+        let Select { channels, used, .. } = *self;
         S::root(pool, move |cx| {
             let (mut senders, mut receivers) = C::new(channels);
             let (mut allowing, mut allowed) = C::Answers::new();
             let watch = Stopwatch::start();
             let sending = S::spawn(move |cx| {
-                let mut next = draw(channels);
+                let mut next = draw(channels, used);
                 for value in 0..times {
                     if value >= WINDOW && value % SHARE == 0 {
                         strands::must_recv::<S, C::Answers>(cx, &mut allowed);
@@ -97,14 +99,14 @@ impl SelectJob for Select {
     }
 
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
-        let Select { channels, .. } = *self;
+        let Select { channels, used, .. } = *self;
         tasks::root(runtime, async move {
             let (mut senders, mut receivers) = C::new(channels);
             let ahead = Arc::new(Semaphore::new(WINDOW as usize));
             let allowed = Arc::clone(&ahead);
             let watch = Stopwatch::start();
             let sending = spawn(async move {
-                let mut next = draw(channels);
+                let mut next = draw(channels, used);
                 for value in 0..times {
                     if value % SHARE == 0 {
                         allowed.acquire_many(SHARE as u32).await.expect("it is not closed").forget();
@@ -130,7 +132,9 @@ impl SelectJob for Select {
 
 impl Workload for Select {
     fn title(&self) -> String {
-        format!("one sends through any of {} channels, {WINDOW} ahead at most, the other selects", self.channels)
+        let Select { channels, used, .. } = *self;
+        let which = if used == channels { format!("any of {channels}") } else { format!("{used} of {channels}") };
+        format!("one sends through {which} channels, {WINDOW} ahead at most, the other selects")
     }
 
     fn unit(&self) -> &'static str {
