@@ -1,12 +1,15 @@
 //! Time and triggers as operations.
 
 use super::operation::Attempt;
-use crate::wait::{
-    Cx, Trigger,
-    future::Handed,
-    place::Place,
-    slot::{Slot, SlotWait},
-    waiter::Waiter,
+use crate::{
+    sys::sync::{Ordering, fence},
+    wait::{
+        Cx, Trigger,
+        future::Handed,
+        place::Place,
+        slot::{Slot, SlotWait},
+        waiter::Waiter,
+    },
 };
 use std::{fmt, time::Duration};
 
@@ -38,6 +41,8 @@ impl Attempt for Sleeping<'_> {
 // SAFETY: it keeps no address.
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        // Instead of a read-modify-write.
+        fence(Ordering::SeqCst);
         true
     }
 

@@ -32,6 +32,7 @@ pub trait Attempt: Handed {
 }
 
 /// Waits until the attempt succeeds, or until `deadline`. It has failed just now.
+#[inline]
 pub(super) fn wait_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
