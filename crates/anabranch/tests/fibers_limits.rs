@@ -7,7 +7,7 @@ mod common;
 
 use anabranch::{Cx, Pool};
 use common::{
-    LONG,
+    LONG, at_rest,
     fibers::{Event, on_fiber, until, until_waiting},
     sum_to, watchdog,
 };
@@ -157,7 +157,7 @@ fn at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once() {
                 })
                 .collect();
             until(|| count.load(Ordering::Relaxed) == 10);
-            std::thread::sleep(Duration::from_millis(20));
+            at_rest(&pool);
             assert_eq!(count.load(Ordering::Relaxed), 10);
             // Compute code goes on, and a join runs its second half itself.
             assert_eq!(pool.install(|| sum_to(100)), 5050);
@@ -194,6 +194,7 @@ fn at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once() {
             });
         }
         until(|| common::fibers::waiting(&pool) == 3);
+        at_rest(&pool);
         drop(pool);
         assert_eq!(ended.load(Ordering::Relaxed), 20);
     }
