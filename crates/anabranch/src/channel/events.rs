@@ -1,9 +1,8 @@
 //! Time and triggers as operations.
 
-use super::operation::Attempt;
 use crate::wait::{
     Cx, Trigger,
-    future::Handed,
+    attempt::Attempt,
     place::Place,
     slot::{Slot, SlotWait},
     waiter::Waiter,
@@ -42,11 +41,6 @@ unsafe impl Place for Sleeping<'_> {
     }
 
     unsafe fn unregister(&self, _: bool) {}
-}
-
-/// There is nothing to hand over.
-impl Handed for Sleeping<'_> {
-    fn pass_on(&self) {}
 }
 
 /// A trigger, as an operation. Made by [`Trigger::waiting`].
@@ -90,11 +84,6 @@ unsafe impl Place for Triggered<'_> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-/// An event stays what it is.
-impl Handed for Triggered<'_> {
-    fn pass_on(&self) {}
 }
 
 impl fmt::Debug for Sleeping<'_> {

@@ -27,7 +27,7 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `{blocks <- buffer, spin} <- shared <- mpmc`, `{spin, board} <- {watch, broadcast}`,
-// `operation <- ` all that users see, `{events, select}` and `source <- member <- set`.
+// `{events, select}` and `source <- member <- set`.
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
@@ -46,8 +46,6 @@ mod member;
 mod mpmc;
 #[cfg(not(loom))]
 pub mod oneshot;
-#[cfg(not(loom))]
-mod operation;
 pub(crate) mod packet;
 #[cfg(not(loom))]
 mod select;

@@ -7,7 +7,7 @@ use crate::{
         Cancelled, Cx, TimedOut,
         cancel::CancelScope,
         cx::Reason,
-        future::{AsyncWait, Handed},
+        future::AsyncWait,
         place::Place,
         slot::{Slot, SlotWait},
         waiter::{Outcome, Waiter},
@@ -184,10 +184,6 @@ unsafe impl<T> Place for Done<T> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-impl<T> Handed for Done<T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> Future for JoinHandle<T> {

@@ -25,13 +25,13 @@
 //! Orderings: unlocking releases and locking acquires the word, or, where the lock is handed over, the waiter's own word. All
 //! other changes are read-modify-writes, or stores by who has the lock, so they do not come between the two.
 
-use super::attempt::Attempt;
 use crate::{
     sys::{
         clock::Instant,
         sync::{AtomicU8, Mutex, Ordering, const_unless_loom, hint, lock},
     },
     wait::{
+        attempt::Attempt,
         place::Place,
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -211,15 +211,17 @@ impl<'a> LockWait<'a> {
 }
 
 impl Attempt for LockWait<'_> {
-    fn attempt(&self) -> bool {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
         if self.state.get() != State::Locked {
             self.spin();
             if !self.mutex.try_lock_as(self.state.get()) {
-                return false;
+                return None;
             }
         }
         self.state.set(State::Nothing);
-        true
+        Some(())
     }
 }
 

@@ -1,20 +1,18 @@
 //! Waiting from async code: the same places, behind a future.
 //!
 //! The waiter of a future is on the heap, kept by the future and by whoever is just waking it. A future that is dropped ends
-//! its wait from within; if a place was faster, what it handed over is given to `Handed`, which passes it on.
+//! its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
 
 use crate::{
     sys::sync::{Arc, Mutex, lock},
     wait::{
         place::Place,
-        slot::{Slot, SlotWait},
         waiter::{Kind, Outcome, Waiter},
     },
 };
 use std::{
     marker::PhantomPinned,
     mem,
-    ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     ptr,
@@ -63,26 +61,15 @@ impl AsyncWaiter {
     }
 }
 
-/// A place that may hand something over when it decides, which must not be lost.
-pub(crate) trait Handed: Place {
-    /// The place has decided this wait, and nobody will take what it handed over: passes it on.
-    fn pass_on(&self);
-}
-
-/// An event hands nothing over.
-impl<S: Deref<Target = Slot>> Handed for SlotWait<S> {
-    fn pass_on(&self) {}
-}
-
 /// A wait at one place, for the futures of this crate to poll.
-pub(crate) struct AsyncWait<P: Handed> {
+pub(crate) struct AsyncWait<P: Place> {
     shared: Arc<AsyncWaiter>,
     place: P,
     is_registered: bool,
     _pinned: PhantomPinned,
 }
 
-impl<P: Handed> AsyncWait<P> {
+impl<P: Place> AsyncWait<P> {
     pub(crate) fn new(place: P) -> Self {
         let shared = Arc::new(AsyncWaiter { waiter: Waiter::new(&KIND), waker: Mutex::new(None) });
         Self { shared, place, is_registered: false, _pinned: PhantomPinned }
@@ -120,7 +107,7 @@ impl<P: Handed> AsyncWait<P> {
     }
 }
 
-impl<P: Handed> Drop for AsyncWait<P> {
+impl<P: Place> Drop for AsyncWait<P> {
     fn drop(&mut self) {
         if !self.is_registered {
             return;
@@ -128,8 +115,5 @@ impl<P: Handed> Drop for AsyncWait<P> {
         let was_first = self.shared.waiter.decide_for_itself(Outcome::Cancelled);
         // SAFETY: registered, and the wait has ended.
         unsafe { self.place.unregister(!was_first) };
-        if !was_first {
-            self.place.pass_on();
-        }
     }
 }

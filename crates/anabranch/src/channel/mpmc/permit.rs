@@ -4,10 +4,9 @@ use super::common::opaque;
 use crate::{
     channel::{
         Closed, Refused,
-        operation::Attempt,
         shared::{Channel, Offer, Stuck},
     },
-    wait::{future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{attempt::Attempt, place::Place, queue::Entry, waiter::Waiter},
 };
 use std::{cell::Cell, fmt};
 
@@ -75,11 +74,6 @@ unsafe impl<T> Place for Reserving<'_, T> {
             unsafe { self.channel.unregister_sender(&self.entry) };
         }
     }
-}
-
-/// Done by `drop`.
-impl<T> Handed for Reserving<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> Drop for Reserving<'_, T> {

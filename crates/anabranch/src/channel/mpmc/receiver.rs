@@ -4,12 +4,18 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        operation::{Attempt, wait_async_for, wait_for},
         shared::{Channel, Nothing},
         source::Source,
     },
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::Cell,
@@ -42,7 +48,7 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match wait_for(cx, &self.receiving(), NEVER, reason) {
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
         }
@@ -77,11 +83,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -201,11 +203,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
             unsafe { self.channel.unregister_receiver(&self.entry) };
         }
     }
-}
-
-/// Done by `drop`.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> Drop for Receiving<'_, T> {

@@ -1,9 +1,6 @@
 //! Attempting and waiting, whatever the operations are kept in.
 
-use crate::{
-    channel::operation::Attempt,
-    wait::{Cancelled, Cx, cx::Reason, place::Place, waiter::Outcome},
-};
+use crate::wait::{Cancelled, Cx, attempt::Attempt, cx::Reason, place::Place, waiter::Outcome};
 use std::cell::Cell;
 
 /// Something that can be waited for together with others: by [`select!`](crate::select) and by [`Select`].
