@@ -135,7 +135,7 @@ fn any_number_of_locks() {
         pool(1).run(|cx| {
             let mut select: Select<_> = locks.iter().map(|lock| lock.locking()).collect();
             assert!(select.try_now().is_none());
-            held.swap_remove(3);
+            drop(held.swap_remove(3));
             let (index, guard) = select.wait(cx).unwrap();
             assert_eq!((index, *guard), (3, 3));
         });

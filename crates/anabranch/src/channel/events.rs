@@ -10,6 +10,8 @@ use crate::wait::{
 use std::{fmt, time::Duration};
 
 /// Some time, as an operation. Made by [`Cx::sleeping`].
+///
+/// It is for who waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
@@ -24,6 +26,8 @@ impl<'a> Cx<'a> {
 
 impl Attempt for Sleeping<'_> {
     type Output = ();
+
+    const IS_TIMED: bool = true;
 
     fn attempt(&self) -> Option<()> {
         (self.cx.strand.now() >= self.at).then_some(())

@@ -10,7 +10,7 @@
 //! | [`watch`] | any number; all receivers see the latest value | one value |
 //! | [`broadcast`] | any number; all receivers get all values | the last so many |
 //!
-//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, a [`ReceiverSet`] receives from any
+//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, with a `Cx` or in async code; a [`ReceiverSet`] receives from any
 //! number of members as if they were one, [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;

@@ -173,7 +173,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         // An end that is no more has nothing to wait at, and its attempt succeeds at once.
         let wait = self.end.as_ref().map(|end| {

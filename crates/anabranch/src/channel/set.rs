@@ -226,7 +226,7 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
         let bell: *const Slot = &self.desk.bell;
         // SAFETY: the desk is the set's for as long as the set is borrowed.

@@ -162,7 +162,7 @@ impl<T> Receiver<T> {
         std::iter::from_fn(move || self.recv(cx).ok())
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let board: *const Board<Arc<T>> = &*self.board;
         // SAFETY: the receiver keeps the board for as long as it is borrowed.

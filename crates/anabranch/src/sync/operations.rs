@@ -110,6 +110,10 @@ impl<'a, T: ?Sized> Attempt for Locking<'a, T> {
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| MutexGuard::new(self.mutex))
     }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
+    }
 }
 
 impl<'a> Attempt for Acquiring<'a> {
@@ -117,6 +121,10 @@ impl<'a> Attempt for Acquiring<'a> {
 
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| Permit::new(self.semaphore, self.count))
+    }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
     }
 }
 
@@ -126,6 +134,10 @@ impl<'a, T: ?Sized> Attempt for Reading<'a, T> {
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| RwLockReadGuard::new(self.lock))
     }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
+    }
 }
 
 impl<'a, T: ?Sized> Attempt for Writing<'a, T> {
@@ -133,6 +145,10 @@ impl<'a, T: ?Sized> Attempt for Writing<'a, T> {
 
     fn attempt(&self) -> Option<Self::Output> {
         self.wait.attempt().map(|()| RwLockWriteGuard::new(self.lock))
+    }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
     }
 }
 

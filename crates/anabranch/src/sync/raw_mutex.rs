@@ -223,6 +223,15 @@ impl Attempt for LockWait<'_> {
         self.state.set(State::Nothing);
         Some(())
     }
+
+    fn pass_on(&self) {
+        match self.state.replace(State::Nothing) {
+            State::Nothing => {}
+            State::Woken => self.mutex.pass_on(),
+            // SAFETY: it was handed over to this one, who does not want it any more.
+            State::Locked => unsafe { self.mutex.unlock() },
+        }
+    }
 }
 
 // SAFETY: an address leaves the queue by `unregister`, or by `decide_first`, under the lock of the queue.
@@ -273,11 +282,6 @@ unsafe impl Place for LockWait<'_> {
 
 impl Drop for LockWait<'_> {
     fn drop(&mut self) {
-        match self.state.get() {
-            State::Nothing => {}
-            State::Woken => self.mutex.pass_on(),
-            // SAFETY: it was handed over to this one, who does not want it any more.
-            State::Locked => unsafe { self.mutex.unlock() },
-        }
+        self.pass_on();
     }
 }

@@ -176,6 +176,12 @@ impl Attempt for AcquireWait<'_> {
     fn attempt(&self) -> Option<()> {
         (self.has_been_granted.take() || self.semaphore.try_acquire(self.wanted)).then_some(())
     }
+
+    fn pass_on(&self) {
+        if self.has_been_granted.take() {
+            self.semaphore.release(self.wanted);
+        }
+    }
 }
 
 // SAFETY: an address leaves the queue by `unregister`, or by `decide_head`, under the lock of the queue.
@@ -214,8 +220,6 @@ unsafe impl Place for AcquireWait<'_> {
 
 impl Drop for AcquireWait<'_> {
     fn drop(&mut self) {
-        if self.has_been_granted.get() {
-            self.semaphore.release(self.wanted);
-        }
+        self.pass_on();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What a strand
 //! was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends with something
-//! untaken passes it on in its `Drop`. So nothing is lost by whichever way a wait is left: by cancellation, by a deadline, by
+//! untaken passes it on in its `Drop`, or is told to before. So nothing is lost by whichever way a wait is left: by cancellation, by a deadline, by
 //! a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     wait::{
         Cancelled, Cx, WaitError,
         cx::{Reason, happened},
-        future::AsyncWait,
+        future::{AsyncWait, poll_pause},
         place::Place,
     },
 };
@@ -26,6 +26,9 @@ pub trait Attempt: Place {
     /// What there is in the end.
     type Output;
 
+    /// Whether it may end by its deadline alone, which a [`Cx`] keeps.
+    const IS_TIMED: bool = false;
+
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
     fn attempt(&self) -> Option<Self::Output>;
 
@@ -33,6 +36,9 @@ pub trait Attempt: Place {
     fn deadline(&self) -> u64 {
         NEVER
     }
+
+    /// Passes on what was given by a wait that has ended and will not be taken. `Drop` does so, too.
+    fn pass_on(&self) {}
 }
 
 /// Waits until the attempt succeeds, or until `deadline`.
@@ -81,6 +87,7 @@ pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: Reas
 
 /// Waits until the attempt succeeds. The future may be dropped at any time.
 pub(crate) async fn wait_async_for<A: Attempt>(place: A) -> A::Output {
+    poll_fn(poll_pause).await;
     if let Some(output) = place.attempt() {
         return output;
     }

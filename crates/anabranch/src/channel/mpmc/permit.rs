@@ -53,6 +53,12 @@ impl<T> Attempt for Reserving<'_, T> {
             Err(Stuck::Full) => None,
         }
     }
+
+    fn pass_on(&self) {
+        if self.has_permit.take() {
+            self.channel.unreserve();
+        }
+    }
 }
 
 // SAFETY: an address leaves the queue by `unregister`, or decided, under the lock of the channel.
@@ -78,9 +84,7 @@ unsafe impl<T> Place for Reserving<'_, T> {
 
 impl<T> Drop for Reserving<'_, T> {
     fn drop(&mut self) {
-        if self.has_permit.get() {
-            self.channel.unreserve();
-        }
+        self.pass_on();
     }
 }
 

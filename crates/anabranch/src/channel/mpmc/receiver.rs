@@ -146,7 +146,7 @@ impl<T> Receiver<T> {
         std::iter::from_fn(|| self.try_recv().ok())
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&self) -> Receiving<'_, T> {
         Receiving { channel: &self.channel, entry: Entry::new(()), is_woken: Cell::new(false) }
     }
@@ -186,6 +186,12 @@ impl<T> Attempt for Receiving<'_, T> {
             Err(Nothing::Empty) => None,
         }
     }
+
+    fn pass_on(&self) {
+        if self.is_woken.take() {
+            self.channel.pass_on();
+        }
+    }
 }
 
 // SAFETY: as for `Reserving`.
@@ -207,9 +213,7 @@ unsafe impl<T> Place for Receiving<'_, T> {
 
 impl<T> Drop for Receiving<'_, T> {
     fn drop(&mut self) {
-        if self.is_woken.get() {
-            self.channel.pass_on();
-        }
+        self.pass_on();
     }
 }
 

@@ -191,7 +191,7 @@ impl<T> Sender<T> {
         Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
     }
 
-    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let offer = Offer { value: Some(value), is_taken: false };
         Sending { channel: &self.channel, entry: Entry::new(offer) }

@@ -141,7 +141,7 @@ impl<T> Receiver<T> {
         std::iter::from_fn(|| self.try_recv().ok())
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
     }

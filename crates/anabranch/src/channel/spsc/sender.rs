@@ -181,7 +181,7 @@ impl<T> Sender<T> {
         Ok(Permit { inlet: &mut self.inlet })
     }
 
-    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
         Sending { room: self.reserving(), value: Cell::new(Some(value)) }
     }
