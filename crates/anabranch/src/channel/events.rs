@@ -1,11 +1,10 @@
 //! Time and triggers as operations.
 
-use super::operation::Attempt;
 use crate::{
     sys::sync::{Ordering, fence},
     wait::{
         Cx, Trigger,
-        future::Handed,
+        attempt::Attempt,
         place::Place,
         slot::{Slot, SlotWait},
         waiter::Waiter,
@@ -14,6 +13,8 @@ use crate::{
 use std::{fmt, time::Duration};
 
 /// Some time, as an operation. Made by [`Cx::sleeping`].
+///
+/// It is for who waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
@@ -28,6 +29,8 @@ impl<'a> Cx<'a> {
 
 impl Attempt for Sleeping<'_> {
     type Output = ();
+
+    const IS_TIMED: bool = true;
 
     fn attempt(&self) -> Option<()> {
         (self.cx.strand.now() >= self.at).then_some(())
@@ -47,11 +50,6 @@ unsafe impl Place for Sleeping<'_> {
     }
 
     unsafe fn unregister(&self, _: bool) {}
-}
-
-/// There is nothing to hand over.
-impl Handed for Sleeping<'_> {
-    fn pass_on(&self) {}
 }
 
 /// A trigger, as an operation. Made by [`Trigger::waiting`].
@@ -95,11 +93,6 @@ unsafe impl Place for Triggered<'_> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-/// An event stays what it is.
-impl Handed for Triggered<'_> {
-    fn pass_on(&self) {}
 }
 
 impl fmt::Debug for Sleeping<'_> {

@@ -62,7 +62,7 @@ impl Copy for Spawner<'_, '_> {}
 impl Cx<'_> {
     /// Runs `body`, in which fibers can be spawned that borrow, and waits for all of them.
     ///
-    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`]. When all have
+    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`](crate::Cancelled). When all have
     /// ended the panic goes on. The wait for the fibers cannot be cancelled; when the scope around this one is cancelled,
     /// so are they.
     ///

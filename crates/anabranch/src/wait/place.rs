@@ -5,7 +5,8 @@ use crate::wait::waiter::{Outcome, Waiter, Wake};
 /// Something that a strand can wait for.
 ///
 /// Waiting is a loop: try what is wanted; if it cannot be had, `register`, and suspend; when woken, `unregister` and see. A
-/// place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry.
+/// place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry, and passes it on
+/// if it ends with it untaken.
 ///
 /// # Safety
 /// A place that has accepted an address decides that wait before it lets go of the address by itself, and does so with the
