@@ -6,6 +6,7 @@ use super::{
     operation::{Attempt, wait_async_for, wait_for},
 };
 use crate::{
+    sys::sync::Arc,
     time::NEVER,
     wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
 };
@@ -13,7 +14,6 @@ use std::{
     cell::UnsafeCell,
     collections::VecDeque,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

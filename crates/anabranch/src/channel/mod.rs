@@ -26,38 +26,23 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks, spin} <- shared <- mpmc <- set`, `{spin, board} <- {watch, broadcast}`, `operation <- ` all that users see.
-#[cfg(not(loom))]
+// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- shared <- mpmc <- set`, `board <- {watch, broadcast}`, `operation <- ` all that users see.
 mod blocks;
-#[cfg(not(loom))]
 mod board;
-#[cfg(not(loom))]
 pub mod broadcast;
-#[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
 mod mpmc;
-#[cfg(not(loom))]
 pub mod oneshot;
-#[cfg(not(loom))]
 mod operation;
 pub(crate) mod packet;
-#[cfg(not(loom))]
 mod select;
-#[cfg(not(loom))]
 mod set;
-#[cfg(not(loom))]
 mod shared;
-#[cfg(not(loom))]
-mod spin;
-#[cfg(not(loom))]
 pub mod spsc;
 pub(crate) mod stream;
-#[cfg(not(loom))]
 pub mod watch;
 pub(crate) mod word;
 
-#[cfg(not(loom))]
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
     mpmc::{Permit, Receiver, Receiving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
@@ -66,7 +51,6 @@ pub use self::{
 };
 
 /// What the expansion of [`select!`](crate::select) refers to.
-#[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __select {
     pub use super::select::{Arm, choose};

@@ -7,13 +7,13 @@ use super::{
     shared::{Channel, Nothing, Offer, Stuck},
 };
 use crate::{
+    sys::sync::Arc,
     time::NEVER,
     wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
 };
 use std::{
     cell::Cell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

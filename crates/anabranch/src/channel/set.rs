@@ -21,7 +21,7 @@ use super::{
     operation::{Attempt, wait_async_for, wait_for},
 };
 use crate::{
-    sys::sync::{Mutex, lock},
+    sys::sync::{Arc, Mutex, lock},
     time::NEVER,
     wait::{
         Cx,
@@ -36,7 +36,6 @@ use std::{
     cell::UnsafeCell,
     collections::VecDeque,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

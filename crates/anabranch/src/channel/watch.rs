@@ -6,13 +6,13 @@ use super::{
     operation::{Attempt, wait_async_for, wait_for},
 };
 use crate::{
+    sys::sync::Arc,
     time::NEVER,
     wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
