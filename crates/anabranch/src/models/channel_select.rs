@@ -22,7 +22,7 @@ fn recv_either(cx: &Cx<'_>, one: &Receiver<Parcel>, other: &Receiver<Parcel>) ->
 
 #[test]
 fn models_channel_select_each_value_is_received_once() {
-    explore("select, two receives", Some(2), || {
+    explore("select, two receives", Some(3), || {
         let (one, first) = unbounded();
         let (two, second) = unbounded();
         let (keep_one, keep_two) = (one.clone(), two.clone());
@@ -39,7 +39,7 @@ fn models_channel_select_each_value_is_received_once() {
 /// Of a rendezvous to be sent to and one to be received from, one is done, and the other side knows which.
 #[test]
 fn models_channel_select_a_send_and_a_receive() {
-    explore("select, a send and a receive", Some(2), || {
+    explore("select, a send and a receive", Some(3), || {
         let (out, from_out) = rendezvous();
         let (into, incoming) = rendezvous();
         let taking = spawn(move |cx| from_out.recv(cx).map(Parcel::open));
@@ -66,7 +66,7 @@ fn models_channel_select_a_send_and_a_receive() {
 /// Two select the same two channels: of one value each, each gets one.
 #[test]
 fn models_channel_select_two_select() {
-    explore("select, two select from two", Some(2), || {
+    explore("select, two select from two", Some(3), || {
         let (one, first) = unbounded();
         let (two, second) = unbounded();
         let (third, fourth) = (first.clone(), second.clone());
@@ -83,7 +83,7 @@ fn models_channel_select_two_select() {
 
 #[test]
 fn models_channel_select_a_cancelled_one_leaves_all_behind() {
-    explore("select, cancelled", Some(2), || {
+    explore("select, cancelled", Some(3), || {
         let root = root();
         let (one, first) = unbounded::<Parcel>();
         let (full, rest) = bounded::<Parcel>(1);
@@ -109,7 +109,7 @@ fn models_channel_select_a_cancelled_one_leaves_all_behind() {
 /// As many operations as one likes, of one type; they can be waited for again.
 #[test]
 fn models_channel_select_again_and_again() {
-    explore("select, a list of receives", Some(2), || {
+    explore("select, a list of receives", Some(3), || {
         let (one, first) = rendezvous();
         let (two, second) = rendezvous();
         let sending = spawn(move |cx| {
