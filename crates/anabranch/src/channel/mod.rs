@@ -26,11 +26,15 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- shared <- mpmc <- set`, `board <- {watch, broadcast}`, `operation <- ` all that users see.
+// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
+// `operation <- ` all that users see, `{events, select}` and `source <- member <- set`.
 mod blocks;
 mod board;
 pub mod broadcast;
+mod buffer;
 mod error;
+mod events;
+mod member;
 mod mpmc;
 pub mod oneshot;
 mod operation;
@@ -38,20 +42,19 @@ pub(crate) mod packet;
 mod select;
 mod set;
 mod shared;
+mod source;
 pub mod spsc;
 pub(crate) mod stream;
 pub mod watch;
 pub(crate) mod word;
 
+#[doc(hidden)]
+pub use self::select::__select;
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
+    events::{Sleeping, Triggered},
+    member::Member,
     mpmc::{Permit, Receiver, Receiving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
-    select::{Operation, Select, Sleeping, Triggered},
-    set::{Member, Receive, Received, ReceiverSet, SetReceiving},
+    select::{Operation, Select},
+    set::{Receive, Received, ReceiverSet, SetReceiving},
 };
-
-/// What the expansion of [`select!`](crate::select) refers to.
-#[doc(hidden)]
-pub mod __select {
-    pub use super::select::{Arm, choose};
-}

@@ -18,10 +18,12 @@
 
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
+    member::{Desk, Member, Seat},
     operation::{Attempt, wait_async_for, wait_for},
+    source::Source,
 };
 use crate::{
-    sys::sync::{Arc, Mutex, lock},
+    sys::sync::{Arc, lock},
     time::NEVER,
     wait::{
         Cx,
@@ -29,7 +31,7 @@ use crate::{
         future::Handed,
         place::Place,
         slot::{Slot, SlotWait},
-        waiter::{Kind, Outcome, Waiter},
+        waiter::Waiter,
     },
 };
 use std::{
@@ -53,103 +55,6 @@ impl<T> Receive for super::Receiver<T> {
 
 impl<T> Receive for super::spsc::Receiver<T> {
     type Item = T;
-}
-
-/// What a set needs of its members.
-pub(crate) trait Source {
-    type Value;
-    /// What a wait needs; stays where it is from `register` to `unregister`.
-    type Wait;
-
-    fn wait() -> Self::Wait;
-
-    fn receive(&mut self) -> Result<Self::Value, TryRecvError>;
-
-    /// # Safety
-    /// As for [`Place::register`], with a `wait` of this receiver.
-    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
-
-    /// # Safety
-    /// As for [`Place::unregister`].
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
-
-    /// It was woken for a value that it will not receive.
-    fn pass_on(&self);
-}
-
-/// The name of a member of a [`ReceiverSet`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Member {
-    index: u32,
-    generation: u32,
-}
-
-/// What those who wake members need.
-struct Desk {
-    bell: Slot,
-    inbox: Mutex<Vec<Member>>,
-}
-
-/// The waiter of a member.
-#[repr(C)]
-struct Notice {
-    /// First, so that its address is the address of the whole.
-    waiter: Waiter,
-    member: Member,
-    desk: Arc<Desk>,
-}
-
-static KIND: Kind = Kind::in_arc::<Notice>(wake);
-
-/// # Safety
-/// The waiter was retained.
-unsafe fn wake(waiter: *const Waiter) {
-    // SAFETY: the waiter of this kind is the first field of a `Notice` in an `Arc`, by `insert`.
-    let notice = unsafe { Arc::from_raw(waiter.cast::<Notice>()) };
-    lock(&notice.desk.inbox).push(notice.member);
-    notice.desk.bell.notify();
-}
-
-struct Seat<R: Source> {
-    receiver: R,
-    wait: R::Wait,
-    notice: Arc<Notice>,
-    is_waiting: bool,
-}
-
-impl<R: Source> Seat<R> {
-    /// Begins to wait. `false`: there is something to receive.
-    fn listen(&mut self) -> bool {
-        let waiter = &raw const self.notice.waiter;
-        self.notice.waiter.arm(std::ptr::null());
-        // SAFETY: armed; the seat is in a box and unregistered before that ends.
-        self.is_waiting = unsafe { self.receiver.register(&self.wait, waiter) };
-        if !self.is_waiting {
-            // Nobody else knows of this wait.
-            let is_over = self.notice.waiter.disarm();
-            debug_assert!(is_over);
-        }
-        self.is_waiting
-    }
-
-    /// Ends a wait, whatever its outcome. Whether the channel has ended it.
-    fn stop_listening(&mut self) -> bool {
-        if !std::mem::take(&mut self.is_waiting) {
-            return false;
-        }
-        let was_first = self.notice.waiter.decide_for_itself(Outcome::Cancelled);
-        // SAFETY: registered, and the wait has ended.
-        unsafe { self.receiver.unregister(&self.wait, !was_first) };
-        !was_first
-    }
-}
-
-impl<R: Source> Drop for Seat<R> {
-    fn drop(&mut self) {
-        if self.stop_listening() {
-            self.receiver.pass_on();
-        }
-    }
 }
 
 /// A place in the table of members.
@@ -197,7 +102,7 @@ pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
 impl<R: Receive> ReceiverSet<R> {
     /// A set without members.
     pub fn new() -> Self {
-        let desk = Arc::new(Desk { bell: Slot::new(), inbox: Mutex::new(Vec::new()) });
+        let desk = Arc::new(Desk::new());
         Self { chairs: Vec::new(), free: Vec::new(), ready: VecDeque::new(), desk }
     }
 
@@ -209,8 +114,7 @@ impl<R: Receive> ReceiverSet<R> {
         });
         let chair = &mut self.chairs[index as usize];
         let member = Member { index, generation: chair.generation };
-        let notice = Notice { waiter: Waiter::new(&KIND), member, desk: Arc::clone(&self.desk) };
-        chair.seat = Some(Box::new(Seat { receiver, wait: R::wait(), notice: Arc::new(notice), is_waiting: false }));
+        chair.seat = Some(Box::new(Seat::new(receiver, member, Arc::clone(&self.desk))));
         self.ready.push_back(member);
         member
     }
@@ -373,20 +277,6 @@ impl<R: Receive> ReceiverSet<R> {
                     }
                 }
             }
-        }
-    }
-}
-
-impl<R: Source> Seat<R> {
-    /// The seat does not wait.
-    fn into_receiver(self) -> R {
-        debug_assert!(!self.is_waiting);
-        let seat = std::mem::ManuallyDrop::new(self);
-        // SAFETY: each field is taken once, and the seat is not dropped as a whole.
-        unsafe {
-            drop(std::ptr::read(&raw const seat.notice));
-            drop(std::ptr::read(&raw const seat.wait));
-            std::ptr::read(&raw const seat.receiver)
         }
     }
 }

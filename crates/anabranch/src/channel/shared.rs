@@ -26,7 +26,7 @@
 //! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
 //! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
 
-use super::blocks::Blocks;
+use super::buffer::Buffer;
 use crate::{
     sys::{
         spin::Brief,
@@ -37,44 +37,10 @@ use crate::{
         waiter::{Waiter, Wake},
     },
 };
-use std::{collections::VecDeque, mem::MaybeUninit};
-
-/// Bounded channels have their memory allocated when they are made if it is no more than this many bytes.
-const AT_ONCE: usize = 1 << 16;
+use std::mem::MaybeUninit;
 
 /// How many values are taken before the lock is let go.
 pub(crate) const BATCH: usize = 16;
-
-enum Buffer<T> {
-    Ring(VecDeque<T>),
-    Blocks(Blocks<T>),
-}
-
-impl<T> Buffer<T> {
-    #[inline]
-    fn len(&self) -> usize {
-        match self {
-            Self::Ring(ring) => ring.len(),
-            Self::Blocks(blocks) => blocks.len(),
-        }
-    }
-
-    #[inline]
-    fn push_back(&mut self, value: T) {
-        match self {
-            Self::Ring(ring) => ring.push_back(value),
-            Self::Blocks(blocks) => blocks.push_back(value),
-        }
-    }
-
-    #[inline]
-    fn pop_front(&mut self) -> Option<T> {
-        match self {
-            Self::Ring(ring) => ring.pop_front(),
-            Self::Blocks(blocks) => blocks.pop_front(),
-        }
-    }
-}
 
 /// What a waiting sender offers.
 pub(crate) struct Offer<T> {
@@ -181,13 +147,7 @@ fn wake(wake: Option<Wake>) {
 impl<T> Channel<T> {
     /// With one sender and one receiver.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
-        let buffer = match capacity {
-            Some(capacity) => {
-                let fitting = AT_ONCE / size_of::<T>().max(1);
-                Buffer::Ring(VecDeque::with_capacity(capacity.min(fitting)))
-            }
-            None => Buffer::Blocks(Blocks::new()),
-        };
+        let buffer = Buffer::new(capacity);
         let state = State { buffer, permits: 0, is_closed: false, senders: Queue::new(), receivers: Queue::new() };
         Self {
             state: Brief::new(state),
@@ -336,7 +296,7 @@ impl<T> Channel<T> {
     /// There is no receiver any more: closes, and drops what there is.
     pub(crate) fn abandon(&self) {
         self.close();
-        let empty = Buffer::Blocks(Blocks::new());
+        let empty = Buffer::new(None);
         let rest = std::mem::replace(&mut self.state.lock().buffer, empty);
         drop(rest);
     }

@@ -1,7 +1,10 @@
 //! Futures: waiting for one in a fiber, and running one on the pool.
 
 use crate::{
-    cx::spawn::{JoinError, JoinHandle, spawn_task},
+    cx::{
+        handle::{JoinError, JoinHandle},
+        spawn::spawn_task,
+    },
     pool::{Pool, worker::Worker},
     time::NEVER,
     wait::{

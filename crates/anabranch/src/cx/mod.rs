@@ -2,7 +2,10 @@
 
 mod block_on;
 mod canceller;
+mod child;
+mod handle;
 mod join;
+mod ledger;
 mod list;
 mod map;
 mod race;
@@ -15,11 +18,13 @@ mod time;
 pub use self::{
     block_on::spawn_async,
     canceller::Canceller,
+    child::ScopedHandle,
+    handle::{JoinError, JoinHandle},
     list::{FiberInfo, FiberState, fibers},
     race::Racers,
     run::run,
-    scope::{FiberScope, ScopedHandle, Spawner},
+    scope::{FiberScope, Spawner},
     service::{Service, spawn_service},
-    spawn::{JoinError, JoinHandle, spawn},
+    spawn::spawn,
     time::Interval,
 };

@@ -2,7 +2,10 @@
 
 use crate::{
     channel::{self, Receiver, RecvError, Sender, oneshot},
-    cx::spawn::{JoinError, JoinHandle, spawn},
+    cx::{
+        handle::{JoinError, JoinHandle},
+        spawn::spawn,
+    },
     pool::Pool,
     wait::Cx,
 };

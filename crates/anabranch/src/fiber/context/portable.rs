@@ -1,32 +1,13 @@
-//! The context switch: a stack on which a function runs that can be left in the middle and gone on with later.
-//!
-//! Everything happens on one thread: whoever resumes a context is the thread that made it. (A started fiber does not move: the
-//! addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
+//! The switch of the crate corosensei, for many processors.
 
+use super::{Left, Resume};
 use crate::fiber::stack::FiberStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-
-/// What the function is told when it goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Resume {
-    GoOn,
-    /// Only for a function that is between two pieces of work: return, so that the stack can be given back.
-    End,
-}
-
-/// Why the function was left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
-    /// In the middle of something.
-    Suspended,
-    /// Between two pieces of work.
-    Idle,
-}
 
 /// The function's way out.
 pub(crate) type Exit = Yielder<Resume, Left>;
 
-/// See the [module](self).
+/// See the [module](super).
 pub(crate) struct Context {
     coroutine: Coroutine<Resume, Left, (), FiberStack>,
 }

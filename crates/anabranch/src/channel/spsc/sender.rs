@@ -1,12 +1,12 @@
-//! Streams: channels with one sender and one receiver, the fastest there are.
+//! The sender of a stream, and what it waits for: room.
 
-use super::{
-    Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError,
-    operation::{Attempt, wait_async_for, wait_for},
-    set::Source,
-    stream::{Inlet, Outlet, StreamWait, Stuck, stream},
-};
+use super::receiver::Receiver;
 use crate::{
+    channel::{
+        Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
+        operation::{Attempt, wait_async_for, wait_for},
+        stream::{Inlet, StreamWait, Stuck},
+    },
     time::NEVER,
     wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
 };
@@ -17,58 +17,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Makes a stream with room for `capacity` values.
-///
-/// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an exchange.
-///
-/// # Panics
-/// When `capacity` is zero. (See [`rendezvous`](super::rendezvous).)
-///
-/// ```
-/// use anabranch::channel::spsc;
-///
-/// anabranch::run(|cx| {
-///     let (mut sender, mut receiver) = spsc::bounded(2);
-///     cx.join(
-///         move |cx| (0..10).try_for_each(|n| sender.send(cx, n)).unwrap(),
-///         move |cx| assert!(receiver.iter(cx).eq(0..10)),
-///     );
-/// });
-/// ```
-pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    assert!(capacity > 0, "a stream needs room for a value");
-    let (inlet, outlet) = stream(Some(capacity));
-    (Sender { inlet }, Receiver { outlet })
-}
-
-/// Makes a stream with room for any number of values.
-///
-/// Sending never waits. A send is one atomic exchange, to receive what is there is one load. Memory is allocated in slabs of
-/// some 200 bytes (more for large values), each of which is freed when what was in it has been received; an idle stream has
-/// one.
-///
-/// ```
-/// use anabranch::channel::spsc;
-///
-/// let (mut sender, mut receiver) = spsc::unbounded();
-/// sender.try_send("a").unwrap();
-/// sender.try_send("b").unwrap();
-/// drop(sender);
-/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<String>(), "ab"));
-/// ```
-pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let (inlet, outlet) = stream(None);
-    (Sender { inlet }, Receiver { outlet })
-}
-
 /// The end of a stream that sends. Dropping it closes the stream.
 pub struct Sender<T> {
-    inlet: Inlet<T>,
-}
-
-/// The end of a stream that receives. Dropping it closes the stream, and drops what is in it.
-pub struct Receiver<T> {
-    outlet: Outlet<T>,
+    pub(super) inlet: Inlet<T>,
 }
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`].
@@ -284,166 +235,6 @@ impl<T> Permit<'_, T> {
     }
 }
 
-impl<T> Receiver<T> {
-    /// Receives the next value; waits for it if there is none.
-    ///
-    /// # Errors
-    /// When the stream is closed and all was received, or the wait was cancelled.
-    #[inline]
-    #[track_caller]
-    pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
-        cx.checkpoint()?;
-        match self.outlet.pop() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(_)) => Err(RecvError::Closed),
-            None => self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv")),
-        }
-    }
-
-    #[inline(never)]
-    fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match wait_for(cx, &self.receiving(), NEVER, reason) {
-            Ok(received) => Ok(received?),
-            Err(_) => Err(RecvError::Cancelled),
-        }
-    }
-
-    /// As [`recv`](Self::recv), but waits no longer than until then.
-    ///
-    /// # Errors
-    /// As there, and when the time was up.
-    #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Receiver::recv"))
-    }
-
-    /// As [`recv`](Self::recv), but waits no longer than this.
-    ///
-    /// # Errors
-    /// As there, and when the time was up.
-    #[track_caller]
-    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"spsc::Receiver::recv"))
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
-        cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
-    }
-
-    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
-    ///
-    /// # Errors
-    /// When the stream is closed and all was received.
-    ///
-    /// ```
-    /// use anabranch::channel::spsc;
-    ///
-    /// let (mut sender, mut receiver) = spsc::bounded(1);
-    /// let echo = anabranch::spawn_async(async move { receiver.recv_async().await });
-    /// anabranch::run(|cx| {
-    ///     sender.send(cx, "hello").unwrap();
-    ///     assert_eq!(echo.join(cx).unwrap(), Ok("hello"));
-    /// });
-    /// ```
-    pub async fn recv_async(&mut self) -> Result<T, Closed> {
-        wait_async_for(self.receiving()).await
-    }
-
-    /// Receives the next value if there is one.
-    ///
-    /// # Errors
-    /// When there is none, or the stream is closed and all was received.
-    #[inline]
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        match self.outlet.pop() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(_)) => Err(TryRecvError::Closed),
-            None => Err(TryRecvError::Empty),
-        }
-    }
-
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
-    ///
-    /// # Errors
-    /// As for [`recv`](Self::recv).
-    ///
-    /// ```
-    /// use anabranch::channel::spsc;
-    ///
-    /// let (mut sender, mut receiver) = spsc::unbounded();
-    /// (0..5).for_each(|n| sender.try_send(n).unwrap());
-    /// let mut batch = Vec::new();
-    /// anabranch::run(|cx| assert_eq!(receiver.recv_many(cx, &mut batch, 3), Ok(3)));
-    /// assert_eq!(batch, [0, 1, 2]);
-    /// ```
-    #[track_caller]
-    pub fn recv_many(&mut self, cx: &Cx<'_>, into: &mut Vec<T>, limit: usize) -> Result<usize, RecvError> {
-        if limit == 0 {
-            return Ok(0);
-        }
-        into.push(self.recv(cx)?);
-        let before = into.len();
-        into.extend(self.drain().take(limit - 1));
-        Ok(into.len() - before + 1)
-    }
-
-    /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the stream was closed, or a wait
-    /// cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
-    }
-
-    /// All values that are there, without waiting.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.try_recv().ok())
-    }
-
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
-    pub fn receiving(&mut self) -> Receiving<'_, T> {
-        Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
-    }
-
-    /// Closes the stream: what was sent can be received, and nothing can be sent any more.
-    ///
-    /// ```
-    /// let (mut sender, mut receiver) = anabranch::channel::spsc::unbounded();
-    /// sender.try_send(1).unwrap();
-    /// receiver.close();
-    /// assert!(sender.try_send(2).is_err());
-    /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1]);
-    /// ```
-    pub fn close(&mut self) {
-        self.outlet.close();
-    }
-
-    /// Whether the stream is closed. There may still be something to receive.
-    pub fn is_closed(&self) -> bool {
-        self.outlet.is_closed()
-    }
-
-    /// Whether there is nothing to receive now.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.outlet.is_empty()
-    }
-
-    /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost each
-    /// message more than all the rest.
-    pub fn len(&self) -> usize {
-        self.outlet.len()
-    }
-
-    /// How many values there can be in the stream. `None`: any number.
-    pub fn capacity(&self) -> Option<usize> {
-        self.outlet.capacity()
-    }
-}
-
 /// Waiting for room.
 struct Reserving<'a, T> {
     inlet: UnsafeCell<&'a mut Inlet<T>>,
@@ -454,12 +245,6 @@ struct Reserving<'a, T> {
 pub struct Sending<'a, T> {
     room: Reserving<'a, T>,
     value: Cell<Option<T>>,
-}
-
-/// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
-pub struct Receiving<'a, T> {
-    outlet: UnsafeCell<&'a mut Outlet<T>>,
-    wait: StreamWait,
 }
 
 impl<T> Attempt for Reserving<'_, T> {
@@ -536,43 +321,9 @@ impl<T> Handed for Sending<'_, T> {
     fn pass_on(&self) {}
 }
 
-impl<T> Attempt for Receiving<'_, T> {
-    type Output = Result<T, Closed>;
-
-    fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as for `Reserving`.
-        unsafe { &mut *self.outlet.get() }.pop().map(|received| received.map_err(|_| Closed))
-    }
-}
-
-// SAFETY: as for `Reserving`.
-unsafe impl<T> Place for Receiving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: as for `Reserving`.
-        unsafe { self.wait.register_outlet(&**self.outlet.get(), waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
-        unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
-    }
-}
-
-/// The value stays in the stream.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("spsc::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("spsc::Receiver");
-        shown.field("is_closed", &self.is_closed()).field("is_empty", &self.is_empty()).finish_non_exhaustive()
     }
 }
 
@@ -586,35 +337,4 @@ impl<T> fmt::Debug for Sending<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("spsc::Sending").finish_non_exhaustive()
     }
-}
-
-impl<T> fmt::Debug for Receiving<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("spsc::Receiving").finish_non_exhaustive()
-    }
-}
-
-impl<T> Source for Receiver<T> {
-    type Value = T;
-    type Wait = StreamWait;
-
-    fn wait() -> StreamWait {
-        StreamWait::new()
-    }
-
-    fn receive(&mut self) -> Result<T, TryRecvError> {
-        self.try_recv()
-    }
-
-    unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { wait.register_outlet(&self.outlet, waiter, 0) }
-    }
-
-    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { wait.unregister_outlet(&self.outlet, has_decided) }
-    }
-
-    fn pass_on(&self) {}
 }

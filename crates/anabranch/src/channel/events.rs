@@ -1,0 +1,110 @@
+//! Time and triggers as operations.
+
+use super::operation::Attempt;
+use crate::wait::{
+    Cx, Trigger,
+    future::Handed,
+    place::Place,
+    slot::{Slot, SlotWait},
+    waiter::Waiter,
+};
+use std::{fmt, time::Duration};
+
+/// Some time, as an operation. Made by [`Cx::sleeping`].
+pub struct Sleeping<'a> {
+    cx: &'a Cx<'a>,
+    at: u64,
+}
+
+impl<'a> Cx<'a> {
+    /// A sleep as an operation, for [`select!`](crate::select). It ends so long from now.
+    pub fn sleeping(&'a self, duration: Duration) -> Sleeping<'a> {
+        Sleeping { cx: self, at: self.after(duration) }
+    }
+}
+
+impl Attempt for Sleeping<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (self.cx.strand.now() >= self.at).then_some(())
+    }
+
+    fn deadline(&self) -> u64 {
+        self.at
+    }
+}
+
+// SAFETY: it keeps no address.
+unsafe impl Place for Sleeping<'_> {
+    unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        true
+    }
+
+    unsafe fn unregister(&self, _: bool) {}
+}
+
+/// There is nothing to hand over.
+impl Handed for Sleeping<'_> {
+    fn pass_on(&self) {}
+}
+
+/// A trigger, as an operation. Made by [`Trigger::waiting`].
+pub struct Triggered<'a> {
+    slot: &'a Slot,
+    wait: SlotWait<&'a Slot>,
+}
+
+impl Trigger {
+    /// The wait as an operation, for [`select!`](crate::select).
+    ///
+    /// ```
+    /// use anabranch::{select, wait::Trigger};
+    ///
+    /// let mut trigger = Trigger::new();
+    /// trigger.signal().send();
+    /// anabranch::run(|cx| select!(cx, { () = trigger.waiting() => () })).unwrap();
+    /// ```
+    pub fn waiting(&mut self) -> Triggered<'_> {
+        let slot = self.slot();
+        Triggered { slot, wait: SlotWait::new(slot) }
+    }
+}
+
+impl Attempt for Triggered<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.slot.is_notified().then_some(())
+    }
+}
+
+// SAFETY: that of `wait`.
+unsafe impl Place for Triggered<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.unregister(has_decided) }
+    }
+}
+
+/// An event stays what it is.
+impl Handed for Triggered<'_> {
+    fn pass_on(&self) {}
+}
+
+impl fmt::Debug for Sleeping<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleeping").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Triggered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Triggered").field("is_signalled", &self.slot.is_notified()).finish()
+    }
+}

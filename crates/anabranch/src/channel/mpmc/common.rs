@@ -1,0 +1,67 @@
+//! What both ends can be asked, and what there is nothing to show of.
+
+/// What both ends can be asked.
+macro_rules! common {
+    ($end:ident) => {
+        impl<T> $end<T> {
+            /// Closes the channel, for all its ends: what was sent can be received, and nothing can be sent any more.
+            ///
+            /// ```
+            /// let (sender, receiver) = anabranch::channel::unbounded();
+            /// sender.try_send(1).unwrap();
+            /// receiver.close();
+            /// assert!(sender.is_closed() && sender.try_send(2).is_err());
+            /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1]);
+            /// ```
+            pub fn close(&self) {
+                self.channel.close();
+            }
+
+            /// Whether the channel is closed. There may still be something to receive.
+            pub fn is_closed(&self) -> bool {
+                self.channel.is_closed()
+            }
+
+            /// How many values there are to receive now.
+            pub fn len(&self) -> usize {
+                self.channel.len()
+            }
+
+            /// Whether there is nothing to receive now.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// How many values there can be. `None`: any number.
+            pub fn capacity(&self) -> Option<usize> {
+                self.channel.capacity()
+            }
+
+            /// Whether both are ends of the same channel.
+            pub fn same_channel(&self, other: &Self) -> bool {
+                Arc::ptr_eq(&self.channel, &other.channel)
+            }
+        }
+
+        impl<T> fmt::Debug for $end<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut shown = f.debug_struct(stringify!($end));
+                shown.field("len", &self.len()).field("capacity", &self.capacity());
+                shown.field("is_closed", &self.is_closed()).finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(super) use common;
+
+/// `Debug` for what there is nothing to show of.
+macro_rules! opaque {
+    ($($name:ident $(<$a:lifetime>)?),*) => {$(
+        impl<T> fmt::Debug for $name<$($a,)? T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+pub(super) use opaque;

@@ -1,0 +1,75 @@
+//! Channels with any number of senders and receivers, as users see them.
+
+// `permit <- sender`, `common <- {sender, receiver}`.
+mod common;
+mod permit;
+mod receiver;
+mod sender;
+
+pub use self::{
+    permit::Permit,
+    receiver::{Receiver, Receiving},
+    sender::{Sender, Sending, WeakSender},
+};
+use super::shared::Channel;
+use crate::sys::sync::Arc;
+
+/// Makes a channel with room for `capacity` values.
+///
+/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards.
+///
+/// # Panics
+/// When `capacity` is zero. (See [`rendezvous`].)
+///
+/// ```
+/// use anabranch::channel;
+///
+/// anabranch::run(|cx| {
+///     let (sender, receiver) = channel::bounded(16);
+///     cx.scope(|s| {
+///         for worker in 0..4 {
+///             let sender = sender.clone();
+///             s.spawn(move |cx| sender.send(cx, worker * worker).unwrap());
+///         }
+///         drop(sender);
+///         s.spawn(move |cx| assert_eq!(receiver.iter(cx).sum::<u32>(), 14));
+///     });
+/// });
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "a channel without room is a rendezvous");
+    new(Some(capacity))
+}
+
+/// Makes a channel with room for any number of values. Sending never waits.
+///
+/// An idle one takes no more than 256 bytes if its values are small; what it has grown by it gives back as it is drained.
+///
+/// ```
+/// let (sender, receiver) = anabranch::channel::unbounded();
+/// sender.try_send("a").unwrap();
+/// sender.clone().try_send("b").unwrap();
+/// assert_eq!(receiver.drain().collect::<String>(), "ab");
+/// ```
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    new(None)
+}
+
+/// Makes a channel without room: a sender waits until a receiver is there, and the other way round.
+///
+/// ```
+/// let (sender, receiver) = anabranch::channel::rendezvous();
+/// anabranch::run(|cx| {
+///     assert!(sender.try_send(1).is_err(), "there is nobody");
+///     let ((), got) = cx.join(move |cx| sender.send(cx, 2).unwrap(), move |cx| receiver.recv(cx));
+///     assert_eq!(got, Ok(2));
+/// });
+/// ```
+pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
+    new(Some(0))
+}
+
+fn new<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
+    let channel = Arc::new(Channel::new(capacity));
+    (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
+}

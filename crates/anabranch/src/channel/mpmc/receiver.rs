@@ -1,0 +1,248 @@
+//! The end that receives.
+
+use super::common::{common, opaque};
+use crate::{
+    channel::{
+        Closed, RecvError, RecvTimeoutError, TryRecvError,
+        operation::{Attempt, wait_async_for, wait_for},
+        shared::{Channel, Nothing},
+        source::Source,
+    },
+    sys::sync::Arc,
+    time::NEVER,
+    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+};
+use std::{
+    cell::Cell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// The end of a channel that receives; may be cloned, and each value goes to one of the clones. When the last one is dropped the
+/// channel is closed, and what is in it is dropped.
+pub struct Receiver<T> {
+    pub(super) channel: Arc<Channel<T>>,
+}
+
+impl<T> Receiver<T> {
+    /// Receives the next value; waits for it if there is none.
+    ///
+    /// # Errors
+    /// When the channel is closed and all was received, or the wait was cancelled.
+    #[inline]
+    #[track_caller]
+    pub fn recv(&self, cx: &Cx<'_>) -> Result<T, RecvError> {
+        cx.checkpoint()?;
+        match self.channel.try_recv() {
+            Ok(value) => Ok(value),
+            Err(Nothing::Closed) => Err(RecvError::Closed),
+            Err(Nothing::Empty) => self.recv_slowly(cx, Reason::new(&"Receiver::recv")),
+        }
+    }
+
+    #[inline(never)]
+    fn recv_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        match wait_for(cx, &self.receiving(), NEVER, reason) {
+            Ok(received) => Ok(received?),
+            Err(_) => Err(RecvError::Cancelled),
+        }
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn recv_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Receiver::recv"))
+    }
+
+    /// As [`recv`](Self::recv), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    ///
+    /// ```
+    /// use anabranch::channel::{RecvTimeoutError, unbounded};
+    /// use std::time::Duration;
+    ///
+    /// let (_sender, receiver) = unbounded::<u8>();
+    /// let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_millis(1)));
+    /// assert_eq!(late, Err(RecvTimeoutError::TimedOut));
+    /// ```
+    #[track_caller]
+    pub fn recv_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_to(cx, cx.after(timeout), Reason::new(&"Receiver::recv"))
+    }
+
+    fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+        cx.checkpoint()?;
+        let operation = self.receiving();
+        match operation.attempt() {
+            Some(received) => Ok(received?),
+            None => Ok(wait_for(cx, &operation, deadline, reason)??),
+        }
+    }
+
+    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// When the channel is closed and all was received.
+    pub async fn recv_async(&self) -> Result<T, Closed> {
+        wait_async_for(self.receiving()).await
+    }
+
+    /// Receives the next value if there is one; in a rendezvous, if a sender waits.
+    ///
+    /// # Errors
+    /// When there is none, or the channel is closed and all was received.
+    #[inline]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.channel.try_recv().map_err(|nothing| match nothing {
+            Nothing::Empty => TryRecvError::Empty,
+            Nothing::Closed => TryRecvError::Closed,
+        })
+    }
+
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many: not more than
+    /// sixteen at a time, which is when more does not make it cheaper.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::unbounded();
+    /// (0..5).for_each(|n| sender.try_send(n).unwrap());
+    /// let mut batch = Vec::new();
+    /// anabranch::run(|cx| assert_eq!(receiver.recv_many(cx, &mut batch, 3), Ok(3)));
+    /// assert_eq!(batch, [0, 1, 2]);
+    /// ```
+    #[track_caller]
+    pub fn recv_many(&self, cx: &Cx<'_>, into: &mut Vec<T>, limit: usize) -> Result<usize, RecvError> {
+        cx.checkpoint()?;
+        if limit == 0 {
+            return Ok(0);
+        }
+        match self.channel.try_recv_many(into, limit) {
+            Ok(count) => Ok(count),
+            Err(Nothing::Closed) => Err(RecvError::Closed),
+            Err(Nothing::Empty) => {
+                into.push(self.recv_slowly(cx, Reason::new(&"Receiver::recv_many"))?);
+                Ok(1 + if limit > 1 { self.channel.try_recv_many(into, limit - 1).unwrap_or(0) } else { 0 })
+            }
+        }
+    }
+
+    /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the channel was closed, or a
+    /// wait cancelled.
+    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
+        std::iter::from_fn(move || self.recv(cx).ok())
+    }
+
+    /// All values that are there, without waiting.
+    pub fn drain(&self) -> impl Iterator<Item = T> + '_ {
+        std::iter::from_fn(|| self.try_recv().ok())
+    }
+
+    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn receiving(&self) -> Receiving<'_, T> {
+        Receiving { channel: &self.channel, entry: Entry::new(()), is_woken: Cell::new(false) }
+    }
+}
+
+common!(Receiver);
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.channel.add_receiver();
+        Self { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.channel.remove_receiver();
+    }
+}
+
+/// Receiving, as an operation. Made by [`Receiver::receiving`].
+pub struct Receiving<'a, T> {
+    channel: &'a Channel<T>,
+    entry: Entry<()>,
+    /// Woken for a value, and has not looked for it.
+    is_woken: Cell<bool>,
+}
+
+impl<T> Attempt for Receiving<'_, T> {
+    type Output = Result<T, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        self.is_woken.set(false);
+        match self.channel.try_recv() {
+            Ok(value) => Some(Ok(value)),
+            Err(Nothing::Closed) => Some(Err(Closed)),
+            Err(Nothing::Empty) => None,
+        }
+    }
+}
+
+// SAFETY: as for `Reserving`.
+unsafe impl<T> Place for Receiving<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.channel.register_receiver(&self.entry, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if has_decided {
+            self.is_woken.set(true);
+        } else {
+            // SAFETY: the caller's word.
+            unsafe { self.channel.unregister_receiver(&self.entry) };
+        }
+    }
+}
+
+/// Done by `drop`.
+impl<T> Handed for Receiving<'_, T> {
+    fn pass_on(&self) {}
+}
+
+impl<T> Drop for Receiving<'_, T> {
+    fn drop(&mut self) {
+        if self.is_woken.get() {
+            self.channel.pass_on();
+        }
+    }
+}
+
+opaque!(Receiving<'_>);
+
+impl<T> Source for Receiver<T> {
+    type Value = T;
+    type Wait = Entry<()>;
+
+    fn wait() -> Entry<()> {
+        Entry::new(())
+    }
+
+    fn receive(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &Entry<()>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.channel.register_receiver(wait, waiter, 0) }
+    }
+
+    unsafe fn unregister(&self, wait: &Entry<()>, has_decided: bool) {
+        if !has_decided {
+            // SAFETY: the caller's word.
+            unsafe { self.channel.unregister_receiver(wait) };
+        }
+    }
+
+    fn pass_on(&self) {
+        self.channel.pass_on();
+    }
+}

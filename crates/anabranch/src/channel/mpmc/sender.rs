@@ -1,0 +1,312 @@
+//! The ends that send.
+
+use super::{
+    common::{common, opaque},
+    permit::{Permit, Reserving},
+};
+use crate::{
+    channel::{
+        Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
+        operation::{Attempt, wait_async_for, wait_for},
+        shared::{Channel, Offer, Stuck},
+    },
+    sys::sync::Arc,
+    time::NEVER,
+    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+};
+use std::{
+    cell::Cell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// The end of a channel that sends; may be cloned. When the last one is dropped the channel is closed.
+pub struct Sender<T> {
+    pub(super) channel: Arc<Channel<T>>,
+}
+
+/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+pub struct WeakSender<T> {
+    channel: Arc<Channel<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends a value; waits while there is no room.
+    ///
+    /// # Errors
+    /// When the channel is closed, or the wait was cancelled; the value comes back.
+    #[inline]
+    #[track_caller]
+    pub fn send(&self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
+        if cx.checkpoint().is_err() {
+            return Err(SendError::Cancelled(value));
+        }
+        match self.channel.try_send(value) {
+            Ok(()) => Ok(()),
+            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
+            Err((Stuck::Full, value)) => self.send_slowly(cx, value, Reason::new(&"Sender::send")),
+        }
+    }
+
+    #[inline(never)]
+    fn send_slowly(&self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        let operation = self.sending(value);
+        match wait_for(cx, &operation, NEVER, reason) {
+            Ok(sent) => Ok(sent?),
+            Err(_) => Err(SendError::Cancelled(operation.into_value())),
+        }
+    }
+
+    /// As [`send`](Self::send), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up; the value comes back.
+    #[track_caller]
+    pub fn send_until(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_to(cx, value, cx.strand.clock().tick_at(instant), Reason::new(&"Sender::send"))
+    }
+
+    /// As [`send`](Self::send), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up; the value comes back.
+    ///
+    /// ```
+    /// use anabranch::channel::{SendTimeoutError, rendezvous};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, _receiver) = rendezvous();
+    /// anabranch::run(|cx| {
+    ///     let late = sender.send_timeout(cx, 1, Duration::from_millis(1));
+    ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(1))));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn send_timeout(&self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_to(cx, value, cx.after(timeout), Reason::new(&"Sender::send"))
+    }
+
+    fn send_to(&self, cx: &Cx<'_>, value: T, deadline: u64, reason: Reason) -> Result<(), SendTimeoutError<T>> {
+        if cx.checkpoint().is_err() {
+            return Err(SendTimeoutError::Cancelled(value));
+        }
+        let operation = self.sending(value);
+        let sent = match operation.attempt() {
+            Some(sent) => Ok(sent),
+            None => wait_for(cx, &operation, deadline, reason),
+        };
+        match sent {
+            Ok(sent) => Ok(sent?),
+            Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
+        }
+    }
+
+    /// As [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has just
+    /// sent it.
+    ///
+    /// # Errors
+    /// When the channel is closed; the value comes back.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::bounded(1);
+    /// let sending = anabranch::spawn_async(async move { sender.send_async("hello").await });
+    /// anabranch::run(|cx| {
+    ///     assert_eq!(receiver.recv(cx), Ok("hello"));
+    ///     assert!(sending.join(cx).unwrap().is_ok());
+    /// });
+    /// ```
+    pub async fn send_async(&self, value: T) -> Result<(), Refused<T>> {
+        wait_async_for(self.sending(value)).await
+    }
+
+    /// Sends a value if there is room; in a rendezvous, if a receiver waits.
+    ///
+    /// # Errors
+    /// When there is none, or the channel is closed; the value comes back.
+    ///
+    /// ```
+    /// use anabranch::channel::{TrySendError, bounded};
+    ///
+    /// let (sender, receiver) = bounded(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert!(matches!(sender.try_send(2), Err(TrySendError::Full(2))));
+    /// drop(receiver);
+    /// assert!(matches!(sender.try_send(3), Err(TrySendError::Closed(3))));
+    /// ```
+    #[inline]
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        self.channel.try_send(value).map_err(|(stuck, value)| match stuck {
+            Stuck::Full => TrySendError::Full(value),
+            Stuck::Closed => TrySendError::Closed(value),
+        })
+    }
+
+    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    ///
+    /// # Errors
+    /// When the channel is closed, or the wait was cancelled.
+    ///
+    /// # Panics
+    /// In a rendezvous, where there is no room to be kept.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = sender.reserve(cx).unwrap();
+    ///     assert!(sender.try_send("no room").is_err());
+    ///     permit.send("made late").unwrap();
+    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+        let reason = Reason::new(&"Sender::reserve");
+        cx.checkpoint()?;
+        let operation = self.reserving();
+        match operation.attempt() {
+            Some(reserved) => reserved?,
+            None => match wait_for(cx, &operation, NEVER, reason) {
+                Ok(reserved) => reserved?,
+                Err(_) => return Err(RecvError::Cancelled),
+            },
+        }
+        Ok(Permit { channel: &self.channel })
+    }
+
+    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
+    ///
+    /// # Errors
+    /// When the channel is closed.
+    ///
+    /// # Panics
+    /// In a rendezvous.
+    pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
+        wait_async_for(self.reserving()).await?;
+        Ok(Permit { channel: &self.channel })
+    }
+
+    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
+    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
+        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
+    }
+
+    fn reserving(&self) -> Reserving<'_, T> {
+        assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
+        let offer = Offer { value: None, is_taken: false };
+        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
+    }
+
+    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    pub fn sending(&self, value: T) -> Sending<'_, T> {
+        let offer = Offer { value: Some(value), is_taken: false };
+        Sending { channel: &self.channel, entry: Entry::new(offer) }
+    }
+
+    /// A sender that does not keep the channel open.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::unbounded::<u8>();
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none() && receiver.is_closed());
+    /// ```
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { channel: Arc::clone(&self.channel) }
+    }
+
+    /// Whether there is no room now; in a rendezvous, whether no receiver waits.
+    pub fn is_full(&self) -> bool {
+        self.channel.is_full()
+    }
+}
+
+common!(Sender);
+
+impl<T> WeakSender<T> {
+    /// A sender, if there is one yet.
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.channel.try_add_sender().then(|| Sender { channel: Arc::clone(&self.channel) })
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.channel.add_sender();
+        Self { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.channel.remove_sender();
+    }
+}
+
+/// Sending, as an operation. Made by [`Sender::sending`].
+pub struct Sending<'a, T> {
+    channel: &'a Channel<T>,
+    entry: Entry<Offer<T>>,
+}
+
+impl<T> Sending<'_, T> {
+    fn into_value(self) -> T {
+        // SAFETY: not waiting, so the entry is in no queue.
+        unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
+    }
+}
+
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), Refused<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: as above.
+        let value = unsafe { self.entry.with(|offer| offer.value.take()) };
+        // None is left when it was taken by the wait.
+        let Some(value) = value else { return Some(Ok(())) };
+        match self.channel.try_send(value) {
+            Ok(()) => Some(Ok(())),
+            Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
+            Err((Stuck::Full, value)) => {
+                // SAFETY: as above.
+                unsafe { self.entry.with(|offer| offer.value = Some(value)) };
+                None
+            }
+        }
+    }
+}
+
+// SAFETY: as for `Reserving`.
+unsafe impl<T> Place for Sending<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: as for `Reserving`.
+        unsafe {
+            self.entry.with(|offer| offer.is_taken = false);
+            self.channel.register_sender(&self.entry, waiter, ticket)
+        }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if !has_decided {
+            // SAFETY: the caller's word.
+            return unsafe { self.channel.unregister_sender(&self.entry) };
+        }
+        // SAFETY: decided from the queue.
+        let taken = unsafe { self.entry.with(|offer| if offer.is_taken { offer.value.take() } else { None }) };
+        // It is another's now.
+        std::mem::forget(taken);
+    }
+}
+
+/// What was taken was sent.
+impl<T> Handed for Sending<'_, T> {
+    fn pass_on(&self) {}
+}
+
+opaque!(WeakSender, Sending<'_>);

@@ -1,0 +1,174 @@
+//! `select!`: operations of any types, known when the program is written.
+
+use super::choose::{Operation, do_one, random_below, try_one};
+use crate::{
+    time::NEVER,
+    wait::{Cancelled, Cx, cx::Reason, place::Place, waiter::Waiter},
+};
+use std::cell::Cell;
+
+/// An operation, and what came of it.
+#[doc(hidden)]
+pub struct Arm<O: Operation> {
+    operation: O,
+    done: Cell<Option<O::Done>>,
+}
+
+impl<O: Operation> Arm<O> {
+    pub fn new(operation: O) -> Self {
+        Self { operation, done: Cell::new(None) }
+    }
+
+    pub fn into_done(self) -> Option<O::Done> {
+        self.done.into_inner()
+    }
+}
+
+/// An arm of whatever type.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "hidden")]
+pub trait AnyArm: Place {
+    /// Whether the operation has been done.
+    fn attempt(&self) -> bool;
+
+    fn deadline(&self) -> u64;
+}
+
+// SAFETY: that of the operation.
+unsafe impl<O: Operation> Place for Arm<O> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.operation.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.operation.unregister(has_decided) }
+    }
+}
+
+impl<O: Operation> AnyArm for Arm<O> {
+    fn attempt(&self) -> bool {
+        let done = self.operation.attempt();
+        let is_done = done.is_some();
+        self.done.set(done);
+        is_done
+    }
+
+    fn deadline(&self) -> u64 {
+        self.operation.deadline()
+    }
+}
+
+/// Does one of the operations; none if there is a default and none can be done at once.
+#[doc(hidden)]
+#[track_caller]
+pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: bool) -> Result<(), Cancelled> {
+    cx.checkpoint()?;
+    let first = if is_biased { 0 } else { random_below(arms.len()) };
+    if has_default {
+        try_one(arms.len(), first, |index| arms[index].attempt());
+        return Ok(());
+    }
+    let deadline = arms.iter().map(|arm| arm.deadline()).min().unwrap_or(NEVER);
+    let reason = Reason::new(&"select!");
+    let attempt = |index: usize| arms[index].attempt();
+    do_one(cx, arms.len(), first, deadline, reason, |index| arms[index], attempt).map(|_| ())
+}
+
+/// Waits for the first of several operations, does that one and no other, and goes on with its arm.
+///
+/// ```text
+/// select!(cx, {
+///     pattern = operation => body,
+///     ..
+///     default => body,             // optional: if none can be done at once
+/// })
+/// ```
+/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`) or
+/// a trigger (`trigger.waiting()`). The pattern gets what the operation results in, and has to match whatever that is. The
+/// value of the whole is `Ok` with that of the body, or [`Cancelled`].
+///
+/// If several operations can be done at once, any of them is. `select!(biased cx, { .. })` takes the first in the order in which
+/// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
+/// in it mean what they mean around the macro. Values that were to be sent by other arms are dropped, unless they are lent.
+///
+/// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
+///
+/// ```
+/// use anabranch::{channel, select};
+/// use std::time::Duration;
+///
+/// let (numbers, number) = channel::unbounded();
+/// let (texts, text) = channel::bounded(1);
+/// anabranch::run(|cx| {
+///     numbers.try_send(7).unwrap();
+///     let got = select!(cx, {
+///         n = number.receiving() => format!("a number: {}", n.unwrap()),
+///         t = text.receiving() => t.unwrap(),
+///         _ = cx.sleeping(Duration::from_secs(60)) => "too late".to_owned(),
+///     });
+///     assert_eq!(got.unwrap(), "a number: 7");
+///
+///     let sent = select!(biased cx, {
+///         sent = texts.sending("hello".to_owned()) => sent.is_ok(),
+///         _ = number.receiving() => false,
+///         default => false,
+///     });
+///     assert_eq!(sent, Ok(true));
+/// });
+/// ```
+///
+/// # Errors
+/// When the wait was cancelled.
+#[macro_export]
+macro_rules! select {
+    (biased $cx:expr, { $($arms:tt)* }) => {
+        $crate::__select!(($cx) (true) [] $($arms)*)
+    };
+    ($cx:expr, { $($arms:tt)* }) => {
+        $crate::__select!(($cx) (false) [] $($arms)*)
+    };
+}
+
+/// The arms, one after the other, each with a name of its own by the hygiene of macros; then the whole.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select {
+    ($cx:tt $biased:tt $parsed:tt default => $default:expr $(,)?) => {
+        $crate::__select!(@whole $cx $biased true $parsed $default)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block default => $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] default => $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block $pattern2:pat = $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $pattern2 = $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr, $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)])
+    };
+    ($cx:tt $biased:tt $parsed:tt) => {
+        $crate::__select!(@whole $cx $biased false $parsed ::std::unreachable!("an arm was done"))
+    };
+    (@whole ($cx:expr) ($biased:expr) $has_default:tt
+        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
+        match {
+            $(let $arm = $crate::channel::__select::Arm::new($operation);)*
+            $crate::channel::__select::choose($cx, &[$(&$arm),*], $biased, $has_default)
+                .map(|()| ($($arm.into_done(),)*))
+        } {
+            ::std::result::Result::Err(cancelled) => ::std::result::Result::Err(cancelled),
+            ::std::result::Result::Ok(($($arm,)*)) => ::std::result::Result::Ok(
+                $(if let ::std::option::Option::Some(done) = $arm {
+                    let $pattern = done;
+                    $body
+                } else)* {
+                    $default
+                }
+            ),
+        }
+    };
+}

@@ -1,0 +1,54 @@
+//! Streams: channels with one sender and one receiver, the fastest there are.
+
+mod receiver;
+mod sender;
+
+pub use self::{
+    receiver::{Receiver, Receiving},
+    sender::{Permit, Sender, Sending},
+};
+use super::stream::stream;
+
+/// Makes a stream with room for `capacity` values.
+///
+/// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an exchange.
+///
+/// # Panics
+/// When `capacity` is zero. (See [`rendezvous`](super::rendezvous).)
+///
+/// ```
+/// use anabranch::channel::spsc;
+///
+/// anabranch::run(|cx| {
+///     let (mut sender, mut receiver) = spsc::bounded(2);
+///     cx.join(
+///         move |cx| (0..10).try_for_each(|n| sender.send(cx, n)).unwrap(),
+///         move |cx| assert!(receiver.iter(cx).eq(0..10)),
+///     );
+/// });
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "a stream needs room for a value");
+    let (inlet, outlet) = stream(Some(capacity));
+    (Sender { inlet }, Receiver { outlet })
+}
+
+/// Makes a stream with room for any number of values.
+///
+/// Sending never waits. A send is one atomic exchange, to receive what is there is one load. Memory is allocated in slabs of
+/// some 200 bytes (more for large values), each of which is freed when what was in it has been received; an idle stream has
+/// one.
+///
+/// ```
+/// use anabranch::channel::spsc;
+///
+/// let (mut sender, mut receiver) = spsc::unbounded();
+/// sender.try_send("a").unwrap();
+/// sender.try_send("b").unwrap();
+/// drop(sender);
+/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<String>(), "ab"));
+/// ```
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    let (inlet, outlet) = stream(None);
+    (Sender { inlet }, Receiver { outlet })
+}

@@ -1,0 +1,144 @@
+//! The end of a stream that sends.
+
+use super::{
+    position::{Position, Stuck, wake},
+    slab::{EMPTY, END, FULL},
+};
+use crate::sys::sync::Ordering;
+use std::collections::VecDeque;
+
+/// The end that sends.
+pub(crate) struct Inlet<T> {
+    pub(super) at: Position<T>,
+}
+
+// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
+// words and at flags.
+unsafe impl<T: Send> Send for Inlet<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Inlet<T> {}
+
+impl<T> Inlet<T> {
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.at.shared().is_closed.load(Ordering::Acquire)
+    }
+
+    /// Whether there is room at this position, or will never be any.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Stuck> {
+        if self.is_closed() {
+            return Err(Stuck::Closed);
+        }
+        if self.at.shared().is_bounded && self.at.slot().word.load() == FULL {
+            return Err(Stuck::Full);
+        }
+        Ok(())
+    }
+
+    /// Puts a value in and wakes the receiver.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
+        if let Err(stuck) = self.check() {
+            return Err((stuck, value));
+        }
+        let slot = self.at.slot;
+        if self.at.is_last() && !self.at.shared().is_bounded {
+            self.at.extend();
+        }
+        // Looked up before the swap: after it the receiver may free the slab.
+        let next = self.at.following();
+        // SAFETY: empty, so it is the sender's until the swap. It stays alive: the receiver does not leave it before it has
+        // been filled, nor, if the stream has ended, at all.
+        let found = unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.swap(FULL)
+        };
+        if found != EMPTY {
+            if found == END {
+                // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+                return unsafe {
+                    (*slot).word.set(END);
+                    Err((Stuck::Closed, (*(*slot).value.get()).assume_init_read()))
+                };
+            }
+            wake(found);
+        }
+        self.at = next;
+        Ok(())
+    }
+
+    /// Puts in as many values as there is room for, and publishes them together.
+    pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), Stuck> {
+        self.check()?;
+        let first = self.at;
+        let mut at = first;
+        let mut count = 0;
+        while let Some(value) = values.pop_front() {
+            // SAFETY: as in `push`. The receiver does not go beyond the first slot before that is published.
+            unsafe {
+                (*at.slot().value.get()).write(value);
+                if count > 0 {
+                    at.slot().word.set(FULL);
+                }
+            }
+            if at.is_last() && !at.shared().is_bounded {
+                at.extend();
+            }
+            at = at.following();
+            count += 1;
+            if at.shared().is_bounded && (at.slot == first.slot || at.slot().word.load() != EMPTY) {
+                break;
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let found = first.slot().word.swap(FULL);
+        if found == END {
+            first.slot().word.set(END);
+            let mut at = first;
+            let refused = (0..count).map(|_| {
+                // SAFETY: written above, and the receiver stops before the first.
+                let value = unsafe { (*at.slot().value.get()).assume_init_read() };
+                at = at.following();
+                value
+            });
+            let mut refused: VecDeque<T> = refused.collect();
+            refused.append(values);
+            *values = refused;
+            return Err(Stuck::Closed);
+        }
+        if found != EMPTY {
+            wake(found);
+        }
+        self.at = at;
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) {
+        self.at.close();
+        if let Some(wake) = self.at.slot().word.recall(EMPTY) {
+            wake.wake();
+        }
+    }
+
+    /// How many values there can be. `None`: any number.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        // SAFETY: the slab is alive.
+        self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
+    }
+
+    /// A number that both ends have in common.
+    pub(crate) fn address(&self) -> usize {
+        self.at.shared.addr().get()
+    }
+}
+
+impl<T> Drop for Inlet<T> {
+    fn drop(&mut self) {
+        self.close();
+        // SAFETY: once. If the receiver is gone it has ended the stream, at this position.
+        unsafe { self.at.leave() };
+    }
+}

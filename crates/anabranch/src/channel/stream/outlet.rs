@@ -1,0 +1,138 @@
+//! The end of a stream that receives.
+
+use super::{
+    position::{Closed, Position, wake},
+    slab::{EMPTY, END, FULL, Slab},
+};
+use crate::{channel::word::number_of, sys::sync::Ordering};
+
+/// The end that receives.
+pub(crate) struct Outlet<T> {
+    pub(super) at: Position<T>,
+    pub(super) is_ended: bool,
+}
+
+// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
+// words and at flags.
+unsafe impl<T: Send> Send for Outlet<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Outlet<T> {}
+
+impl<T> Outlet<T> {
+    /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
+        if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
+    }
+
+    /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.
+    #[inline]
+    fn is_full(&self) -> bool {
+        !self.is_ended && number_of(self.at.slot().word.load()) == FULL
+    }
+
+    /// The slot is full.
+    #[inline]
+    fn take(&mut self) -> T {
+        // SAFETY: full, so it is the receiver's.
+        let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
+        let left = self.at;
+        if left.shared().is_bounded {
+            let found = left.slot().word.swap(EMPTY);
+            if found != FULL {
+                wake(found);
+            }
+        }
+        self.at = left.following();
+        if left.slab != self.at.slab {
+            // SAFETY: the sender has gone on to the next slab before it filled the last slot of this one.
+            unsafe { Slab::free(left.slab) };
+        }
+        value
+    }
+
+    /// The slot was empty, or the end.
+    #[inline(never)]
+    fn look_again(&mut self) -> Option<Result<T, Closed>> {
+        if self.is_ended {
+            return Some(Err(Closed));
+        }
+        if !self.at.shared().is_closed.load(Ordering::Acquire) {
+            return None;
+        }
+        loop {
+            let content = self.at.slot().word.load();
+            if number_of(content) == FULL {
+                return Some(Ok(self.take()));
+            }
+            // An address would be that of a forgotten future.
+            if self.at.slot().word.replace(content, END) {
+                self.is_ended = true;
+                return Some(Err(Closed));
+            }
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        self.at.close();
+        if let Some(wake) = self.at.slot().word.recall(FULL) {
+            wake.wake();
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.at.shared().is_closed.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_full()
+    }
+
+    /// How many values there are. Linear in that number.
+    pub(crate) fn len(&self) -> usize {
+        let mut at = self.at;
+        let mut len = 0;
+        while !self.is_ended && number_of(at.slot().word.load()) == FULL {
+            len += 1;
+            at = at.following();
+            if at.slot == self.at.slot {
+                break;
+            }
+        }
+        len
+    }
+
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        // SAFETY: the slab is alive.
+        self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
+    }
+
+    /// A number that both ends have in common.
+    pub(crate) fn address(&self) -> usize {
+        self.at.shared.addr().get()
+    }
+}
+
+/// What remains to be done when a receiver is dropped, also when dropping a value panics.
+struct Rest<'a, T>(&'a mut Outlet<T>);
+
+impl<T> Drop for Rest<'_, T> {
+    fn drop(&mut self) {
+        while let Some(Ok(value)) = self.0.pop() {
+            drop(value);
+        }
+        // SAFETY: once, and closed, so that the last `pop` ended the stream.
+        unsafe { self.0.at.leave() };
+    }
+}
+
+impl<T> Drop for Outlet<T> {
+    fn drop(&mut self) {
+        self.close();
+        let rest = Rest(self);
+        while let Some(Ok(value)) = rest.0.pop() {
+            drop(value);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Where an end of a stream is, and what the ends share.
+
+use super::slab::{Slab, Slot};
+use crate::{
+    channel::word::{Content, decide},
+    sys::sync::{AtomicBool, AtomicU8, Ordering},
+};
+use std::ptr::NonNull;
+
+/// What both ends share besides the slots.
+pub(super) struct Shared {
+    pub(super) is_closed: AtomicBool,
+    pub(super) ends: AtomicU8,
+    pub(super) is_bounded: bool,
+}
+
+/// Where an end is.
+pub(super) struct Position<T> {
+    pub(super) shared: NonNull<Shared>,
+    pub(super) slot: *const Slot<T>,
+    /// Behind the last slot of the slab.
+    end: *const Slot<T>,
+    pub(super) slab: *const Slab<T>,
+}
+
+/// The stream has ended.
+pub(crate) struct Closed;
+
+/// Why a value could not be put in.
+pub(crate) enum Stuck {
+    Full,
+    Closed,
+}
+
+impl<T> Clone for Position<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Position<T> {}
+
+/// Ends a wait whose address was taken out of a word.
+pub(super) fn wake(found: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+impl<T> Position<T> {
+    /// # Safety
+    /// Both are alive.
+    pub(super) unsafe fn new(shared: NonNull<Shared>, slab: *const Slab<T>) -> Self {
+        // SAFETY: the caller's word.
+        unsafe {
+            let slot = Slab::first(slab);
+            Self { shared, slot, end: slot.add((*slab).len), slab }
+        }
+    }
+
+    #[inline]
+    pub(super) fn shared(&self) -> &Shared {
+        // SAFETY: alive while an end has not given up its part.
+        unsafe { self.shared.as_ref() }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self) -> &Slot<T> {
+        // SAFETY: positions are within slabs that are alive: the receiver's has not been freed, and the sender is not behind.
+        unsafe { &*self.slot }
+    }
+
+    /// Whether this is the last slot of its slab.
+    #[inline]
+    pub(super) fn is_last(&self) -> bool {
+        // SAFETY: within the slab.
+        unsafe { self.slot.add(1) == self.end }
+    }
+
+    /// The position after this one. An unbounded stream must have been extended or filled so far.
+    #[inline]
+    pub(super) fn following(&self) -> Self {
+        if !self.is_last() {
+            // SAFETY: within the slab.
+            return Self { slot: unsafe { self.slot.add(1) }, ..*self };
+        }
+        self.following_slab()
+    }
+
+    fn following_slab(&self) -> Self {
+        // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
+        unsafe {
+            let slab = if self.shared().is_bounded { self.slab } else { (*self.slab).next.load(Ordering::Acquire) };
+            Self::new(self.shared, slab)
+        }
+    }
+
+    /// Makes the next slab. For the sender, at the last slot of the last slab.
+    #[inline(never)]
+    pub(super) fn extend(&self) {
+        // SAFETY: the slab is alive.
+        let link = unsafe { &(*self.slab).next };
+        // There is one if a value was refused here before.
+        if link.load(Ordering::Relaxed).is_null() {
+            link.store(Slab::new(Slab::<T>::LEN).cast_mut(), Ordering::Release);
+        }
+    }
+
+    pub(super) fn close(&self) {
+        // A swap, for the models, which take a store to be possibly later.
+        self.shared().is_closed.swap(true, Ordering::SeqCst);
+    }
+
+    /// Gives up an end's part.
+    ///
+    /// # Safety
+    /// Once for each end, which does not come back. The receiver has ended the stream.
+    pub(super) unsafe fn leave(&self) {
+        if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        let mut slab = self.slab;
+        // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the receiver.
+        unsafe {
+            while !slab.is_null() {
+                let next = (*slab).next.load(Ordering::Relaxed);
+                Slab::free(slab);
+                slab = next;
+            }
+            drop(Box::from_raw(self.shared.as_ptr()));
+        }
+    }
+}

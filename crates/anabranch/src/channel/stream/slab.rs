@@ -1,0 +1,88 @@
+//! The memory of a stream: slots in slabs, one after the other.
+
+use crate::{
+    channel::word::{Content, Word, number},
+    sys::sync::AtomicPtr,
+};
+use std::{
+    alloc::{Layout, alloc, dealloc, handle_alloc_error},
+    cell::UnsafeCell,
+    mem::MaybeUninit,
+    ptr,
+};
+
+pub(super) const EMPTY: Content = number(0);
+pub(super) const FULL: Content = number(1);
+pub(super) const END: Content = number(2);
+
+/// How large a slab of an unbounded stream is, in bytes, if its values are small.
+const SLAB: usize = 200;
+
+/// How many slots such a slab has at least.
+const MIN_SLOTS: usize = if cfg!(loom) { 2 } else { 4 };
+
+pub(super) struct Slot<T> {
+    pub(super) word: Word,
+    pub(super) value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// The head of a slab; its slots follow it in memory.
+#[repr(C)]
+pub(super) struct Slab<T> {
+    pub(super) next: AtomicPtr<Slab<T>>,
+    pub(super) len: usize,
+    slots: [Slot<T>; 0],
+}
+
+impl<T> Slab<T> {
+    /// How many slots a slab of an unbounded stream has.
+    pub(super) const LEN: usize = {
+        let fitting = (SLAB - size_of::<Slab<T>>()) / size_of::<Slot<T>>();
+        if cfg!(loom) || fitting < MIN_SLOTS { MIN_SLOTS } else { fitting }
+    };
+
+    fn layout(len: usize) -> Layout {
+        let slots = Layout::array::<Slot<T>>(len);
+        let whole = slots.and_then(|slots| Layout::new::<Self>().extend(slots));
+        whole.expect("a channel is smaller than the address space").0
+    }
+
+    pub(super) fn new(len: usize) -> *const Self {
+        let layout = Self::layout(len);
+        // SAFETY: not of size zero; all of it is initialised, but the values.
+        unsafe {
+            let slab = alloc(layout).cast::<Self>();
+            if slab.is_null() {
+                handle_alloc_error(layout);
+            }
+            slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, slots: [] });
+            for index in 0..len {
+                let slot = (&raw mut (*slab).slots).cast::<Slot<T>>().add(index);
+                (&raw mut (*slot).word).write(Word::new(EMPTY));
+            }
+            slab
+        }
+    }
+
+    /// # Safety
+    /// The slab is alive.
+    #[inline]
+    pub(super) unsafe fn first(this: *const Self) -> *const Slot<T> {
+        // SAFETY: the slots follow the head, which ends where their alignment wants it, by `repr(Rust)` of an array of them.
+        unsafe { (&raw const (*this).slots).cast() }
+    }
+
+    /// # Safety
+    /// The slab is alive, nobody else knows of it, and no value is in it.
+    pub(super) unsafe fn free(this: *const Self) {
+        // SAFETY: the caller's word. Words that are loom's have to be dropped.
+        unsafe {
+            let layout = Self::layout((*this).len);
+            for index in 0..(*this).len {
+                ptr::drop_in_place((&raw const (*Self::first(this).add(index)).word).cast_mut());
+            }
+            ptr::drop_in_place(this.cast_mut());
+            dealloc(this.cast_mut().cast(), layout);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The context switch: a stack on which a function runs that can be left in the middle and gone on with later.
+//!
+//! Everything happens on one thread: whoever resumes a context is the thread that made it. (A started fiber does not move: the
+//! addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
+//!
+//! There are two of the same face: `native`, our own switch, for the processors that it is written for, and `portable`, that of
+//! corosensei, for all others, and for the sanitizers, which have to be told of every switch (`--cfg
+//! anabranch_portable_switch`).
+
+#[cfg(all(target_arch = "x86_64", not(anabranch_portable_switch)))]
+#[path = "native.rs"]
+mod switch;
+#[cfg(not(all(target_arch = "x86_64", not(anabranch_portable_switch))))]
+#[path = "portable.rs"]
+mod switch;
+
+pub(crate) use switch::{Context, Exit};
+
+/// What the function is told when it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resume {
+    GoOn,
+    /// Only for a function that is between two pieces of work: return, so that the stack can be given back.
+    End,
+}
+
+/// Why the function was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// In the middle of something.
+    Suspended,
+    /// Between two pieces of work, or for good.
+    Idle,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fiber::stack::{StackConfig, StackPool};
+    use std::{backtrace::Backtrace, cell::Cell, rc::Rc};
+
+    fn in_context(body: impl FnOnce(&Exit) + 'static, check: impl FnOnce(&mut Context)) {
+        let mut pool = StackPool::new(StackConfig::default()).unwrap();
+        let mut context = Context::new(pool.take().unwrap(), body);
+        check(&mut context);
+        pool.give_back(context.into_stack());
+    }
+
+    #[test]
+    fn goes_on_where_it_was_left() {
+        #[inline(never)]
+        fn leave(exit: &Exit, depth: u32, left: Left) -> (Resume, f64) {
+            // Registers of all kinds are in use around the switch.
+            let (a, b, c) = (f64::from(depth) * 0.5, depth * 3, depth ^ 5);
+            let resume = if depth == 0 { exit.suspend(left) } else { leave(exit, depth - 1, left).0 };
+            (resume, a + f64::from(b) + f64::from(c))
+        }
+        let steps = Rc::new(Cell::new(0));
+        let seen = Rc::clone(&steps);
+        let body = move |exit: &Exit| {
+            for depth in 0..10 {
+                let (resume, sum) = leave(exit, depth, Left::Suspended);
+                assert_eq!((resume, sum), (Resume::GoOn, f64::from(depth) * 3.5 + f64::from(depth ^ 5)));
+                seen.set(seen.get() + 1);
+            }
+            assert_eq!(leave(exit, 3, Left::Idle).0, Resume::End);
+            seen.set(100);
+        };
+        in_context(body, |context| {
+            for step in 0..10 {
+                assert_eq!((context.resume(), steps.get()), (Left::Suspended, step));
+            }
+            assert_eq!((context.resume(), steps.get()), (Left::Idle, 10));
+        });
+        assert_eq!(steps.get(), 100);
+    }
+
+    #[test]
+    fn a_function_that_returns_leaves_for_good() {
+        in_context(
+            |exit| assert_eq!(exit.suspend(Left::Suspended), Resume::GoOn),
+            |context| {
+                assert_eq!(context.resume(), Left::Suspended);
+                assert_eq!(context.resume(), Left::Idle);
+            },
+        );
+    }
+
+    #[test]
+    fn a_function_that_never_ran_is_dropped() {
+        let kept = Rc::new(());
+        let held = Rc::clone(&kept);
+        in_context(move |_| drop(held), |_| assert_eq!(Rc::strong_count(&kept), 2));
+        assert_eq!(Rc::strong_count(&kept), 1);
+    }
+
+    #[test]
+    fn contexts_interleave_and_panics_inside_are_caught_inside() {
+        let mut pool = StackPool::new(StackConfig::default()).unwrap();
+        let mut contexts: Vec<_> = (0..3)
+            .map(|number: u64| {
+                Context::new(pool.take().unwrap(), move |exit| {
+                    for round in 0..4 {
+                        let caught = std::panic::catch_unwind(|| {
+                            if round % 2 == 1 {
+                                std::panic::resume_unwind(Box::new(number * 10 + round));
+                            }
+                        });
+                        assert_eq!(
+                            caught.err().map(|panic| *panic.downcast::<u64>().unwrap()),
+                            (round % 2 == 1).then_some(number * 10 + round)
+                        );
+                        exit.suspend(Left::Suspended);
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..4 {
+            contexts.iter_mut().for_each(|context| assert_eq!(context.resume(), Left::Suspended));
+        }
+        contexts.into_iter().for_each(|mut context| {
+            assert_eq!(context.resume(), Left::Idle);
+            pool.give_back(context.into_stack());
+        });
+    }
+
+    #[test]
+    fn whoever_walks_up_the_stack_comes_to_its_end() {
+        let body = |exit: &Exit| {
+            let trace = Backtrace::force_capture().to_string();
+            assert!(trace.contains("whoever_walks_up"), "{trace}");
+            assert!(trace.lines().count() < 200, "{trace}");
+            exit.suspend(Left::Idle);
+        };
+        in_context(body, |context| assert_eq!(context.resume(), Left::Idle));
+    }
+}
