@@ -272,3 +272,18 @@ fn models_channel_shared_permits() {
         });
     }
 }
+
+/// Room that is given back goes to a sender that waits, and what it sends to a receiver that waits.
+#[test]
+fn models_channel_shared_room_is_given_back() {
+    explore("shared, room is given back while both sides wait", Some(2), || {
+        let (sender, receiver) = bounded(1);
+        let permit = sender.try_reserve().unwrap();
+        let other = sender.clone();
+        let receiving = spawn(move |cx| recv(&receiver, cx));
+        let sending = spawn(move |cx| send(&other, cx, 1));
+        drop(permit);
+        assert!(sending.join().unwrap());
+        assert_eq!(receiving.join().unwrap(), Ok(1));
+    });
+}
