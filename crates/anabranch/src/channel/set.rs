@@ -22,7 +22,7 @@ use super::{
     source::Source,
 };
 use crate::{
-    sys::sync::lock,
+    sys::sync::{Arc, lock},
     time::NEVER,
     wait::{
         Cx,
@@ -37,7 +37,6 @@ use std::{
     cell::UnsafeCell,
     collections::VecDeque,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

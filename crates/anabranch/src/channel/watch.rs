@@ -4,17 +4,19 @@ use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
     board::{Board, News},
 };
-use crate::wait::{
-    Cx,
-    attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-    cx::Reason,
-    place::Place,
-    waiter::Waiter,
+use crate::{
+    sys::sync::Arc,
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

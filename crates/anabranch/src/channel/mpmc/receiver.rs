@@ -7,6 +7,7 @@ use crate::{
         shared::{Channel, Nothing},
         source::Source,
     },
+    sys::sync::Arc,
     time::NEVER,
     wait::{
         Cx,
@@ -20,7 +21,6 @@ use crate::{
 use std::{
     cell::Cell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

@@ -9,6 +9,7 @@ use crate::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
         shared::{Channel, Offer, Stuck},
     },
+    sys::sync::Arc,
     time::NEVER,
     wait::{
         Cx,
@@ -22,7 +23,6 @@ use crate::{
 use std::{
     cell::Cell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
