@@ -138,6 +138,14 @@ fn do_one<'p, P: Place + ?Sized + 'p>(
 
 /// A number that is hard to foretell, by Marsaglia's xorshift.
 fn random_below(count: usize) -> usize {
+    #[cfg(shuttle)]
+    return crate::sys::chance::up_to(count) - 1;
+    #[cfg(not(shuttle))]
+    xorshift_below(count)
+}
+
+#[cfg(not(shuttle))]
+fn xorshift_below(count: usize) -> usize {
     thread_local!(static STATE: Cell<u32> = const { Cell::new(0x9E37_79B9) });
     let mut state = STATE.get();
     state ^= state << 13;

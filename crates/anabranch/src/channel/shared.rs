@@ -39,7 +39,7 @@ use std::{collections::VecDeque, mem::MaybeUninit};
 const AT_ONCE: usize = 1 << 16;
 
 /// How many values are taken before the lock is let go.
-pub(crate) const BATCH: usize = 16;
+pub(crate) const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 
 enum Buffer<T> {
     Ring(VecDeque<T>),

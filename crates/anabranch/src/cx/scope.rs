@@ -17,7 +17,10 @@ use crate::{
         worker::Worker,
     },
     scope::{Panic, report},
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    sys::{
+        sync::{AtomicU64, Mutex, Ordering, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     wait::{
         Cancelled, Cx,
         cancel::CancelScope,
@@ -31,7 +34,7 @@ use std::{
     marker::PhantomData,
     mem,
     ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::AssertUnwindSafe,
     sync::Arc,
 };
 

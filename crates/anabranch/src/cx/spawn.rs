@@ -8,6 +8,7 @@ use crate::{
         registry::Registry,
         worker::Worker,
     },
+    sys::unwind::catch_unwind,
     time::NEVER,
     wait::{
         Cancelled, Cx, TimedOut,
@@ -24,7 +25,7 @@ use std::{
     cell::UnsafeCell,
     fmt,
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},

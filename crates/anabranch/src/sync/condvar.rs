@@ -17,7 +17,10 @@ use super::{
     waits::{Limit, wait_async_for},
 };
 use crate::{
-    sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+    sys::{
+        sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -31,7 +34,7 @@ use std::{
     any::Any,
     cell::Cell,
     fmt, mem,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::AssertUnwindSafe,
     time::{Duration, Instant},
 };
 

@@ -13,7 +13,7 @@ use crate::{
 use std::{cell::Cell, fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
 
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
-const BUDGET: u32 = 128;
+const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]

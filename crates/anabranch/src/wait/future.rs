@@ -4,7 +4,10 @@
 //! its wait from within; if a place was faster, what it handed over is given to `Handed`, which passes it on.
 
 use crate::{
-    sys::sync::{Arc, Mutex, lock},
+    sys::{
+        sync::{Arc, Mutex, lock},
+        unwind::catch_unwind,
+    },
     wait::{
         place::Place,
         slot::{Slot, SlotWait},
@@ -15,7 +18,7 @@ use std::{
     marker::PhantomPinned,
     mem,
     ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     ptr,
     task::{Context, Poll, Waker},

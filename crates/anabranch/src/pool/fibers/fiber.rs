@@ -28,7 +28,10 @@ use crate::{
         registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::sync::Ordering,
+    sys::{
+        sync::Ordering,
+        unwind::{catch_unwind, panicking},
+    },
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -40,10 +43,9 @@ use crate::{
 use std::{
     any::Any,
     cell::{Cell, UnsafeCell},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     ptr,
     sync::Arc,
-    thread,
 };
 
 /// See the [module](self).
@@ -287,7 +289,7 @@ impl Fiber {
     /// thread, and is not inside another pool, where other fibers would find themselves too.
     #[inline]
     fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !thread::panicking()
+        ptr::eq(Worker::current(), self.home) && !panicking()
     }
 
     /// Waits without leaving the stack. The other fibers of this thread wait too.
@@ -349,7 +351,7 @@ unsafe impl Strand for Fiber {
     }
 
     fn is_unwinding(&self) -> bool {
-        thread::panicking()
+        panicking()
     }
 
     fn clock(&self) -> &Clock {

@@ -36,15 +36,16 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{cell::Cell, sync::Arc, time::Duration};
 
-/// How many fibers a worker goes on with before it looks at what else there is.
-const ROUND: u32 = 64;
+/// How many fibers a worker goes on with before it looks at what else there is. Under shuttle all such numbers are small: what
+/// happens now and then ought to happen there.
+const ROUND: u32 = if cfg!(shuttle) { 8 } else { 64 };
 
 /// How many between two looks at the clock, while timers run.
-const CLOCK_EVERY: u32 = 16;
+const CLOCK_EVERY: u32 = if cfg!(shuttle) { 2 } else { 16 };
 
 /// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
 /// waiting for it, by yielding.
-const NEW_EVERY: u32 = 16;
+const NEW_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
