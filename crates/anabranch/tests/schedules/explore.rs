@@ -85,19 +85,19 @@ pub enum Event {
     Dropped,
     Fiber,
     Switch,
-    Cancelled,
-    TimedOut,
+    CutShort,
+    Late,
     Sent,
     Received,
-    Closed,
+    Shut,
     Missed,
 }
 
 use Event::*;
 
 const EVENTS: [Event; 19] = [
-    Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped, Fiber, Switch, Cancelled,
-    TimedOut, Sent, Received, Closed, Missed,
+    Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped, Fiber, Switch, CutShort,
+    Late, Sent, Received, Shut, Missed,
 ];
 
 impl Seen {

@@ -344,6 +344,9 @@ unsafe impl Strand for Fiber {
             self.home().publish_all();
             return Worker::current().yield_slot();
         }
+        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        #[cfg(shuttle)]
+        crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
         self.switch();
