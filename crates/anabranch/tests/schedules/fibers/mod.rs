@@ -13,7 +13,7 @@ use crate::{
     sum,
     trap::Trap,
 };
-use anabranch::{Builder, Cancelled, Canceller, Cx, Pool, panicking, time::ManualClock};
+use anabranch::{Builder, Cancelled, Canceller, Cx, Odds, Pool, panicking, set_odds, time::ManualClock};
 use shuttle::{sync::Mutex, thread};
 use std::{
     sync::{
@@ -77,6 +77,23 @@ impl Stage<'_> {
 /// What it returns, if nothing has.
 fn play<R: Send>(seen: &Seen, most: usize, program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send) -> Option<R> {
     play_in(seen, most, |builder| builder, program)
+}
+
+/// As `play`, for programs in which fibers keep their threads, so that spares have to be had.
+fn play_with_spares<R: Send>(
+    seen: &Seen,
+    most: usize,
+    program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send,
+) -> Option<R> {
+    play_in(
+        seen,
+        most,
+        |builder| builder.max_spare_threads(12),
+        |cx, stage| {
+            set_odds(Odds { long_waits_end: true, refusals: 0 });
+            program(cx, stage)
+        },
+    )
 }
 
 /// As `play`, in a pool of a builder that says more.
