@@ -114,7 +114,8 @@ fn play_in<R: Send>(
         let is_over = Arc::clone(&is_over);
         thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                (0..any(1, 8)).for_each(|_| thread::yield_now());
+                // Now and then long enough for those who wait for something else to look.
+                (0..[4, 4, 60][any(0, 2)]).for_each(|_| thread::yield_now());
                 manual.advance(SHORT / 2 * any(0, 3) as u32);
             }
         })
