@@ -4,8 +4,10 @@
 //! when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a thread, the hand, or by
 //! chance.
 
+mod locks;
 mod scopes;
 mod spawned;
+mod time;
 
 use crate::{
     common::Counted,
