@@ -3,6 +3,7 @@
 use crate::{
     cx::{handle::wait_for_end, ledger::Ledger, spawn::Stage},
     pool::fibers::{fiber::Fiber, jobs::Job},
+    sys::unwind::catch_unwind,
     wait::{
         Cancelled, Cx,
         cancel::CancelScope,
@@ -10,12 +11,7 @@ use crate::{
         slot::Slot,
     },
 };
-use std::{
-    cell::UnsafeCell,
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{cell::UnsafeCell, fmt, panic::AssertUnwindSafe, sync::Arc};
 
 /// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle.
 pub(super) struct Child<'scope, F, T> {

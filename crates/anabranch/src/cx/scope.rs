@@ -16,7 +16,10 @@ use crate::{
     },
     pool::{fibers::jobs::Job, worker::Worker},
     scope::report,
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    sys::{
+        sync::{AtomicU64, Mutex, Ordering, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     wait::{
         Cx,
         cancel::CancelScope,
@@ -24,15 +27,7 @@ use crate::{
         slot::{Slot, SlotWait},
     },
 };
-use std::{
-    cell::Cell,
-    fmt,
-    marker::PhantomData,
-    mem,
-    ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::Arc,
-};
+use std::{cell::Cell, fmt, marker::PhantomData, mem, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
 /// Where fibers are spawned that borrow; see [`Cx::scope`].
 ///

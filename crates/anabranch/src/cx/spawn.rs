@@ -8,6 +8,7 @@ use crate::{
         registry::Registry,
         worker::Worker,
     },
+    sys::unwind::catch_unwind,
     wait::{
         Cx,
         cancel::CancelScope,
@@ -15,11 +16,7 @@ use crate::{
         slot::Slot,
     },
 };
-use std::{
-    cell::UnsafeCell,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{cell::UnsafeCell, panic::AssertUnwindSafe, sync::Arc};
 
 /// What becomes of a spawned function.
 pub(super) enum Stage<F, T> {

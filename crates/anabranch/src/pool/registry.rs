@@ -147,7 +147,9 @@ impl Registry {
     pub(crate) fn stir(&self) {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
-            None => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+            None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+            // The hint would be an old one: the caller itself, perhaps, which is about to park, and would never do so for long.
+            None => {}
         }
     }
 

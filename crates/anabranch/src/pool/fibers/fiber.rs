@@ -28,7 +28,10 @@ use crate::{
         registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::sync::Ordering,
+    sys::{
+        sync::Ordering,
+        unwind::{catch_unwind, panicking},
+    },
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -40,10 +43,9 @@ use crate::{
 use std::{
     any::Any,
     cell::{Cell, UnsafeCell},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     ptr,
     sync::Arc,
-    thread,
 };
 
 /// See the [module](self).
@@ -289,7 +291,7 @@ impl Fiber {
     /// thread, and is not inside another pool, where other fibers would find themselves too.
     #[inline]
     fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !thread::panicking()
+        ptr::eq(Worker::current(), self.home) && !panicking()
     }
 
     /// Waits without leaving the stack. The other fibers of this thread wait too.
@@ -344,6 +346,9 @@ unsafe impl Strand for Fiber {
             self.home().publish_all();
             return Worker::current().yield_slot();
         }
+        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        #[cfg(shuttle)]
+        crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
         self.switch();

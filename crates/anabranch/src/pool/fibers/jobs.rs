@@ -37,10 +37,10 @@ pub(crate) struct Jobs {
 }
 
 /// The most that a thief takes at a time: half of what there is, up to this.
-const LOOT: usize = 32;
+const LOOT: usize = if cfg!(shuttle) { 2 } else { 32 };
 
 /// After so many of the newest the worker takes the oldest.
-pub(crate) const OLDEST_EVERY: u32 = 61;
+pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 
 impl Jobs {
     pub(crate) const fn new() -> Self {

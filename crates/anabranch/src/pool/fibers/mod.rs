@@ -37,14 +37,15 @@ use crossbeam_utils::CachePadded;
 use std::{cell::Cell, sync::Arc, time::Duration};
 
 /// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
-/// looks at the clock, while timers run.
-const ROUND: u32 = 16;
+/// looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and then ought to happen
+/// there.
+const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// How many rounds before the worker looks at what else there is.
-const ROUNDS: u32 = 4;
+const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
 /// After how many times as many it begins a fiber that waits elsewhere.
-const ELSEWHERE_EVERY: u32 = 16;
+const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
