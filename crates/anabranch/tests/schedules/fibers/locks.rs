@@ -1,6 +1,6 @@
 //! What is in `sync`: contention, and waiters that go before their turn.
 
-use super::{SHORT, Stage, dally, play};
+use super::{SHORT, Stage, await_for, dally, play};
 use crate::{
     common::Counted,
     explore::{Event::*, any, explore},
@@ -13,11 +13,6 @@ use std::{
     collections::VecDeque,
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
-
-/// Waits for a future, and perhaps drops it before it is done.
-fn await_for<T>(cx: &Cx<'_>, future: impl Future<Output = T>) -> Result<T, WaitError> {
-    cx.timeout(SHORT * any(1, 3) as u32, |cx| Ok(cx.block_on(future)?))
-}
 
 /// One of the ways to a lock.
 fn lock<'a, T>(cx: &Cx<'_>, stage: &Stage<'_>, lock: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {

@@ -4,9 +4,11 @@
 //! when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a thread, the hand, or by
 //! chance.
 
+mod channels;
 mod locks;
 mod scopes;
 mod spawned;
+mod streams;
 mod time;
 
 use crate::{
@@ -15,12 +17,12 @@ use crate::{
     sum,
     trap::Trap,
 };
-use anabranch::{Builder, Cancelled, Canceller, Cx, Odds, Pool, panicking, set_odds, time::ManualClock};
+use anabranch::{Builder, Cancelled, Canceller, Cx, Odds, Pool, WaitError, panicking, set_odds, time::ManualClock};
 use shuttle::{sync::Mutex, thread};
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -37,6 +39,8 @@ pub struct Stage<'a> {
     pub trap: Arc<Trap>,
     pub pool: Pool,
     threats: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// How many values have been sent or dropped, nobody knows which: with futures that were dropped.
+    unsure: AtomicUsize,
 }
 
 impl Stage<'_> {
@@ -45,6 +49,16 @@ impl Stage<'_> {
         assert!(!panicking(), "a fiber goes on on a thread that unwinds");
         self.seen.add(if result.is_ok() { ok } else { error }, 1);
         result.ok()
+    }
+
+    /// Whether so many were sent if so many were received.
+    pub fn assert_received(&self, sent: usize, received: usize) {
+        let unsure = self.unsure.load(Ordering::Relaxed);
+        assert!(
+            (sent..=sent + unsure).contains(&received),
+            "{sent} sent and {unsure} perhaps, and {received} received"
+        );
+        self.seen.add(Event::Received, received as u64);
     }
 
     pub fn make(&self) -> Counted {
@@ -110,7 +124,7 @@ fn play_in<R: Send>(
     let manual = ManualClock::new();
     let builder = with(trap.builder());
     let pool = trap.pool_of(if by_hand { builder.clock(manual.clock()) } else { builder });
-    let stage = Stage { seen, trap: Arc::clone(&trap), pool, threats: Mutex::default() };
+    let stage = Stage { seen, trap: Arc::clone(&trap), pool, threats: Mutex::default(), unsure: AtomicUsize::new(0) };
     let is_over = Arc::new(AtomicBool::new(false));
     let hand = by_hand.then(|| {
         let is_over = Arc::clone(&is_over);
@@ -152,4 +166,9 @@ fn dally(cx: &Cx<'_>) -> Result<(), Cancelled> {
             Ok(())
         }
     }
+}
+
+/// Waits for a future, and perhaps drops it before it is done.
+fn await_for<T>(cx: &Cx<'_>, future: impl Future<Output = T>) -> Result<T, WaitError> {
+    cx.timeout(SHORT * any(1, 3) as u32, |cx| Ok(cx.block_on(future)?))
 }
