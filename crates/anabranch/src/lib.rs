@@ -90,7 +90,7 @@ pub mod wait;
 pub use crate::{
     cx::{
         Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
-        Spawner, fibers, run, spawn, spawn_async, spawn_service,
+        SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,

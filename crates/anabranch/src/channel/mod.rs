@@ -10,7 +10,7 @@
 //! | [`watch`] | any number; all receivers see the latest value | one value |
 //! | [`broadcast`] | any number; all receivers get all values | the last so many |
 //!
-//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, a [`ReceiverSet`] receives from any
+//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, with a `Cx` or in async code; a [`ReceiverSet`] receives from any
 //! number of members as if they were one, [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
@@ -27,7 +27,7 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `{blocks <- buffer, spin} <- shared <- mpmc`, `{spin, board} <- {watch, broadcast}`,
-// `operation <- ` all that users see, `{events, select}` and `source <- member <- set`.
+// `{events, select}` and `source <- member <- set`.
 #[cfg(not(loom))]
 mod blocks;
 #[cfg(not(loom))]
@@ -46,8 +46,6 @@ mod member;
 mod mpmc;
 #[cfg(not(loom))]
 pub mod oneshot;
-#[cfg(not(loom))]
-mod operation;
 pub(crate) mod packet;
 #[cfg(not(loom))]
 mod select;
