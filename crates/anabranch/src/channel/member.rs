@@ -10,7 +10,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The name of a member of a [`ReceiverSet`].
+/// The name of a member of a [`ReceiverSet`](crate::channel::ReceiverSet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Member {
     pub(super) index: u32,

@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{cell::Cell, fmt};
 
-/// The right to send one value without waiting. Made by [`Sender::reserve`]; dropping it gives the room back.
+/// The right to send one value without waiting. Made by [`Sender::reserve`](crate::channel::Sender::reserve); dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct Permit<'a, T> {
     pub(super) channel: &'a Channel<T>,
