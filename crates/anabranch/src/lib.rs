@@ -34,7 +34,7 @@
 //! use std::time::Duration;
 //!
 //! let replies = anabranch::run(|cx| {
-//!     cx.timeout(Duration::from_secs(5), |cx| {
+//!     cx.timeout(Duration::from_secs(60), |cx| {
 //!         cx.map(100, 1..=3u64, |cx, server| {
 //!             cx.sleep(Duration::from_millis(server))?; // ask the server
 //!             Ok(server * 10)

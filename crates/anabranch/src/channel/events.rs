@@ -1,11 +1,14 @@
 //! Time and triggers as operations.
 
-use crate::wait::{
-    Cx, Trigger,
-    attempt::Attempt,
-    place::Place,
-    slot::{Slot, SlotWait},
-    waiter::Waiter,
+use crate::{
+    sys::sync::{Ordering, fence},
+    wait::{
+        Cx, Trigger,
+        attempt::Attempt,
+        place::Place,
+        slot::{Slot, SlotWait},
+        waiter::Waiter,
+    },
 };
 use std::{fmt, time::Duration};
 
@@ -41,6 +44,8 @@ impl Attempt for Sleeping<'_> {
 // SAFETY: it keeps no address.
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        // Instead of a read-modify-write.
+        fence(Ordering::SeqCst);
         true
     }
 

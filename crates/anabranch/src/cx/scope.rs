@@ -84,7 +84,7 @@ impl Cx<'_> {
     #[track_caller]
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
         let reason = Reason::new(&"scope");
-        let waiter: *const _ = self.strand.waiter();
+        let waiter: *const _ = self.waiter();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let ledger = Ledger {
             // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
@@ -96,7 +96,7 @@ impl Cx<'_> {
             panic: Mutex::new(None),
         };
         let scope = FiberScope {
-            cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
+            cx: self.within(&ledger.cancel, self.deadline, self.locals),
             spawned: Cell::new(0),
             spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
         };

@@ -56,6 +56,7 @@ pub(crate) fn wait_for<A: Attempt>(
 }
 
 /// As [`wait_for`], for an attempt that has failed just now.
+#[inline]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,

@@ -11,6 +11,9 @@ use crate::wait::waiter::{Outcome, Waiter, Wake};
 /// # Safety
 /// A place that has accepted an address decides that wait before it lets go of the address by itself, and does so with the
 /// ticket it was given; after `unregister` it does not have the address any more.
+///
+/// `register` makes a read-modify-write, of whatever, before it returns `true`: see
+/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows.
 pub(crate) unsafe trait Place {
     /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
     ///
@@ -39,6 +42,7 @@ impl Address {
     ///
     /// # Safety
     /// As for [`Waiter::decide`].
+    #[inline]
     pub(crate) unsafe fn decide(self) -> Option<Wake> {
         // SAFETY: the caller's word.
         unsafe { Waiter::decide(self.waiter, Outcome::Ready(self.ticket)) }
