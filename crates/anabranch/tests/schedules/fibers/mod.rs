@@ -21,7 +21,7 @@ use anabranch::{Builder, Cancelled, Canceller, Cx, Odds, Pool, WaitError, panick
 use shuttle::{sync::Mutex, thread};
 use std::{
     sync::{
-        Arc,
+        Arc, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -75,7 +75,7 @@ impl Stage<'_> {
                     (0..any(0, 6)).for_each(|_| dawdle());
                     canceller.cancel();
                 });
-                self.threats.lock().unwrap().push(threat);
+                unpoisoned(self.threats.lock()).push(threat);
             }
         }
     }
@@ -152,8 +152,13 @@ fn play_in<R: Send>(
     let Stage { pool, threats, .. } = stage;
     // What is still under way is cancelled.
     drop(pool);
-    hand.into_iter().chain(threats.into_inner().unwrap()).for_each(|thread| thread.join().unwrap());
+    hand.into_iter().chain(unpoisoned(threats.into_inner())).for_each(|thread| thread.join().unwrap());
     trap.settle(seen, outcome)
+}
+
+/// Under shuttle a lock is poisoned when it is let go while some other thread unwinds.
+fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
+    locked.unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Some waits that are nobody's business.
