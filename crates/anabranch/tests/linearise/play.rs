@@ -7,7 +7,7 @@ use std::{
     panic::resume_unwind,
     sync::{Arc, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
@@ -130,11 +130,13 @@ pub fn play<O: Send + 'static>(
     events
 }
 
-/// A program for each seed, in pools of several sizes. `ANABRANCH_SOAK` makes it so many times as many.
+/// A program for each seed, in pools of several sizes. `ANABRANCH_SOAK` is the number of seconds to go on for.
 pub fn many(programs: u64, program: impl Fn(&Pool, u64)) {
-    let times = std::env::var("ANABRANCH_SOAK").map_or(1, |times| times.parse().unwrap());
-    watchdog(LONG * times as u32, || {
+    let soak = Duration::from_secs(std::env::var("ANABRANCH_SOAK").map_or(0, |seconds| seconds.parse().unwrap()));
+    watchdog(LONG + 2 * soak, || {
         let pools = [pool(1), pool(2), pool(4)];
-        (0..programs * times).for_each(|seed| program(&pools[seed as usize % 3], seed));
+        let start = Instant::now();
+        let seeds = (0..).take_while(|&seed| seed < programs || start.elapsed() < soak);
+        seeds.for_each(|seed| program(&pools[seed as usize % 3], seed));
     });
 }
