@@ -8,6 +8,7 @@ mod channel_one_to_one;
 mod fork_stack;
 mod future;
 mod inbox;
+mod jobs;
 mod offer;
 mod parker;
 mod queue;

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         crew::{Crew, Plan},
-        fibers::{fiber::Fiber, jobs::Job, limits::Limits},
+        fibers::{fiber::Fiber, job::Job, limits::Limits},
         seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -160,13 +160,14 @@ impl Registry {
 
     /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that of one
     /// of the workers.
-    pub(crate) fn post(&self, job: Arc<dyn Job>) {
+    pub(crate) fn post(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
-            here.fibers.jobs.push(job);
+            // SAFETY: this thread holds the seat.
+            unsafe { here.fibers.jobs.push(job) };
         } else {
             let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads;
-            self.worker(index).fibers.jobs.push(job);
+            self.worker(index).fibers.jobs.post(job);
             self.stir();
         }
     }

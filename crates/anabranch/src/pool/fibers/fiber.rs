@@ -21,7 +21,7 @@ use crate::{
     pool::{
         fibers::{
             card::{Card, State},
-            jobs::Job,
+            job::Job,
             ready::{Inbox, Linked},
             root::Root,
         },
@@ -57,7 +57,7 @@ pub(crate) struct Fiber {
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
     exit: Cell<*const Exit>,
-    job: Cell<Option<Arc<dyn Job>>>,
+    job: Cell<Option<Job>>,
     timer: Cell<Option<Key>>,
     budget: Cell<u32>,
     guarded: UnsafeCell<Option<Guarded>>,
@@ -161,7 +161,7 @@ impl Fiber {
         unsafe { (*self.context.get()).take().map(Context::into_stack) }
     }
 
-    pub(crate) fn give(&self, job: Arc<dyn Job>) {
+    pub(crate) fn give(&self, job: Job) {
         self.job.set(Some(job));
     }
 
@@ -196,10 +196,13 @@ impl Fiber {
             while let Some(now) = job {
                 self.card.set(State::Running);
                 self.home().counters.fibers.add(1);
-                if let Some(name) = now.name() {
-                    self.set_name(name);
+                // SAFETY: a job is in one place at a time, and was taken from there to be run.
+                unsafe {
+                    if let Some(name) = now.name() {
+                        self.set_name(name);
+                    }
+                    now.run(self);
                 }
-                now.run(self);
                 self.end();
                 job = self.home().next_job_on_this_stack();
             }
