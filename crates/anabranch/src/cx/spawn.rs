@@ -70,7 +70,7 @@ where
                 let cx = Cx::new(fiber, scope, Deadline::NONE, fiber.locals());
                 catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
             };
-            fiber.clear_root(scope);
+            fiber.clear_root();
             scope.detach();
             fiber.clear_locals();
             (&raw mut (*this).stage).write(Stage::Ended(result));

@@ -106,6 +106,25 @@ fn models_jobs_the_ring_grows() {
     with_a_thief("the ring grows", Some(3), owner, 4);
 }
 
+/// What is put in while a thief looks.
+#[test]
+fn models_jobs_an_owner_at_work() {
+    for fence in [Fence::Asymmetric, Fence::Symmetric] {
+        explore(&format!("jobs, an owner at work, {fence:?}"), Some(3), move || {
+            let queue = Queue::new(fence);
+            let thief = thread::spawn({
+                let queue = Arc::clone(&queue);
+                move || queue.steal()
+            });
+            queue.push(0);
+            queue.push(1);
+            let mut taken = queue.pop() + queue.pop();
+            taken += thief.join().unwrap();
+            assert_eq!(taken, 2);
+        });
+    }
+}
+
 #[test]
 fn models_jobs_two_thieves() {
     explore("jobs, two thieves", Some(2), || {

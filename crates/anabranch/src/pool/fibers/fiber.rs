@@ -23,9 +23,8 @@ use crate::{
             card::{Card, State},
             job::Job,
             ready::{Inbox, Linked},
-            root::Root,
+            root::{Closing, Root},
         },
-        registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
     sys::sync::Ordering,
@@ -238,20 +237,25 @@ impl Fiber {
 
     /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
-        self.root.set(scope);
-        if self.home().registry().is_some_and(Registry::closes_without) {
-            scope.cancel();
-        }
+        self.root.set(scope, self.closing());
     }
 
     /// The scope may end afterwards.
-    pub(crate) fn clear_root(&self, scope: &CancelScope) {
-        self.root.clear(scope);
+    pub(crate) fn clear_root(&self) {
+        self.root.clear(self.closing());
     }
 
-    /// Cancels the fiber if no parent will do it. For whoever closes the pool, from any thread.
-    pub(crate) fn cancel_root(&self) {
-        self.root.cancel();
+    fn closing(&self) -> &Closing {
+        &self.home().registry().expect("fibers run on the workers of a pool").closing
+    }
+
+    /// Cancels the fiber if no parent will do it.
+    ///
+    /// # Safety
+    /// As for [`Root::cancel`].
+    pub(crate) unsafe fn cancel_root(&self) {
+        // SAFETY: the caller's word.
+        unsafe { self.root.cancel() };
     }
 
     /// Tells the handler of overflows what this fiber, which runs, is called.
