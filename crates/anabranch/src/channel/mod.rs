@@ -47,7 +47,7 @@ mod mpmc;
 #[cfg(not(loom))]
 pub mod oneshot;
 #[cfg(not(loom))]
-mod operation;
+pub(crate) mod operation;
 pub(crate) mod packet;
 #[cfg(not(loom))]
 mod select;
@@ -56,7 +56,7 @@ mod set;
 #[cfg(not(loom))]
 mod shared;
 #[cfg(not(loom))]
-mod source;
+pub(crate) mod source;
 #[cfg(not(loom))]
 mod spin;
 #[cfg(not(loom))]

@@ -32,7 +32,7 @@ pub trait Attempt: Handed {
 }
 
 /// Waits until the attempt succeeds, or until `deadline`. It has failed just now.
-pub(super) fn wait_for<A: Attempt>(
+pub(crate) fn wait_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
@@ -47,7 +47,7 @@ pub(super) fn wait_for<A: Attempt>(
 }
 
 /// Waits until the attempt succeeds. The future may be dropped at any time.
-pub(super) async fn wait_async_for<A: Attempt>(place: A) -> A::Output {
+pub(crate) async fn wait_async_for<A: Attempt>(place: A) -> A::Output {
     if let Some(output) = place.attempt() {
         return output;
     }

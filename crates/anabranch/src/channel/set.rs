@@ -42,8 +42,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A receiver that can be a member of a [`ReceiverSet`]: [`Receiver`](super::Receiver) and
-/// [`spsc::Receiver`](super::spsc::Receiver). It is sealed.
+/// A receiver that can be a member of a [`ReceiverSet`]: [`Receiver`](super::Receiver),
+/// [`spsc::Receiver`](super::spsc::Receiver), and the endpoints of [conversations](crate::proto), each of which leaves the set
+/// with what it has received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.
@@ -264,7 +265,11 @@ impl<R: Receive> ReceiverSet<R> {
             loop {
                 match seat.receiver.receive() {
                     Ok(value) => {
-                        self.ready.push_back(member);
+                        if R::IS_ONCE {
+                            self.remove(member);
+                        } else {
+                            self.ready.push_back(member);
+                        }
                         return Some(Ok((member, Ok(value))));
                     }
                     Err(TryRecvError::Closed) => {
