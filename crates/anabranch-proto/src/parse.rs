@@ -8,7 +8,7 @@
 
 use proc_macro2::Span;
 use syn::{
-    Attribute, Generics, Ident, Result, Token, Type, Visibility, braced,
+    Attribute, GenericArgument, Generics, Ident, Result, Token, Type, Visibility, braced,
     ext::IdentExt,
     parenthesized,
     parse::{Parse, ParseStream},
@@ -51,7 +51,7 @@ pub(crate) struct WrittenField {
 
 pub(crate) struct WrittenNext {
     pub(crate) name: Ident,
-    pub(crate) args: Vec<Type>,
+    pub(crate) args: Vec<GenericArgument>,
 }
 
 impl Parse for Written {

@@ -34,7 +34,7 @@
 //! use std::time::Duration;
 //!
 //! let replies = anabranch::run(|cx| {
-//!     cx.timeout(Duration::from_secs(5), |cx| {
+//!     cx.timeout(Duration::from_secs(60), |cx| {
 //!         cx.map(100, 1..=3u64, |cx, server| {
 //!             cx.sleep(Duration::from_millis(server))?; // ask the server
 //!             Ok(server * 10)
@@ -92,7 +92,7 @@ pub mod wait;
 pub use crate::{
     cx::{
         Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
-        Spawner, fibers, run, spawn, spawn_async, spawn_service,
+        SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,

@@ -322,11 +322,9 @@ fn streams_wake_who_waits_when_the_other_end_goes() {
                     assert_eq!(received, Err(RecvError::Closed));
                 }
                 let (mut sender, mut receiver) = spsc::bounded(1);
+                sender.try_send(1).unwrap();
                 let (sent, _receiver) = cx.join(
-                    move |cx| {
-                        sender.send(cx, 1).unwrap();
-                        sender.send(cx, 2)
-                    },
+                    move |cx| sender.send(cx, 2),
                     move |cx| {
                         cx.sleep(SHORT).unwrap();
                         if closes {

@@ -9,7 +9,11 @@ use anabranch::{
         bounded, rendezvous, unbounded,
     },
 };
-use common::{LONG, Tally, in_pools, pool, watchdog};
+use common::{
+    LONG, Tally,
+    fibers::{until, waiting},
+    in_pools, pool, watchdog,
+};
 use proptest::prelude::*;
 use std::{
     collections::VecDeque,
@@ -179,8 +183,8 @@ fn closing_wakes_all_who_wait() {
                         pool.spawn(move |cx| receiver.recv(cx))
                     })
                     .collect();
+                until(|| waiting(pool) == 4);
                 pool.run(|cx| {
-                    cx.sleep(SHORT).unwrap();
                     if last {
                         drop(sender)
                     } else {
@@ -199,8 +203,8 @@ fn closing_wakes_all_who_wait() {
                         pool.spawn(move |cx| sender.send(cx, n))
                     })
                     .collect();
+                until(|| waiting(pool) == 4 - capacity);
                 pool.run(|cx| {
-                    cx.sleep(SHORT).unwrap();
                     if last {
                         drop(receiver)
                     } else {

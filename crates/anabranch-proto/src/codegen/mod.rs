@@ -16,7 +16,7 @@ use crate::{
     model::{Line, Message, Protocol, Room, Side, State},
     text::{from_within, hash},
 };
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, GenericParam, Generics};
 
@@ -73,7 +73,10 @@ fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 
 fn room(room: Room) -> TokenStream {
     match room {
-        Room::Buffer(count) => quote!(::core::option::Option::Some(#count)),
+        Room::Buffer(count) => {
+            let count = Literal::usize_unsuffixed(count);
+            quote!(::core::option::Option::Some(#count))
+        }
         Room::Unbounded => quote!(::core::option::Option::None),
     }
 }
@@ -92,10 +95,14 @@ impl Protocol {
             })
         });
         let (line, lines) = match self.line {
-            Line::Ring(count) => (
-                quote!(::anabranch::proto::__private::Ring<AnyMessage #used, #count>),
-                quote!(::anabranch::proto::__private::ring()),
-            ),
+            Line::Ring(count) => {
+                // One slot more than there can be messages under way.
+                let slots = Literal::usize_unsuffixed(count + 1);
+                (
+                    quote!(::anabranch::proto::__private::Ring<AnyMessage #used, #slots>),
+                    quote!(::anabranch::proto::__private::ring()),
+                )
+            }
             Line::Duplex { client, server } => {
                 let (client, server) = (room(client), room(server));
                 (
@@ -113,7 +120,7 @@ impl Protocol {
         quote! {
             #(#attrs)*
             #docs
-            #[allow(unused_imports, clippy::all)]
+            #[allow(dead_code, unused_imports, clippy::all)]
             #visibility mod #name {
                 use super::*;
 

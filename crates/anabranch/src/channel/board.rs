@@ -6,9 +6,11 @@
 //!
 //! What is dropped is dropped after the lock was let go.
 
-use super::spin::Spin;
 use crate::{
-    sys::sync::{AtomicUsize, Ordering},
+    sys::{
+        spin::Brief,
+        sync::{AtomicUsize, Ordering},
+    },
     wait::{
         place::Place,
         queue::{Entry, Queue},
@@ -18,7 +20,7 @@ use crate::{
 
 /// See the [module](self).
 pub(super) struct Board<S> {
-    state: Spin<State<S>>,
+    state: Brief<State<S>>,
     pub(super) senders: AtomicUsize,
     pub(super) receivers: AtomicUsize,
 }
@@ -36,7 +38,7 @@ impl<S> Board<S> {
     /// With one sender and one receiver.
     pub(super) fn new(content: S) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
-        Self { state: Spin::new(state), senders: AtomicUsize::new(1), receivers: AtomicUsize::new(1) }
+        Self { state: Brief::new(state), senders: AtomicUsize::new(1), receivers: AtomicUsize::new(1) }
     }
 
     /// `look` runs under the lock: it is short, and drops nothing.

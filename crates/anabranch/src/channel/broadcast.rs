@@ -3,17 +3,21 @@
 use super::{
     Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
     board::{Board, News},
-    operation::{Attempt, wait_async_for, wait_for},
 };
 use crate::{
-    time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    sys::sync::Arc,
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
     collections::VecDeque,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -133,13 +137,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        match self.next() {
-            Some(received) => Ok(received?),
-            None => match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"broadcast::Receiver::recv")) {
-                Ok(received) => Ok(received?),
-                Err(_) => Err(RecvError::Cancelled),
-            },
-        }
+        Ok(wait_long_for(cx, &self.receiving(), Reason::new(&"broadcast::Receiver::recv"))??)
     }
 
     /// As [`recv`](Self::recv), but waits no longer than until then.
@@ -162,10 +160,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Arc<T>, RecvTimeoutError> {
         cx.checkpoint()?;
-        match self.next() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &self.receiving(), deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -193,7 +188,7 @@ impl<T> Receiver<T> {
         std::iter::from_fn(move || self.recv(cx).ok())
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let board: *const Board<Log<T>> = &*self.board;
         // SAFETY: the receiver keeps the board for as long as it is borrowed.
@@ -238,11 +233,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
         // SAFETY: the caller's word.
         unsafe { self.news.unregister(has_decided) }
     }
-}
-
-/// All who wait are woken, each for itself.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> Clone for Sender<T> {

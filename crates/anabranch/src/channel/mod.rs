@@ -10,7 +10,7 @@
 //! | [`watch`] | any number; all receivers see the latest value | one value |
 //! | [`broadcast`] | any number; all receivers get all values | the last so many |
 //!
-//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, a [`ReceiverSet`] receives from any
+//! [`select!`](crate::select) and [`Select`] wait for the first of several operations, with a `Cx` or in async code; a [`ReceiverSet`] receives from any
 //! number of members as if they were one, [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
@@ -26,50 +26,29 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks <- buffer, spin} <- shared <- mpmc`, `{spin, board} <- {watch, broadcast}`,
-// `operation <- ` all that users see, `{events, select}` and `source <- member <- set`.
-#[cfg(not(loom))]
+// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
+// `{events, select}` and `source <- member <- set`.
 mod blocks;
-#[cfg(not(loom))]
 mod board;
-#[cfg(not(loom))]
 pub mod broadcast;
-#[cfg(not(loom))]
 mod buffer;
-#[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
 mod events;
-#[cfg(not(loom))]
 mod member;
-#[cfg(not(loom))]
 mod mpmc;
-#[cfg(not(loom))]
 pub mod oneshot;
-#[cfg(not(loom))]
-pub(crate) mod operation;
 pub(crate) mod packet;
-#[cfg(not(loom))]
 mod select;
-#[cfg(not(loom))]
 mod set;
-#[cfg(not(loom))]
 mod shared;
-#[cfg(not(loom))]
 pub(crate) mod source;
-#[cfg(not(loom))]
-mod spin;
-#[cfg(not(loom))]
 pub mod spsc;
 pub(crate) mod stream;
-#[cfg(not(loom))]
 pub mod watch;
 pub(crate) mod word;
 
-#[cfg(not(loom))]
 #[doc(hidden)]
 pub use self::select::__select;
-#[cfg(not(loom))]
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
     events::{Sleeping, Triggered},

@@ -19,16 +19,15 @@
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
     member::{Desk, Member, Seat},
-    operation::{Attempt, wait_async_for, wait_for},
     source::Source,
 };
 use crate::{
-    sys::sync::lock,
+    sys::sync::{Arc, lock},
     time::NEVER,
     wait::{
         Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for},
         cx::Reason,
-        future::Handed,
         place::Place,
         slot::{Slot, SlotWait},
         waiter::Waiter,
@@ -38,7 +37,6 @@ use std::{
     cell::UnsafeCell,
     collections::VecDeque,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -175,7 +173,7 @@ impl<R: Receive> ReceiverSet<R> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"ReceiverSet::recv")) {
+            None => match wait_again_for(cx, &self.receiving(), NEVER, Reason::new(&"ReceiverSet::recv")) {
                 Ok(received) => Ok(received?),
                 Err(_) => Err(RecvError::Cancelled),
             },
@@ -204,7 +202,7 @@ impl<R: Receive> ReceiverSet<R> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &self.receiving(), deadline, reason)??),
+            None => Ok(wait_again_for(cx, &self.receiving(), deadline, reason)??),
         }
     }
 
@@ -228,7 +226,7 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
         let bell: *const Slot = &self.desk.bell;
         // SAFETY: the desk is the set's for as long as the set is borrowed.
@@ -313,11 +311,6 @@ unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-/// The values stay in their channels.
-impl<R: Receive> Handed for SetReceiving<'_, R> {
-    fn pass_on(&self) {}
 }
 
 impl<R: Receive> Default for ReceiverSet<R> {

@@ -61,7 +61,10 @@ impl Cx<'_> {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
+            // Who wakes himself wants others to run first.
+            if doorbell.0.is_notified() {
+                self.yield_now();
+            } else if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
                 return Err(Cancelled);
             }
         }

@@ -5,9 +5,10 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, Cx, TimedOut,
+        attempt::Attempt,
         cancel::CancelScope,
         cx::Reason,
-        future::{AsyncWait, Handed},
+        future::AsyncWait,
         place::Place,
         slot::{Slot, SlotWait},
         waiter::{Outcome, Waiter},
@@ -60,6 +61,11 @@ pub struct JoinHandle<T> {
 impl<T> JoinHandle<T> {
     pub(super) fn new(task: Arc<dyn Joinable<T>>) -> Self {
         Self { wait: None, task }
+    }
+
+    /// Its end alone, for who wants neither the result nor to be told of a panic.
+    pub(super) fn into_done(self) -> Done<T> {
+        Done::new(self.task)
     }
 
     /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
@@ -167,10 +173,30 @@ impl<T> Cancel for Whole<T> {
 }
 
 /// The end of a task as a place for async code.
-struct Done<T> {
+pub(super) struct Done<T> {
     // Ends before the task, to which it refers.
     wait: SlotWait<&'static Slot>,
-    _task: Arc<dyn Joinable<T>>,
+    task: Arc<dyn Joinable<T>>,
+}
+
+impl<T> Done<T> {
+    fn new(task: Arc<dyn Joinable<T>>) -> Self {
+        let slot: *const Slot = task.done();
+        // SAFETY: in the task, which `task` keeps for as long as the wait lives.
+        Self { wait: SlotWait::new(unsafe { &*slot }), task }
+    }
+
+    pub(super) fn cancel(&self) {
+        self.task.scope().cancel();
+    }
+}
+
+impl<T> Attempt for Done<T> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.task.done().is_notified().then_some(())
+    }
 }
 
 // SAFETY: that of `wait`.
@@ -186,22 +212,14 @@ unsafe impl<T> Place for Done<T> {
     }
 }
 
-impl<T> Handed for Done<T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         while !this.is_finished() {
-            let wait = this.wait.get_or_insert_with(|| {
-                let slot: *const Slot = this.task.done();
-                // SAFETY: in the task, which `_task` keeps for as long as the wait lives.
-                let wait = SlotWait::new(unsafe { &*slot });
-                Box::pin(AsyncWait::new(Done { wait, _task: Arc::clone(&this.task) }))
-            });
+            let task = &this.task;
+            let wait = this.wait.get_or_insert_with(|| Box::pin(AsyncWait::new(Done::new(Arc::clone(task)))));
             if wait.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }

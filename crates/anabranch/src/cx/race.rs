@@ -114,8 +114,8 @@ impl Cx<'_> {
     /// use std::time::Duration;
     ///
     /// let winner = anabranch::run(|cx| {
-    ///     cx.race_iter(1..=3, |cx, n| {
-    ///         cx.sleep(Duration::from_millis(n * 20))?;
+    ///     cx.race_iter([3_600_000, 1, 7_200_000], |cx, n| {
+    ///         cx.sleep(Duration::from_millis(n))?;
     ///         Ok::<_, anabranch::Cancelled>(n)
     ///     })
     /// });

@@ -62,7 +62,7 @@ impl Copy for Spawner<'_, '_> {}
 impl Cx<'_> {
     /// Runs `body`, in which fibers can be spawned that borrow, and waits for all of them.
     ///
-    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`]. When all have
+    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`](crate::Cancelled). When all have
     /// ended the panic goes on. The wait for the fibers cannot be cancelled; when the scope around this one is cancelled,
     /// so are they.
     ///
@@ -84,7 +84,7 @@ impl Cx<'_> {
     #[track_caller]
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
         let reason = Reason::new(&"scope");
-        let waiter: *const _ = self.strand.waiter();
+        let waiter: *const _ = self.waiter();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let ledger = Ledger {
             // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
@@ -96,7 +96,7 @@ impl Cx<'_> {
             panic: Mutex::new(None),
         };
         let scope = FiberScope {
-            cx: Cx::new(self.strand, &ledger.cancel, self.deadline, self.locals),
+            cx: self.within(&ledger.cancel, self.deadline, self.locals),
             spawned: Cell::new(0),
             spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
         };

@@ -4,12 +4,18 @@
 //! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
 
 mod cancel;
+mod channel_board;
 mod channel_one_to_one;
+mod channel_select;
+mod channel_set;
+mod channel_shared;
 mod fork_stack;
 mod future;
 mod inbox;
 mod offer;
+mod parcel;
 mod parker;
+mod proto_ring;
 mod queue;
 mod root;
 mod seat;

@@ -11,12 +11,11 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::cell::Cell;
+use loom::thread::{self, JoinHandle};
 
 pub(super) struct Thread {
     parked: Arc<Parked>,
     clock: Clock,
-    budget: Cell<u32>,
     locals: Locals,
 }
 
@@ -27,7 +26,7 @@ impl Thread {
 
     /// With a waiter that others know already.
     pub(super) fn with(parked: Arc<Parked>) -> Self {
-        Self { parked, clock: Clock::system(), budget: Cell::new(0), locals: Locals::new() }
+        Self { parked, clock: Clock::system(), locals: Locals::new() }
     }
 
     /// The permission to wait in a scope.
@@ -59,7 +58,7 @@ unsafe impl Strand for Thread {
 
     fn yield_now(&self) {}
 
-    fn is_unwinding(&self) -> bool {
+    fn shares_its_thread(&self) -> bool {
         false
     }
 
@@ -67,11 +66,31 @@ unsafe impl Strand for Thread {
         &self.clock
     }
 
-    fn budget(&self) -> &Cell<u32> {
-        &self.budget
-    }
-
     fn set_name(&self, _: std::sync::Arc<str>) {}
+}
+
+/// A thread that cannot be cancelled.
+pub(super) fn spawn<R: 'static>(body: impl FnOnce(&Cx<'_>) -> R + 'static) -> JoinHandle<R> {
+    thread::spawn(|| Thread::new().shielded(body))
+}
+
+/// A thread that is cancelled with the root.
+pub(super) fn spawn_below<R: 'static>(
+    root: &Arc<CancelScope>,
+    body: impl FnOnce(&Cx<'_>) -> R + 'static,
+) -> JoinHandle<R> {
+    let root = Arc::clone(root);
+    thread::spawn(move || {
+        let strand = Thread::new();
+        // SAFETY: the root and the strand live longer.
+        let scope = unsafe { CancelScope::below(&root, strand.waiter(), false) };
+        body(&strand.cx(&scope))
+    })
+}
+
+/// A root in which nobody waits himself.
+pub(super) fn root() -> Arc<CancelScope> {
+    Arc::new(CancelScope::root(std::ptr::null()))
 }
 
 /// Why a model waits.

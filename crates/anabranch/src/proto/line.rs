@@ -21,7 +21,7 @@ pub trait Line: Transport<Said = <Self as Line>::Message> {
     type Message;
 }
 
-impl<M, const K: usize> Line for Ring<M, K> {
+impl<M, const N: usize> Line for Ring<M, N> {
     type Message = M;
 }
 
@@ -67,7 +67,7 @@ pub(crate) trait Transport: Sized {
     unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
 }
 
-impl<M, const K: usize> Transport for Ring<M, K> {
+impl<M, const N: usize> Transport for Ring<M, N> {
     type Said = M;
     type Wait = Sleeper;
 

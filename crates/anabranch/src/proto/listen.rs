@@ -5,13 +5,15 @@ use super::{
     line::{Line, Transport},
 };
 use crate::{
-    channel::{
-        self, Closed, Receive,
-        operation::{Attempt, wait_async_for, wait_for},
-        source::Source,
-    },
+    channel::{self, Closed, Receive, source::Source},
     time::NEVER,
-    wait::{Cx, WaitError, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    wait::{
+        Cx, WaitError,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
@@ -59,10 +61,15 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
     if cx.checkpoint().is_err() {
         return Err(RecvError::Cancelled(end));
     }
-    if let Some(heard) = hear(&mut end) {
-        return Ok(heard?);
+    match hear(&mut end) {
+        Some(heard) => Ok(heard?),
+        None => recv_slowly(end, cx, Reason::new(E::NAME)),
     }
-    match wait_for(cx, &Receiving::new(&mut end), NEVER, Reason::new(E::NAME)) {
+}
+
+#[inline(never)]
+fn recv_slowly<E: Listen>(mut end: E, cx: &Cx<'_>, reason: Reason) -> Result<E::Heard, RecvError<E>> {
+    match wait_again_for(cx, &Receiving::new(&mut end), NEVER, reason) {
         Ok(heard) => Ok(heard?),
         Err(_) => Err(RecvError::Cancelled(end)),
     }
@@ -83,9 +90,6 @@ pub fn recv_timeout<E: Listen>(end: E, cx: &Cx<'_>, timeout: Duration) -> Result
 fn recv_to<E: Listen>(mut end: E, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<E::Heard, RecvTimeoutError<E>> {
     if cx.checkpoint().is_err() {
         return Err(RecvTimeoutError::Cancelled(end));
-    }
-    if let Some(heard) = hear(&mut end) {
-        return Ok(heard?);
     }
     match wait_for(cx, &Receiving::new(&mut end), deadline, reason) {
         Ok(heard) => Ok(heard?),
@@ -158,11 +162,6 @@ unsafe impl<E: Listen> Place for Receiving<'_, E> {
     }
 }
 
-/// What was said stays where it is.
-impl<E: Listen> Handed for Receiving<'_, E> {
-    fn pass_on(&self) {}
-}
-
 /// The same wait, without receiving anything.
 struct Ready<'a, E: Listen>(Receiving<'a, E>);
 
@@ -185,11 +184,6 @@ unsafe impl<E: Listen> Place for Ready<'_, E> {
         // SAFETY: the caller's word.
         unsafe { self.0.unregister(has_decided) }
     }
-}
-
-/// What was said stays where it is.
-impl<E: Listen> Handed for Ready<'_, E> {
-    fn pass_on(&self) {}
 }
 
 impl<E: Listen> fmt::Debug for Receiving<'_, E> {

@@ -74,7 +74,7 @@ pub mod __private {
     };
 
     /// The two ends of a bounded conversation.
-    pub fn ring<M, const K: usize>() -> (Ring<M, K>, Ring<M, K>) {
+    pub fn ring<M, const N: usize>() -> (Ring<M, N>, Ring<M, N>) {
         Ring::pair()
     }
 

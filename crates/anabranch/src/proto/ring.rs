@@ -3,30 +3,32 @@
 //! The idea, from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one buffer. A
 //! conversation is one sequence of messages, whoever says them, and both ends go through it in the same order. Whoever
 //! stops speaking waits for an answer, which does not come before all that was said has been heard. So what has been said
-//! and not yet heard is always of one speaker, and by the protocol no more than `K` messages: as many as may follow each other
-//! in one direction. Message i lies in slot i mod K, each with a [`Word`]. If the two take turns, `K` is 1.
+//! and not yet heard is always of one speaker, and by the protocol no more than K messages: as many as may follow each other
+//! in one direction. Message i lies in slot i mod `N`, each with a [`Word`]. There is one slot more than there are messages
+//! under way, N = K + 1: so whichever message an end is at, to say it or to hear it, its slot has nothing unheard of another
+//! round. If the two take turns, N is 2.
 //!
 //! A slot is used again without having been emptied: its word says of which round its message is, even or odd.
 //!
-//! | word            | for message i, in round i / K                                        | left by                                  |
-//! |-----------------|----------------------------------------------------------------------|------------------------------------------|
-//! | `before`        | not said (with an address: the other end waits to hear it)           | who says it -> `said`; who goes -> GONE  |
-//! | `said`          | said; it is the `before` of message i + K (whose listener may wait)  | who says that -> its `said`; who goes -> GONE |
-//! | GONE            | an end has gone, and this is how far the conversation came           | nobody; who says something takes it back |
+//! | word     | for message i, in round i / N                                             | left by                         |
+//! |----------|---------------------------------------------------------------------------|---------------------------------|
+//! | `before` | not said (with an address: the other end waits to hear it)                 | who says it -> `said`; who goes -> GONE |
+//! | `said`   | said; once it is heard, it is the `before` of message i + N                | who says that; who goes -> GONE |
+//! | GONE     | an end has gone, and the conversation came no further                      | who says something there takes it back |
 //!
 //! So to say something is one swap, and to hear what has been said is one load.
 //!
 //! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to the next
-//! slot, until it finds one without: to there the other end comes next, whether to speak or to listen, and finds GONE.
-//! After K messages that slot is its own GONE, at which the other end listens. An end that has said or heard the last
-//! message of its protocol, or has found GONE, leaves without a swap. `ends` counts who has not left; the last one frees.
+//! slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen, or waits there, and
+//! finds GONE. An end that has said or heard the last message of its protocol, or has found GONE, leaves without a swap.
+//! `ends` counts who has not left; the last one frees the block.
 //!
-//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has loaded `said`. It is a
-//! speaker's again at message i + K. If that is who heard message i, it was its own already. If it is who said it, then by
+//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`. It is a
+//! speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said it, then by
 //! the protocol the other end has said something in between, after it had heard message i.
 //!
-//! Orderings: the swap to `said` releases the value, and all that the speaker has heard before; the listener's load acquires
-//! them. The swap to GONE acquires what was said; nothing is published by it. `ends` is decremented with release and acquire.
+//! Orderings: the swap to `said` releases the value, and with it that the speaker has taken out what it heard before; the
+//! listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and acquire.
 
 use crate::{
     channel::word::{Content, Sleeper, Word, decide, is_address, number, number_of},
@@ -42,15 +44,15 @@ struct Slot<M> {
     value: UnsafeCell<MaybeUninit<M>>,
 }
 
-struct Block<M, const K: usize> {
+struct Block<M, const N: usize> {
     ends: AtomicU8,
-    slots: [Slot<M>; K],
+    slots: [Slot<M>; N],
 }
 
 /// One end of a bounded conversation.
-pub struct Ring<M, const K: usize> {
+pub struct Ring<M, const N: usize> {
     /// Null when the end is used up.
-    block: *const Block<M, K>,
+    block: *const Block<M, N>,
     index: usize,
     /// Whether it goes round for the second time, the fourth, and so on.
     is_odd: bool,
@@ -58,17 +60,17 @@ pub struct Ring<M, const K: usize> {
 }
 
 // SAFETY: messages go from one thread to another, and the position is the end's own.
-unsafe impl<M: Send, const K: usize> Send for Ring<M, K> {}
+unsafe impl<M: Send, const N: usize> Send for Ring<M, N> {}
 // SAFETY: by shared reference an end only looks at words.
-unsafe impl<M: Send, const K: usize> Sync for Ring<M, K> {}
+unsafe impl<M: Send, const N: usize> Sync for Ring<M, N> {}
 
 /// The other end has gone.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
-impl<M, const K: usize> Ring<M, K> {
+impl<M, const N: usize> Ring<M, N> {
     pub(crate) fn pair() -> (Self, Self) {
-        const { assert!(K > 0) };
+        const { assert!(N > 1) };
         let slot = |_| Slot { word: Word::new(number(0)), value: UnsafeCell::new(MaybeUninit::uninit()) };
         let block = Box::new(Block { ends: AtomicU8::new(2), slots: std::array::from_fn(slot) });
         let block = Box::into_raw(block).cast_const();
@@ -91,7 +93,7 @@ impl<M, const K: usize> Ring<M, K> {
     fn slot(&self) -> &Slot<M> {
         // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which `hear` sees
         // to, and all others take ends that have not been used up.
-        unsafe { &(&(*self.block).slots)[self.index % K] }
+        unsafe { &(&(*self.block).slots)[self.index % N] }
     }
 
     #[inline]
@@ -107,7 +109,7 @@ impl<M, const K: usize> Ring<M, K> {
     #[inline]
     fn advance(&mut self) {
         self.index += 1;
-        if self.index == K {
+        if self.index == N {
             self.index = 0;
             self.is_odd = !self.is_odd;
         }
@@ -115,7 +117,7 @@ impl<M, const K: usize> Ring<M, K> {
 
     /// Says a message, and wakes who waits to hear it. If the other end has gone the message comes back, and the end is used up.
     ///
-    /// It must be this end's turn, and no more than `K` messages may have been said and not heard, this one included.
+    /// It must be this end's turn, and fewer than `N` messages may have been said and not heard, this one included.
     #[inline]
     pub(crate) fn say(&mut self, message: M) -> Result<(), M> {
         let slot = self.slot();
@@ -139,7 +141,7 @@ impl<M, const K: usize> Ring<M, K> {
             return Ok(());
         }
         debug_assert!(found == GONE);
-        // SAFETY: the other end did not come further than to this slot, so what was put there still is this end's.
+        // SAFETY: the other end found nothing said here and looks no more, so what was put there still is this end's.
         let message = unsafe { (*self.slot().value.get()).assume_init_read() };
         self.leave();
         Err(message)
@@ -151,7 +153,8 @@ impl<M, const K: usize> Ring<M, K> {
         if self.is_used_up() {
             return Some(Err(Gone));
         }
-        let content = number_of(self.slot().word.load());
+        // Nobody waits where something has been said.
+        let content = self.slot().word.load();
         if content == self.said() {
             // SAFETY: said, so it is the listener's.
             let message = unsafe { (*self.slot().value.get()).assume_init_read() };
@@ -191,7 +194,7 @@ impl<M, const K: usize> Ring<M, K> {
         if is_address(found) {
             wake(found);
         }
-        if number_of(found) != self.said() {
+        if found != self.said() {
             return None;
         }
         // SAFETY: said, so it is the listener's.
@@ -224,12 +227,12 @@ fn wake(found: Content) {
 }
 
 /// What an end does that goes, also when dropping a message panics.
-struct Going<'a, M, const K: usize> {
-    end: &'a mut Ring<M, K>,
+struct Going<'a, M, const N: usize> {
+    end: &'a mut Ring<M, N>,
     is_over: bool,
 }
 
-impl<M, const K: usize> Iterator for Going<'_, M, K> {
+impl<M, const N: usize> Iterator for Going<'_, M, N> {
     type Item = M;
 
     fn next(&mut self) -> Option<M> {
@@ -243,14 +246,14 @@ impl<M, const K: usize> Iterator for Going<'_, M, K> {
     }
 }
 
-impl<M, const K: usize> Drop for Going<'_, M, K> {
+impl<M, const N: usize> Drop for Going<'_, M, N> {
     fn drop(&mut self) {
         self.for_each(drop);
         self.end.leave();
     }
 }
 
-impl<M, const K: usize> Drop for Ring<M, K> {
+impl<M, const N: usize> Drop for Ring<M, N> {
     #[inline]
     fn drop(&mut self) {
         if !self.is_used_up() {

@@ -2,12 +2,14 @@
 
 use super::line::Duplex;
 use crate::{
-    channel::{
-        operation::{Attempt, wait_async_for, wait_for},
-        stream::StreamWait,
+    channel::stream::StreamWait,
+    wait::{
+        Cancelled, Cx,
+        attempt::{Attempt, wait_async_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
     },
-    time::NEVER,
-    wait::{Cancelled, Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
 };
 use std::fmt;
 
@@ -16,10 +18,7 @@ use std::fmt;
 #[track_caller]
 pub fn room<M>(line: &mut Duplex<M>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
     cx.checkpoint()?;
-    if !line.is_full() {
-        return Ok(());
-    }
-    wait_for(cx, &Room::new(line), NEVER, Reason::new(name)).map_err(|_| Cancelled)
+    wait_long_for(cx, &Room::new(line), Reason::new(name))
 }
 
 /// As [`room`], for async code.
@@ -63,11 +62,6 @@ unsafe impl<M> Place for Room<'_, M> {
             unsafe { self.wait.unregister_inlet(inlet, has_decided) }
         }
     }
-}
-
-/// The room is nobody else's.
-impl<M> Handed for Room<'_, M> {
-    fn pass_on(&self) {}
 }
 
 impl<M> fmt::Debug for Room<'_, M> {

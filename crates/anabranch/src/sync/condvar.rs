@@ -11,16 +11,16 @@
 //! notifies another one.
 
 use super::{
-    attempt::Attempt,
+    limit::Limit,
     mutex::{Mutex, MutexGuard},
     rounds::{Rounds, wake_round},
-    waits::{Limit, wait_async_for},
 };
 use crate::{
     sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
+        attempt::{Attempt, wait_async_for},
         cx::{Reason, happened},
         place::Place,
         queue::{Entry, Wakes},
@@ -330,11 +330,13 @@ impl<'a, 'm, T: ?Sized> CondvarWait<'a, 'm, T> {
 }
 
 impl<T: ?Sized> Attempt for CondvarWait<'_, '_, T> {
-    fn attempt(&self) -> bool {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
         }
-        self.notified.take().map(mem::forget).is_some()
+        self.notified.take().map(mem::forget)
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) use loom::{
     hint,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     },
 };
 
@@ -44,6 +44,16 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         Ok(guard) => guard,
         Err(poisoned) => poisoned.into_inner(),
     }
+}
+
+/// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86 that is
+/// one already, of the processor, and the compiler moves nothing across it.
+#[inline(always)]
+pub(crate) fn fence_after_update() {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(any(not(target_arch = "x86_64"), loom, shuttle, miri))]
+    fence(Ordering::SeqCst);
 }
 
 /// Waits for another thread to take the few steps that it is in the middle of.

@@ -7,6 +7,9 @@
 //! | BUSY     | the notifier decides the waiter's word    | the notifier -> NOTIFIED                                   |
 //! | NOTIFIED | it has happened                           | `reset` -> EMPTY                                           |
 //!
+//! One strand waits at a time. A future may be forgotten while it waits; whoever waits next puts its own address in the place
+//! of that one's.
+//!
 //! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the end of it.
 //!
 //! Orderings: `notify` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written by
@@ -114,9 +117,15 @@ unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // Not registered, so nobody reads it.
         self.address.set(Address { waiter, ticket });
-        let result = self.slot.word.compare_exchange(EMPTY, self.own(), Ordering::Release, Ordering::Acquire);
-        debug_assert!(matches!(result, Ok(_) | Err(NOTIFIED)), "two strands wait at one slot");
-        result.is_ok()
+        let mut word = EMPTY;
+        loop {
+            match self.slot.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(NOTIFIED | BUSY) => return false,
+                // The address is of a future that was forgotten while it waited: nobody wants to be woken there.
+                Err(found) => word = found,
+            }
+        }
     }
 
     unsafe fn unregister(&self, _: bool) {

@@ -4,10 +4,9 @@ use super::common::opaque;
 use crate::{
     channel::{
         Closed, Refused,
-        operation::Attempt,
         shared::{Channel, Offer, Stuck},
     },
-    wait::{future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{attempt::Attempt, place::Place, queue::Entry, waiter::Waiter},
 };
 use std::{cell::Cell, fmt};
 
@@ -54,6 +53,12 @@ impl<T> Attempt for Reserving<'_, T> {
             Err(Stuck::Full) => None,
         }
     }
+
+    fn pass_on(&self) {
+        if self.has_permit.take() {
+            self.channel.unreserve();
+        }
+    }
 }
 
 // SAFETY: an address leaves the queue by `unregister`, or decided, under the lock of the channel.
@@ -77,16 +82,9 @@ unsafe impl<T> Place for Reserving<'_, T> {
     }
 }
 
-/// Done by `drop`.
-impl<T> Handed for Reserving<'_, T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> Drop for Reserving<'_, T> {
     fn drop(&mut self) {
-        if self.has_permit.get() {
-            self.channel.unreserve();
-        }
+        self.pass_on();
     }
 }
 

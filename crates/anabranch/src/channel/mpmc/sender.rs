@@ -7,16 +7,22 @@ use super::{
 use crate::{
     channel::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        operation::{Attempt, wait_async_for, wait_for},
         shared::{Channel, Offer, Stuck},
     },
+    sys::sync::Arc,
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::Cell,
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -51,7 +57,7 @@ impl<T> Sender<T> {
     #[inline(never)]
     fn send_slowly(&self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
-        match wait_for(cx, &operation, NEVER, reason) {
+        match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(SendError::Cancelled(operation.into_value())),
         }
@@ -91,11 +97,7 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
-        let sent = match operation.attempt() {
-            Some(sent) => Ok(sent),
-            None => wait_for(cx, &operation, deadline, reason),
-        };
-        match sent {
+        match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
         }
@@ -162,14 +164,7 @@ impl<T> Sender<T> {
     pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
         let reason = Reason::new(&"Sender::reserve");
         cx.checkpoint()?;
-        let operation = self.reserving();
-        match operation.attempt() {
-            Some(reserved) => reserved?,
-            None => match wait_for(cx, &operation, NEVER, reason) {
-                Ok(reserved) => reserved?,
-                Err(_) => return Err(RecvError::Cancelled),
-            },
-        }
+        wait_long_for(cx, &self.reserving(), reason)??;
         Ok(Permit { channel: &self.channel })
     }
 
@@ -196,7 +191,7 @@ impl<T> Sender<T> {
         Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
     }
 
-    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let offer = Offer { value: Some(value), is_taken: false };
         Sending { channel: &self.channel, entry: Entry::new(offer) }
@@ -302,11 +297,6 @@ unsafe impl<T> Place for Sending<'_, T> {
         // It is another's now.
         std::mem::forget(taken);
     }
-}
-
-/// What was taken was sent.
-impl<T> Handed for Sending<'_, T> {
-    fn pass_on(&self) {}
 }
 
 opaque!(WeakSender, Sending<'_>);

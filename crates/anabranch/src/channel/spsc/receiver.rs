@@ -3,12 +3,17 @@
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        operation::{Attempt, wait_async_for, wait_for},
         source::Source,
         stream::{Outlet, StreamWait},
     },
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
@@ -39,7 +44,7 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match wait_for(cx, &self.receiving(), NEVER, reason) {
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
         }
@@ -65,11 +70,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
@@ -140,7 +141,7 @@ impl<T> Receiver<T> {
         std::iter::from_fn(|| self.try_recv().ok())
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
     }
@@ -207,11 +208,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
         // SAFETY: as above.
         unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
     }
-}
-
-/// The value stays in the stream.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> fmt::Debug for Receiver<T> {

@@ -4,11 +4,16 @@ use super::receiver::Receiver;
 use crate::{
     channel::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        operation::{Attempt, wait_async_for, wait_for},
         stream::{Inlet, StreamWait, Stuck},
     },
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -49,7 +54,7 @@ impl<T> Sender<T> {
     #[inline(never)]
     fn send_slowly(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
-        match wait_for(cx, &operation, NEVER, reason) {
+        match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(SendError::Cancelled(operation.into_value())),
         }
@@ -90,11 +95,7 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
-        let sent = match operation.attempt() {
-            Some(sent) => Ok(sent),
-            None => wait_for(cx, &operation, deadline, reason),
-        };
-        match sent {
+        match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
         }
@@ -151,10 +152,7 @@ impl<T> Sender<T> {
             match self.inlet.push_all(values) {
                 Ok(()) => {}
                 Err(Stuck::Closed) => return Err(RecvError::Closed),
-                Err(Stuck::Full) => match wait_for(cx, &self.reserving(), NEVER, reason) {
-                    Ok(room) => room?,
-                    Err(_) => return Err(RecvError::Cancelled),
-                },
+                Err(Stuck::Full) => wait_long_for(cx, &self.reserving(), reason)??,
             }
         }
         Ok(())
@@ -179,18 +177,11 @@ impl<T> Sender<T> {
     pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
         let reason = Reason::new(&"spsc::Sender::reserve");
         cx.checkpoint()?;
-        let operation = self.reserving();
-        match operation.attempt() {
-            Some(room) => room?,
-            None => match wait_for(cx, &operation, NEVER, reason) {
-                Ok(room) => room?,
-                Err(_) => return Err(RecvError::Cancelled),
-            },
-        }
+        wait_long_for(cx, &self.reserving(), reason)??;
         Ok(Permit { inlet: &mut self.inlet })
     }
 
-    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
         Sending { room: self.reserving(), value: Cell::new(Some(value)) }
     }
@@ -274,11 +265,6 @@ unsafe impl<T> Place for Reserving<'_, T> {
     }
 }
 
-/// There is but one sender, and room stays.
-impl<T> Handed for Reserving<'_, T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> Sending<'_, T> {
     fn into_value(self) -> T {
         self.value.into_inner().expect("it was not sent")
@@ -314,11 +300,6 @@ unsafe impl<T> Place for Sending<'_, T> {
         // SAFETY: the caller's word.
         unsafe { self.room.unregister(has_decided) }
     }
-}
-
-/// The value is sent by the attempt.
-impl<T> Handed for Sending<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> fmt::Debug for Sender<T> {

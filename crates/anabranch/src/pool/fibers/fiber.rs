@@ -59,7 +59,6 @@ pub(crate) struct Fiber {
     exit: Cell<*const Exit>,
     job: Cell<Option<Arc<dyn Job>>>,
     timer: Cell<Option<Key>>,
-    budget: Cell<u32>,
     guarded: UnsafeCell<Option<Guarded>>,
     /// To be cancelled when the pool ends.
     root: Root,
@@ -74,11 +73,10 @@ unsafe impl Send for Fiber {}
 unsafe impl Sync for Fiber {}
 
 static KIND: Kind = Kind {
-    // A fiber does not go on, let alone end, before it has been woken.
-    retain: |_| (),
     // SAFETY: the waiter of this kind is the first field of a `Fiber`, by `Fiber::new`; it was decided by the caller.
     wake: |waiter| unsafe { wake(waiter.cast()) },
-    release: |_| (),
+    // A fiber does not go on, let alone end, before it has been woken.
+    keep: None,
 };
 
 /// # Safety
@@ -115,7 +113,6 @@ impl Fiber {
             exit: Cell::new(ptr::null()),
             job: Cell::new(None),
             timer: Cell::new(None),
-            budget: Cell::new(0),
             guarded: UnsafeCell::new(None),
             root: Root::new(),
             locals: Locals::new(),
@@ -165,7 +162,7 @@ impl Fiber {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it suspends or is idle.
+    /// Runs the fiber until it suspends or is idle. It stays the current one of its worker until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
@@ -178,11 +175,16 @@ impl Fiber {
             home.counters.switches.add(1);
             home.fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
-            let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
-            overflow::set_current(ptr::null());
-            home.fibers.local.set_current(ptr::null());
-            left
+            (*self.context.get()).as_mut().expect("a fiber has a context").resume()
         }
+    }
+
+    /// The worker is on its own stack, and will be for a while.
+    #[inline]
+    pub(crate) fn come_back(home: &Worker) {
+        home.fibers.local.set_current(ptr::null());
+        // SAFETY: there is nothing that has to stay valid.
+        unsafe { overflow::set_current(ptr::null()) };
     }
 
     // ---- the fiber ----
@@ -348,16 +350,12 @@ unsafe impl Strand for Fiber {
         self.card.set(State::Running);
     }
 
-    fn is_unwinding(&self) -> bool {
-        thread::panicking()
+    fn shares_its_thread(&self) -> bool {
+        true
     }
 
     fn clock(&self) -> &Clock {
         self.home().clock()
-    }
-
-    fn budget(&self) -> &Cell<u32> {
-        &self.budget
     }
 
     fn set_name(&self, name: Arc<str>) {

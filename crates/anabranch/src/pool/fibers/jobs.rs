@@ -6,7 +6,7 @@
 use crate::{
     pool::{fibers::fiber::Fiber, offer::Offer},
     sys::{
-        spin::SpinLock,
+        spin::Brief,
         sync::{AtomicU64, Ordering},
     },
 };
@@ -33,7 +33,7 @@ impl Job for Offer {
 /// See the [module](self).
 pub(crate) struct Jobs {
     count: AtomicU64,
-    queue: SpinLock<VecDeque<Arc<dyn Job>>>,
+    queue: Brief<VecDeque<Arc<dyn Job>>>,
 }
 
 /// The most that a thief takes at a time: half of what there is, up to this.
@@ -44,7 +44,7 @@ pub(crate) const OLDEST_EVERY: u32 = 61;
 
 impl Jobs {
     pub(crate) const fn new() -> Self {
-        Self { count: AtomicU64::new(0), queue: SpinLock::new(VecDeque::new()) }
+        Self { count: AtomicU64::new(0), queue: Brief::new(VecDeque::new()) }
     }
 
     #[inline]

@@ -36,15 +36,15 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{cell::Cell, sync::Arc, time::Duration};
 
-/// How many fibers a worker goes on with before it looks at what else there is.
-const ROUND: u32 = 64;
+/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
+/// looks at the clock, while timers run.
+const ROUND: u32 = 16;
 
-/// How many between two looks at the clock, while timers run.
-const CLOCK_EVERY: u32 = 16;
+/// How many rounds before the worker looks at what else there is.
+const ROUNDS: u32 = 4;
 
-/// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
-/// waiting for it, by yielding.
-const NEW_EVERY: u32 = 16;
+/// After how many times as many it begins a fiber that waits elsewhere.
+const ELSEWHERE_EVERY: u32 = 16;
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
@@ -114,25 +114,35 @@ impl Worker {
 
     /// Goes on with fibers for a while, and begins new ones, `first` before all others.
     pub(crate) fn run_fibers(&self, first: Option<Arc<dyn Job>>) {
-        let local = &self.fibers.local;
         if let Some(job) = first {
             self.start_fiber(job);
         }
-        for round in 0..ROUND {
-            let looks_at_clock = round.is_multiple_of(CLOCK_EVERY) || !local.has_ready();
-            if looks_at_clock || !self.fibers.inbox.is_empty() {
-                self.collect_ready_fibers(looks_at_clock);
+        'rounds: for _ in 0..ROUNDS {
+            self.collect_ready_fibers(true);
+            for _ in 0..ROUND {
+                if let Some(fiber) = self.next_ready_fiber() {
+                    // SAFETY: ready, of this worker, and this is the worker's own stack.
+                    self.after(fiber, unsafe { (*fiber).resume() });
+                } else if let Some(job) = self.next_job() {
+                    self.start_fiber(job);
+                } else {
+                    break 'rounds;
+                }
             }
-            let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
-            if !is_turn_of_new && let Some(fiber) = local.take_ready() {
-                // SAFETY: ready, of this worker, and this is the worker's own stack.
-                self.after(fiber, unsafe { (*fiber).resume() });
-            } else if let Some(job) = self.next_job() {
+            if let Some(job) = self.next_job() {
                 self.start_fiber(job);
-            } else {
-                return;
             }
         }
+        Fiber::come_back(self);
+    }
+
+    #[inline]
+    fn next_ready_fiber(&self) -> Option<*const Fiber> {
+        let local = &self.fibers.local;
+        if !self.fibers.inbox.is_empty() || !local.has_ready() {
+            self.collect_ready_fibers(!local.has_ready());
+        }
+        local.take_ready()
     }
 
     /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
@@ -140,7 +150,7 @@ impl Worker {
     pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
-        if !rounds.is_multiple_of(NEW_EVERY) {
+        if !rounds.is_multiple_of(ELSEWHERE_EVERY) {
             return None;
         }
         self.registry()?.workers().find_map(|worker| worker.rob_job(self, true))
@@ -174,7 +184,7 @@ impl Worker {
         let has_others = self.fibers.local.has_ready()
             || !self.fibers.inbox.is_empty()
             || !self.inbox.is_empty()
-            || self.fibers.ticks.get().is_multiple_of(ROUND);
+            || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS);
         if has_others {
             return None;
         }
@@ -213,19 +223,24 @@ impl Worker {
     }
 
     /// The thread has come back from a fiber's stack.
+    #[inline]
     fn after(&self, fiber: *const Fiber, left: Left) {
         if left == Left::Idle {
-            self.fibers.local.set_live(self.fibers.local.live() - 1);
-            self.fibers.local.keep_idle(fiber);
-            let limits = self.limits();
-            let was_full = limits.leave();
-            if let Some(registry) = self.registry() {
-                if was_full {
-                    registry.stir();
-                }
-                if limits.is_empty() {
-                    registry.note_last_fiber();
-                }
+            self.put_away(fiber);
+        }
+    }
+
+    fn put_away(&self, fiber: *const Fiber) {
+        self.fibers.local.set_live(self.fibers.local.live() - 1);
+        self.fibers.local.keep_idle(fiber);
+        let limits = self.limits();
+        let was_full = limits.leave();
+        if let Some(registry) = self.registry() {
+            if was_full {
+                registry.stir();
+            }
+            if limits.is_empty() {
+                registry.note_last_fiber();
             }
         }
     }
