@@ -75,6 +75,8 @@ mod misuse;
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 mod pool;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod proto;
 #[cfg(not(loom))]
 mod scope;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -99,9 +101,15 @@ pub use crate::{
     wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };
 
+#[cfg(all(not(loom), feature = "macros"))]
+pub use anabranch_macros::proto;
+
 #[cfg(shuttle)]
 #[doc(hidden)]
-pub use crate::sys::chance::{Odds, set_odds};
+pub use crate::sys::{
+    chance::{Odds, set_odds},
+    unwind::{catch_unwind, panicking, resume_unwind},
+};
 
 /// The readme's example has to compile and run.
 #[cfg(doctest)]
