@@ -6,9 +6,11 @@
 //!
 //! What is dropped is dropped after the lock was let go.
 
-use super::spin::Spin;
 use crate::{
-    sys::sync::{AtomicUsize, Ordering},
+    sys::{
+        spin::Brief,
+        sync::{Arc, AtomicUsize, Ordering},
+    },
     wait::{
         place::Place,
         queue::{Entry, Queue},
@@ -18,7 +20,7 @@ use crate::{
 
 /// See the [module](self).
 pub(super) struct Board<S> {
-    state: Spin<State<S>>,
+    state: Brief<State<S>>,
     /// Whether it is in vain to publish something when there is no receiver.
     needs_receivers: bool,
     senders: AtomicUsize,
@@ -39,7 +41,7 @@ impl<S> Board<S> {
     pub(super) fn new(content: S, needs_receivers: bool) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
         let (senders, receivers) = (AtomicUsize::new(1), AtomicUsize::new(1));
-        Self { state: Spin::new(state), needs_receivers, senders, receivers }
+        Self { state: Brief::new(state), needs_receivers, senders, receivers }
     }
 
     /// `look` runs under the lock: it is short, and drops nothing.
@@ -178,4 +180,9 @@ unsafe impl<S> Place for News<'_, S> {
             unsafe { self.board.unregister(&self.entry) };
         }
     }
+}
+
+/// What could not be published.
+pub(super) fn alone<T>(refused: Arc<T>) -> T {
+    Arc::try_unwrap(refused).unwrap_or_else(|_| unreachable!("nobody has seen it"))
 }

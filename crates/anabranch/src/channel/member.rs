@@ -2,13 +2,12 @@
 
 use super::source::Source;
 use crate::{
-    sys::sync::{Mutex, lock},
+    sys::sync::{Arc, Mutex, lock},
     wait::{
         slot::Slot,
         waiter::{Kind, Outcome, Waiter},
     },
 };
-use std::sync::Arc;
 
 /// The name of a member of a [`ReceiverSet`](crate::channel::ReceiverSet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

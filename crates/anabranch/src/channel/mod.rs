@@ -49,48 +49,29 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `{blocks <- buffer, spin} <- shared <- mpmc`, `{spin, board} <- {watch, broadcast}`,
+// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
 // `{events, select}` and `source <- member <- set`.
-#[cfg(not(loom))]
 mod blocks;
-#[cfg(not(loom))]
 mod board;
-#[cfg(not(loom))]
 pub mod broadcast;
-#[cfg(not(loom))]
 mod buffer;
-#[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
 mod events;
-#[cfg(not(loom))]
 mod member;
-#[cfg(not(loom))]
 mod mpmc;
-#[cfg(not(loom))]
 pub mod oneshot;
 pub(crate) mod packet;
-#[cfg(not(loom))]
 mod select;
-#[cfg(not(loom))]
 mod set;
-#[cfg(not(loom))]
 mod shared;
-#[cfg(not(loom))]
 mod source;
-#[cfg(not(loom))]
-mod spin;
-#[cfg(not(loom))]
 pub mod spsc;
 pub(crate) mod stream;
-#[cfg(not(loom))]
 pub mod watch;
 pub(crate) mod word;
 
-#[cfg(not(loom))]
 #[doc(hidden)]
 pub use self::select::__select;
-#[cfg(not(loom))]
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
     events::{Sleeping, Triggered},

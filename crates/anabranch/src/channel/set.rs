@@ -22,7 +22,7 @@ use super::{
     source::Source,
 };
 use crate::{
-    sys::sync::lock,
+    sys::sync::{Arc, lock},
     time::NEVER,
     wait::{
         Cx,
@@ -38,7 +38,6 @@ use std::{
     collections::VecDeque,
     fmt, iter,
     iter::FusedIterator,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

@@ -20,14 +20,18 @@
 //! - So where senders wait there is no room, and where receivers wait there is no value.
 //! - **Permits** are room that is kept. They are given out like room, to offers without a value.
 //!
-//! Closing sets a flag and ends all waits; whoever was waiting attempts again, and sees the flag.
+//! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and sees the
+//! flag.
 //!
 //! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
 //! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
 
-use super::{buffer::Buffer, spin::Spin};
+use super::buffer::Buffer;
 use crate::{
-    sys::sync::{AtomicUsize, Ordering},
+    sys::{
+        spin::Brief,
+        sync::{AtomicUsize, Ordering},
+    },
     wait::{
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -36,7 +40,7 @@ use crate::{
 use std::mem::MaybeUninit;
 
 /// How many values are taken before the lock is let go.
-pub(crate) const BATCH: usize = 16;
+pub(crate) const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 
 /// What a waiting sender offers.
 pub(crate) struct Offer<T> {
@@ -56,7 +60,7 @@ struct State<T> {
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
-    state: Spin<State<T>>,
+    state: Brief<State<T>>,
     /// `usize::MAX`: any number.
     capacity: usize,
     pub(crate) senders: AtomicUsize,
@@ -98,7 +102,7 @@ impl<T> State<T> {
     /// Room has been made: the first offer moves up.
     #[inline]
     fn refill(&mut self, capacity: usize) -> Option<Wake> {
-        if self.senders.is_empty() || !self.has_room(capacity) {
+        if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
             return None;
         }
         let (wake, value) = self.take_offer()?;
@@ -119,6 +123,7 @@ impl<T> State<T> {
 
     fn pop_offer(&mut self, capacity: usize) -> Result<(T, Option<Wake>), Nothing> {
         if capacity == 0
+            && !self.is_closed
             && let Some((wake, Some(value))) = self.take_offer()
         {
             return Ok((value, Some(wake)));
@@ -145,7 +150,7 @@ impl<T> Channel<T> {
         let buffer = Buffer::new(capacity);
         let state = State { buffer, permits: 0, is_closed: false, senders: Queue::new(), receivers: Queue::new() };
         Self {
-            state: Spin::new(state),
+            state: Brief::new(state),
             capacity: capacity.unwrap_or(usize::MAX),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),

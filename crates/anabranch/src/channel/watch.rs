@@ -2,22 +2,24 @@
 
 use super::{
     Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
-    board::{Board, News},
+    board::{Board, News, alone},
     source::Source,
 };
-use crate::wait::{
-    Cx,
-    attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-    cx::Reason,
-    place::Place,
-    queue::Entry,
-    waiter::Waiter,
+use crate::{
+    sys::sync::Arc,
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
     fmt, iter,
     iter::FusedIterator,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -67,7 +69,7 @@ impl<T> Sender<T> {
         match self.board.publish(Arc::new(value), std::mem::replace) {
             // Dropped here, when nothing is locked.
             Ok(_old) => Ok(()),
-            Err(value) => Err(Refused(Arc::into_inner(value).expect("nobody has seen it"))),
+            Err(value) => Err(Refused(alone(value))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! One-shot channels and streams: what was sent is received once, with all that was written before; whoever waits is woken;
 //! whoever is cancelled leaves nothing behind.
 
-use super::explore;
+use super::{explore, parcel::Parcel};
 use crate::{
     channel::{
         packet::{self, PacketWait, State},
@@ -14,7 +14,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use loom::{cell::UnsafeCell, thread};
+use loom::thread;
 use std::collections::VecDeque;
 
 /// A strand of a model: it parks.
@@ -49,26 +49,6 @@ impl Strand {
         if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
             wake.wake();
         }
-    }
-}
-
-/// A value of which loom sees whether it was handed over properly, and whether it was dropped.
-struct Parcel(loom::sync::Arc<UnsafeCell<u32>>);
-
-// SAFETY: loom checks that it goes from one to the other.
-unsafe impl Send for Parcel {}
-
-impl Parcel {
-    fn new(value: u32) -> Self {
-        let parcel = Self(loom::sync::Arc::new(UnsafeCell::new(0)));
-        // SAFETY: nobody else has it.
-        parcel.0.with_mut(|place| unsafe { *place = value });
-        parcel
-    }
-
-    fn open(self) -> u32 {
-        // SAFETY: nobody else has it; loom checks that.
-        self.0.with(|place| unsafe { *place })
     }
 }
 

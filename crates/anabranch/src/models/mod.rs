@@ -4,11 +4,17 @@
 //! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
 
 mod cancel;
+mod channel_board;
 mod channel_one_to_one;
+mod channel_select;
+mod channel_set;
+mod channel_shared;
 mod fork_stack;
 mod future;
 mod inbox;
+mod jobs;
 mod offer;
+mod parcel;
 mod parker;
 mod queue;
 mod root;

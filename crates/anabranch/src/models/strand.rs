@@ -11,6 +11,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
+use loom::thread::{self, JoinHandle};
 
 pub(super) struct Thread {
     parked: Arc<Parked>,
@@ -66,6 +67,30 @@ unsafe impl Strand for Thread {
     }
 
     fn set_name(&self, _: std::sync::Arc<str>) {}
+}
+
+/// A thread that cannot be cancelled.
+pub(super) fn spawn<R: 'static>(body: impl FnOnce(&Cx<'_>) -> R + 'static) -> JoinHandle<R> {
+    thread::spawn(|| Thread::new().shielded(body))
+}
+
+/// A thread that is cancelled with the root.
+pub(super) fn spawn_below<R: 'static>(
+    root: &Arc<CancelScope>,
+    body: impl FnOnce(&Cx<'_>) -> R + 'static,
+) -> JoinHandle<R> {
+    let root = Arc::clone(root);
+    thread::spawn(move || {
+        let strand = Thread::new();
+        // SAFETY: the root and the strand live longer.
+        let scope = unsafe { CancelScope::below(&root, strand.waiter(), false) };
+        body(&strand.cx(&scope))
+    })
+}
+
+/// A root in which nobody waits himself.
+pub(super) fn root() -> Arc<CancelScope> {
+    Arc::new(CancelScope::root(std::ptr::null()))
 }
 
 /// Why a model waits.

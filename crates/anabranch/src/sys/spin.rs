@@ -3,6 +3,9 @@
 //! interrupted.
 //!
 //! Orderings: letting go releases, taking acquires.
+//!
+//! In the models rooms lock with a [`Brief`], which blocks there: of two threads that spin for what a third has, loom would let
+//! one go on after the other for ever. The lock that spins has a model of its own.
 
 use crate::sys::sync::{AtomicBool, Ordering, spin_while};
 use std::{
@@ -38,9 +41,16 @@ impl<T> SpinLock<T> {
     #[inline]
     pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
         while self.is_taken.swap(true, Ordering::Acquire) {
-            spin_while(|| self.is_taken.load(Ordering::Relaxed));
+            self.wait();
         }
         SpinGuard(self)
+    }
+
+    #[cold]
+    fn wait(&self) {
+        // In the models others run, and the next swap is the look.
+        let mut is_new = cfg!(loom);
+        spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && self.is_taken.load(Ordering::Relaxed));
     }
 }
 
@@ -72,6 +82,24 @@ impl<T> Drop for SpinGuard<'_, T> {
         } else {
             self.0.is_taken.store(false, LET_GO);
         }
+    }
+}
+
+/// What rooms lock with for a few instructions.
+#[cfg(not(loom))]
+pub(crate) type Brief<T> = SpinLock<T>;
+
+#[cfg(loom)]
+pub(crate) struct Brief<T>(crate::sys::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Brief<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(crate::sys::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> crate::sys::sync::MutexGuard<'_, T> {
+        crate::sys::sync::lock(&self.0)
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) use loom::{
     hint,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, fence},
+        atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence},
     },
 };
 

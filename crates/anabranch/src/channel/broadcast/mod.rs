@@ -4,7 +4,8 @@ mod receiver;
 mod sender;
 
 use super::board::Board;
-use std::{collections::VecDeque, sync::Arc};
+use crate::sys::sync::Arc;
+use std::collections::VecDeque;
 
 pub use self::{
     receiver::{Receiver, Receiving},

@@ -7,6 +7,7 @@ use crate::{
         board::{Board, News},
         source::Source,
     },
+    sys::sync::Arc,
     wait::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
@@ -21,7 +22,6 @@ use std::{
     collections::VecDeque,
     fmt, iter,
     iter::FusedIterator,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

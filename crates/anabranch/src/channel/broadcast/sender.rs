@@ -1,8 +1,14 @@
 //! The ends that send.
 
 use super::{Log, receiver::Receiver};
-use crate::channel::{Refused, board::Board};
-use std::{fmt, sync::Arc};
+use crate::{
+    channel::{
+        Refused,
+        board::{Board, alone},
+    },
+    sys::sync::Arc,
+};
+use std::fmt;
 
 /// The end of a broadcast channel that sends; may be cloned.
 pub struct Sender<T> {
@@ -27,7 +33,7 @@ impl<T> Sender<T> {
         match oldest {
             // Dropped here, when nothing is locked.
             Ok(_oldest) => Ok(()),
-            Err(value) => Err(Refused(Arc::into_inner(value).expect("nobody has seen it"))),
+            Err(value) => Err(Refused(alone(value))),
         }
     }
 

@@ -12,7 +12,7 @@ pub use self::{
     sender::{Sender, Sending, WeakSender},
 };
 use super::shared::Channel;
-use std::sync::Arc;
+use crate::sys::sync::Arc;
 
 /// Makes a channel with room for `capacity` values.
 ///

@@ -7,6 +7,7 @@ use crate::{
         shared::{BATCH, Channel, Nothing},
         source::Source,
     },
+    sys::sync::Arc,
     time::NEVER,
     wait::{
         Cx,
@@ -21,7 +22,6 @@ use std::{
     cell::Cell,
     fmt, iter,
     iter::FusedIterator,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

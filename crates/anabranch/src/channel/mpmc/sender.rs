@@ -9,6 +9,7 @@ use crate::{
         Refused, SendError, SendTimeoutError, TrySendError,
         shared::{Channel, Offer, Stuck},
     },
+    sys::sync::Arc,
     time::NEVER,
     wait::{
         Cx,
@@ -21,7 +22,6 @@ use crate::{
 };
 use std::{
     fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 

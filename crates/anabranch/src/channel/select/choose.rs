@@ -134,8 +134,12 @@ impl Circle {
     }
 }
 
-/// A number that is hard to foretell, by Marsaglia's xorshift.
+/// A number that is hard to foretell, by Marsaglia's xorshift. In a model, whose executions are to be the same each time, zero.
+#[cfg(not(shuttle))]
 pub(super) fn random_below(count: usize) -> usize {
+    if cfg!(loom) {
+        return 0;
+    }
     thread_local!(static STATE: Cell<u32> = const { Cell::new(0x9E37_79B9) });
     let mut state = STATE.get();
     state ^= state << 13;
@@ -143,4 +147,9 @@ pub(super) fn random_below(count: usize) -> usize {
     state ^= state << 5;
     STATE.set(state);
     ((u64::from(state) * count as u64) >> 32) as usize
+}
+
+#[cfg(shuttle)]
+pub(super) fn random_below(count: usize) -> usize {
+    crate::sys::chance::up_to(count) - 1
 }

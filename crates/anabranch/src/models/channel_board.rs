@@ -1,0 +1,128 @@
+//! Watch and broadcast channels: whoever waits sees what is published, and the end.
+
+use super::{
+    explore,
+    parcel::Parcel,
+    strand::{Thread, root, spawn, spawn_below},
+};
+use crate::{
+    channel::{RecvError, broadcast, watch},
+    sys::sync::Arc,
+    wait::Cx,
+};
+
+fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
+    receiver.recv(cx).map(|parcel| parcel.look())
+}
+
+fn hear(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
+    receiver.recv(cx).map(|parcel| parcel.look())
+}
+
+#[test]
+fn models_channel_watch_all_see_the_latest() {
+    explore("watch, two wait", Some(2), || {
+        let (sender, mut receiver) = watch::channel(Parcel::new(0));
+        let mut other = receiver.clone();
+        let waiting = spawn(move |cx| assert_eq!(see(&mut other, cx), Ok(1)));
+        let sending = spawn(move |_| sender.send(Parcel::new(1)));
+        Thread::new().shielded(|cx| {
+            assert_eq!(see(&mut receiver, cx), Ok(1));
+            assert_eq!(see(&mut receiver, cx), Err(RecvError::Closed));
+        });
+        waiting.join().unwrap();
+        sending.join().unwrap().unwrap();
+    });
+}
+
+/// Two publish: who waits sees the later one in the end, and nothing twice.
+#[test]
+fn models_channel_watch_two_publish() {
+    explore("watch, two publish", Some(2), || {
+        let (sender, mut receiver) = watch::channel(Parcel::new(0));
+        let other = sender.clone();
+        let sending = [(sender, 1), (other, 2)].map(|(sender, n)| spawn(move |_| sender.send(Parcel::new(n))));
+        Thread::new().shielded(|cx| {
+            let mut seen = 0;
+            while let Ok(n) = see(&mut receiver, cx) {
+                assert!(n != seen && n > 0);
+                seen = n;
+            }
+            assert_eq!(receiver.latest().look(), seen);
+        });
+        sending.into_iter().for_each(|sending| sending.join().unwrap().unwrap());
+    });
+}
+
+/// The first in the queue is cancelled while something is published: the other is woken all the same.
+#[test]
+fn models_channel_watch_one_is_cancelled() {
+    explore("watch, one of two is cancelled", Some(2), || {
+        let root = root();
+        let (sender, mut receiver) = watch::channel(Parcel::new(0));
+        let mut other = receiver.clone();
+        let cancelled = spawn_below(&root, move |cx| see(&mut receiver, cx));
+        let stays = spawn(move |cx| see(&mut other, cx));
+        let canceller = spawn(move |_| root.cancel());
+        sender.send(Parcel::new(1)).unwrap();
+        assert_eq!(stays.join().unwrap(), Ok(1));
+        assert!(matches!(cancelled.join().unwrap(), Ok(1) | Err(RecvError::Cancelled)));
+        canceller.join().unwrap();
+    });
+}
+
+/// What was not received was missed, and is counted.
+#[test]
+fn models_channel_broadcast_all_comes_or_is_missed() {
+    explore("broadcast, room for one", Some(2), || {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let sending = spawn(move |_| assert!((1..=3).all(|n| sender.send(Parcel::new(n)).is_ok())));
+        Thread::new().shielded(|cx| {
+            let (mut seen, mut last) = (0, 0);
+            while let Ok(n) = hear(&mut receiver, cx) {
+                assert!(n > last);
+                (seen, last) = (seen + 1, n);
+                assert_eq!(seen + receiver.missed(), u64::from(last));
+            }
+            assert_eq!(last, 3);
+        });
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_broadcast_two_receivers() {
+    explore("broadcast, two receivers", Some(2), || {
+        let (sender, mut receiver) = broadcast::channel(2);
+        let mut other = receiver.clone();
+        let hear_all = |receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>| {
+            assert_eq!(hear(receiver, cx), Ok(1));
+            assert_eq!(hear(receiver, cx), Err(RecvError::Closed));
+        };
+        let waiting = spawn(move |cx| hear_all(&mut other, cx));
+        let sending = spawn(move |_| assert!(sender.send(Parcel::new(1)).is_ok()));
+        Thread::new().shielded(|cx| hear_all(&mut receiver, cx));
+        waiting.join().unwrap();
+        sending.join().unwrap();
+    });
+}
+
+/// A value comes back if and only if there was no receiver.
+#[test]
+fn models_channel_broadcast_a_receiver_goes() {
+    explore("broadcast, the receiver goes", None, || {
+        let (sender, receiver) = broadcast::channel(1);
+        let notes = Arc::new(crate::sys::sync::Mutex::new(()));
+        let theirs = Arc::clone(&notes);
+        let going = spawn(move |_| {
+            drop(receiver);
+            drop(crate::sys::sync::lock(&theirs));
+        });
+        match sender.send(Parcel::new(1)) {
+            Ok(()) => {}
+            Err(back) => assert!(sender.is_closed() && back.into_inner().open() == 1),
+        }
+        going.join().unwrap();
+        assert!(sender.send(Parcel::new(2)).is_err());
+    });
+}

@@ -1,0 +1,128 @@
+//! Selecting: of several operations one is done, and what the others were about to be given goes to others.
+
+use super::{
+    explore,
+    parcel::Parcel,
+    strand::{Thread, root, spawn, spawn_below},
+};
+use crate::{
+    channel::{Receiver, Select, bounded, rendezvous, unbounded},
+    select,
+    wait::{Cancelled, Cx},
+};
+
+/// `None`: cancelled.
+fn recv_either(cx: &Cx<'_>, one: &Receiver<Parcel>, other: &Receiver<Parcel>) -> Option<u32> {
+    select!(biased cx, {
+        got = one.receiving() => got.ok()?.open(),
+        got = other.receiving() => got.ok()?.open(),
+    })
+    .ok()
+}
+
+#[test]
+fn models_channel_select_each_value_is_received_once() {
+    explore("select, two receives", Some(3), || {
+        let (one, first) = unbounded();
+        let (two, second) = unbounded();
+        let (keep_one, keep_two) = (one.clone(), two.clone());
+        let sending = [(one, 1), (two, 2)].map(|(sender, n)| spawn(move |_| sender.try_send(Parcel::new(n)).is_ok()));
+        Thread::new().shielded(|cx| {
+            let got = [recv_either(cx, &first, &second), recv_either(cx, &first, &second)];
+            assert!(got == [Some(1), Some(2)] || got == [Some(2), Some(1)]);
+        });
+        sending.into_iter().for_each(|sending| assert!(sending.join().unwrap()));
+        drop((keep_one, keep_two));
+    });
+}
+
+/// Of a rendezvous to be sent to and one to be received from, one is done, and the other side knows which.
+#[test]
+fn models_channel_select_a_send_and_a_receive() {
+    explore("select, a send and a receive", Some(3), || {
+        let (out, from_out) = rendezvous();
+        let (into, incoming) = rendezvous();
+        let taking = spawn(move |cx| from_out.recv(cx).map(Parcel::open));
+        let sending = spawn(move |cx| into.send(cx, Parcel::new(2)).is_ok());
+        let is_sent = Thread::new().shielded(|cx| {
+            select!(biased cx, {
+                sent = out.sending(Parcel::new(1)) => {
+                    assert!(sent.is_ok());
+                    true
+                }
+                got = incoming.receiving() => {
+                    assert_eq!(got.map(Parcel::open), Ok(2));
+                    false
+                }
+            })
+            .unwrap()
+        });
+        drop((out, incoming));
+        assert_eq!(taking.join().unwrap().is_ok(), is_sent);
+        assert_eq!(sending.join().unwrap(), !is_sent);
+    });
+}
+
+/// Two select the same two channels: of one value each, each gets one.
+#[test]
+fn models_channel_select_two_select() {
+    explore("select, two select from two", Some(3), || {
+        let (one, first) = unbounded();
+        let (two, second) = unbounded();
+        let (third, fourth) = (first.clone(), second.clone());
+        let other = spawn(move |cx| recv_either(cx, &fourth, &third).unwrap());
+        let sending = spawn(move |_| {
+            assert!(one.try_send(Parcel::new(1)).is_ok() && two.try_send(Parcel::new(2)).is_ok());
+            (one, two)
+        });
+        let got = Thread::new().shielded(|cx| recv_either(cx, &first, &second).unwrap());
+        assert_eq!(got + other.join().unwrap(), 3);
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn models_channel_select_a_cancelled_one_leaves_all_behind() {
+    explore("select, cancelled", Some(3), || {
+        let root = root();
+        let (one, first) = unbounded::<Parcel>();
+        let (full, rest) = bounded::<Parcel>(1);
+        assert!(full.try_send(Parcel::new(10)).is_ok());
+        let other = first.clone();
+        let selecting = spawn_below(&root, move |cx| {
+            Ok::<u32, Cancelled>(select!(biased cx, {
+                sent = full.sending(Parcel::new(20)) => sent.map(|()| 0).unwrap_or(99),
+                got = other.receiving() => got.unwrap().open(),
+            })?)
+        });
+        let sending = spawn(move |_| assert!(one.try_send(Parcel::new(1)).is_ok()));
+        root.cancel();
+        let outcome = selecting.join().unwrap();
+        sending.join().unwrap();
+        let is_received = outcome == Ok(1);
+        assert!(is_received || outcome == Err(Cancelled));
+        assert_eq!(first.try_recv().is_ok(), !is_received);
+        assert_eq!(rest.drain().count(), 1);
+    });
+}
+
+/// As many operations as one likes, of one type; they can be waited for again.
+#[test]
+fn models_channel_select_again_and_again() {
+    explore("select, a list of receives", Some(3), || {
+        let (one, first) = rendezvous();
+        let (two, second) = rendezvous();
+        let sending = spawn(move |cx| {
+            assert!(one.send(cx, Parcel::new(1)).is_ok());
+            assert!(two.send(cx, Parcel::new(2)).is_ok());
+        });
+        let receivers = [first, second];
+        let mut select = receivers.iter().map(|receiver| receiver.receiving()).collect::<Select<_>>().biased();
+        Thread::new().shielded(|cx| {
+            assert_eq!(select.wait(cx).map(|(index, got)| (index, got.unwrap().open())), Ok((0, 1)));
+            select.swap_remove(0);
+            assert_eq!(select.wait(cx).map(|(index, got)| (index, got.unwrap().open())), Ok((0, 2)));
+        });
+        sending.join().unwrap();
+    });
+}

@@ -1,0 +1,118 @@
+//! Sets of receivers: what comes while a member joins, waits, leaves or goes is received by the set, or by who has the member
+//! then.
+
+use super::{
+    explore,
+    parcel::Parcel,
+    strand::{Thread, root, spawn, spawn_below},
+};
+use crate::{
+    channel::{Closed, Member, Receiver, ReceiverSet, RecvError, rendezvous, spsc, unbounded},
+    wait::Cx,
+};
+
+type Set = ReceiverSet<Receiver<Parcel>>;
+
+fn recv(set: &mut Set, cx: &Cx<'_>) -> Result<(Member, Result<u32, Closed>), RecvError> {
+    set.recv(cx).map(|(member, got)| (member, got.map(Parcel::open)))
+}
+
+#[test]
+fn models_channel_set_a_message_comes_while_it_waits() {
+    for is_rendezvous in [false, true] {
+        explore("set, a message, and the end", Some(3), move || {
+            let mut set = Set::new();
+            let (sender, receiver) = if is_rendezvous { rendezvous() } else { unbounded() };
+            let member = set.insert(receiver);
+            let sending = spawn(move |cx| assert!(sender.send(cx, Parcel::new(1)).is_ok()));
+            Thread::new().shielded(|cx| {
+                assert_eq!(recv(&mut set, cx), Ok((member, Ok(1))));
+                assert_eq!(recv(&mut set, cx), Ok((member, Err(Closed))));
+                assert_eq!(recv(&mut set, cx), Err(RecvError::Closed));
+            });
+            sending.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn models_channel_set_two_members() {
+    explore("set, two members", Some(2), || {
+        let mut set = Set::new();
+        let (one, first) = unbounded();
+        let (two, second) = unbounded();
+        let members = [set.insert(first), set.insert(second)];
+        let senders = [one.clone(), two.clone()];
+        let sending = [(one, 0), (two, 1)].map(|(sender, n)| spawn(move |_| sender.try_send(Parcel::new(n)).is_ok()));
+        Thread::new().shielded(|cx| {
+            let mut got = [recv(&mut set, cx).unwrap(), recv(&mut set, cx).unwrap()];
+            got.sort_by_key(|(member, _)| *member);
+            assert_eq!(got, [(members[0], Ok(0)), (members[1], Ok(1))]);
+        });
+        sending.into_iter().for_each(|sending| assert!(sending.join().unwrap()));
+        drop(senders);
+    });
+}
+
+/// The member of a stream joins while there comes something.
+#[test]
+fn models_channel_set_a_member_joins() {
+    explore("set, a member joins while a message comes", Some(3), || {
+        let mut set = ReceiverSet::new();
+        let (mut sender, receiver) = spsc::unbounded();
+        let sending = spawn(move |_| assert!(sender.try_send(Parcel::new(1)).is_ok()));
+        let member = set.insert(receiver);
+        Thread::new().shielded(|cx| {
+            let (got, parcel) = set.recv(cx).unwrap();
+            assert_eq!((got, parcel.map(Parcel::open)), (member, Ok(1)));
+            assert_eq!(set.recv(cx).map(|(member, got)| (member, got.is_ok())), Ok((member, false)));
+        });
+        sending.join().unwrap();
+    });
+}
+
+/// A member is taken out while it is called: what it was called for is still there, for it or for another receiver.
+#[test]
+fn models_channel_set_a_member_leaves() {
+    for is_dropped in [false, true] {
+        explore("set, a member leaves while a message comes", Some(2), move || {
+            let mut set = Set::new();
+            let (sender, receiver) = unbounded();
+            let other = receiver.clone();
+            let member = set.insert(receiver);
+            assert!(set.try_recv().is_err());
+            let sending = spawn(move |_| assert!(sender.try_send(Parcel::new(1)).is_ok()));
+            let waiting = spawn(move |cx| other.recv(cx).map(Parcel::open));
+            if is_dropped {
+                drop(set);
+            } else {
+                assert!(set.remove(member).is_some());
+                // The name of one who was called and has left means nothing.
+                assert!(set.try_recv().is_err());
+            }
+            assert_eq!(waiting.join().unwrap(), Ok(1));
+            sending.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn models_channel_set_its_wait_is_cancelled() {
+    explore("set, cancelled while a message comes", Some(2), || {
+        let root = root();
+        let (sender, receiver) = unbounded();
+        let cancelled = spawn_below(&root, move |cx| {
+            let mut set = Set::from_iter([receiver]);
+            let got = recv(&mut set, cx);
+            (set, got)
+        });
+        let sending = spawn(move |_| assert!(sender.try_send(Parcel::new(1)).is_ok()));
+        root.cancel();
+        let (mut set, mut got) = cancelled.join().unwrap();
+        if got == Err(RecvError::Cancelled) {
+            got = Thread::new().shielded(|cx| recv(&mut set, cx));
+        }
+        assert_eq!(got.unwrap().1, Ok(1));
+        sending.join().unwrap();
+    });
+}

@@ -1,0 +1,31 @@
+//! What the models send.
+
+use loom::cell::UnsafeCell;
+
+/// A value of which loom sees whether it was handed over properly, and whether it was dropped.
+pub(super) struct Parcel(loom::sync::Arc<UnsafeCell<u32>>);
+
+// SAFETY: loom checks that it goes from one to the other.
+unsafe impl Send for Parcel {}
+// SAFETY: as above.
+unsafe impl Sync for Parcel {}
+
+impl Parcel {
+    pub(super) fn new(value: u32) -> Self {
+        let parcel = Self(loom::sync::Arc::new(UnsafeCell::new(0)));
+        // SAFETY: nobody else has it.
+        parcel.0.with_mut(|place| unsafe { *place = value });
+        parcel
+    }
+
+    pub(super) fn open(self) -> u32 {
+        // SAFETY: nobody else has it; loom checks that.
+        self.0.with(|place| unsafe { *place })
+    }
+
+    /// For one of many who may look.
+    pub(super) fn look(&self) -> u32 {
+        // SAFETY: nobody writes any more; loom checks that.
+        self.0.with(|place| unsafe { *place })
+    }
+}
