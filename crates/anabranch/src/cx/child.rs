@@ -94,9 +94,8 @@ where
     /// As [`Verbs::take`]. There is no result if it panicked.
     unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
         // SAFETY: of this type, and the caller's, by its word.
-        if let Stage::Ended(result) =
-            unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) }
-        {
+        let stage = unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) };
+        if let Stage::Ended(result) = stage {
             // SAFETY: the caller's word.
             unsafe { *place.cast() = Some(result) };
         }
@@ -133,7 +132,7 @@ where
 /// The handle of a fiber that was spawned in a scope.
 pub struct ScopedHandle<'scope, T> {
     child: NonNull<Shared>,
-    _result: PhantomData<(&'scope (), fn() -> T)>,
+    _result: PhantomData<&'scope T>,
 }
 
 // SAFETY: the result goes to one thread, and can be sent, by the bound of `make`; the rest is made for sharing.

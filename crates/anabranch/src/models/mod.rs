@@ -16,6 +16,7 @@ mod jobs;
 mod offer;
 mod parcel;
 mod parker;
+mod proto_ring;
 mod queue;
 mod root;
 mod seat;

@@ -13,13 +13,16 @@ use std::{
     sync::Arc,
 };
 
+/// Tells what a block is called.
+type NameOf = unsafe fn(NonNull<Head>) -> Option<Arc<str>>;
+
 /// What can be done with a block.
 pub(crate) struct Verbs {
     /// Runs it on a fiber, to the end, that of the fiber's locals included, and gives up the share of the queue. Does not
     /// unwind.
     pub(crate) run: unsafe fn(NonNull<Head>, &Fiber),
     /// What it is called; `None` for the many that are called nothing.
-    pub(crate) name: Option<unsafe fn(NonNull<Head>) -> Option<Arc<str>>>,
+    pub(crate) name: Option<NameOf>,
     /// Takes the result out, an `Option` of it, to where this points.
     pub(crate) take: unsafe fn(NonNull<Head>, *mut ()),
     /// Drops what is left of it and frees it.
