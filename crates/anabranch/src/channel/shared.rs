@@ -23,6 +23,9 @@
 //! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and sees the
 //! flag.
 //!
+//! All of it is in one or two cache lines, which go to whoever has the lock: there is nothing that one side writes and the other
+//! need not see. So nothing is kept apart, and an idle channel with its first block fits into 256 bytes.
+//!
 //! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
 //! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
 
