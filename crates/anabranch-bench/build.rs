@@ -26,6 +26,13 @@ fn main() {
         ("anabranch-bench", "tokio"),
         ("anabranch-bench", "async-executor"),
         ("anabranch-bench", "parking_lot"),
+        ("anabranch-bench", "kanal"),
+        ("anabranch-bench", "crossfire"),
+        ("anabranch-bench", "crossbeam-channel"),
+        ("anabranch-bench", "flume"),
+        ("anabranch-bench", "async-channel"),
+        ("anabranch-bench", "tokio-stream"),
+        ("anabranch-bench", "futures-util"),
     ] {
         let version = lock::version_of(&lock, dependant, peer)
             .unwrap_or_else(|| panic!("Cargo.lock names no {peer} for {dependant}"));

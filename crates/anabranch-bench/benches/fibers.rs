@@ -55,6 +55,7 @@ mod linux {
             versions,
             legend: "/base: median of the ratios to\n\
                      anabranch with as many threads in the same round; CPU/b: the same for CPU time.",
+            across: &[],
             nanoseconds_a_step: None,
         })
     }

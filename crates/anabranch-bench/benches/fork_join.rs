@@ -54,6 +54,7 @@ mod linux {
             versions: Versions::of_fork_join(),
             legend: "/base: median of the ratios to plain\n\
                      recursion in the same round; CPU/b: the same for CPU time. dflt: the default pool's threads.",
+            across: &[],
             nanoseconds_a_step: Some(spinner.nanoseconds_a_step()),
         })
     }

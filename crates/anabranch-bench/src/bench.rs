@@ -30,6 +30,11 @@ pub trait Peers: Copy + Eq + fmt::Display + Serialize + 'static {
         asked.iter().copied().map(Some).collect()
     }
 
+    /// Whether it is one of several ways to use what is measured against the others.
+    fn is_ours(self) -> bool {
+        self == Self::BASELINE
+    }
+
     /// How a number of threads is shown in its lines.
     fn threads_shown(self, threads: Option<usize>) -> String {
         threads.map_or_else(|| "dflt".into(), |threads| threads.to_string())
@@ -71,6 +76,14 @@ pub trait AnyWorkload<K> {
     fn rounds(&self, asked: usize) -> usize;
     /// Whether `kind` can take part.
     fn suits(&self, kind: K) -> bool;
+    /// Whether `kind` is one of those to be beaten; see [`Outcome::verdict`].
+    fn is_rival(&self, _kind: K) -> bool {
+        false
+    }
+    /// How much of the value of the best rival would be good.
+    fn bar(&self) -> Option<f64> {
+        None
+    }
     /// Makes a pool of `threads` threads of the peer, and takes one sample there.
     fn sample_with(&self, kind: K, threads: usize) -> Sample;
 }
@@ -94,6 +107,16 @@ pub struct Series<K> {
     pub samples: Vec<Option<Sample>>,
     /// Why samples are missing. A variant that failed is not tried again.
     pub failure: Option<String>,
+    /// Whether it is one of those to be beaten.
+    #[serde(skip)]
+    pub is_rival: bool,
+}
+
+impl<K> Series<K> {
+    /// A figure of each round.
+    pub fn column(&self, figure: impl Fn(&Sample) -> f64) -> Vec<Option<f64>> {
+        self.samples.iter().map(|sample| sample.as_ref().map(&figure)).collect()
+    }
 }
 
 /// All samples of a workload.
@@ -107,6 +130,9 @@ pub struct Outcome<K> {
     pub unit: &'static str,
     /// How many rounds were run.
     pub rounds: usize,
+    /// How much of the value of the best rival would be good, where something has been said about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bar: Option<f64>,
     /// The variants, in the order of the report.
     pub series: Vec<Series<K>>,
 }
@@ -129,8 +155,14 @@ pub struct Line<K> {
 impl<K: Peers> Outcome<K> {
     /// Computes the line of each variant that has samples.
     pub fn lines(&self) -> Vec<Line<K>> {
-        // With as many threads if it ran with several, or else with those it has.
-        let baselines: Vec<_> = self.series.iter().filter(|series| series.variant.peer == K::BASELINE).collect();
+        // With as many threads if it ran with several, or else with those it has. Where the baseline cannot take part,
+        // another way to use the same does.
+        let all = |is_it: fn(K) -> bool| self.series.iter().filter(move |series| is_it(series.variant.peer));
+        let mut baselines: Vec<_> = all(|peer| peer == K::BASELINE).collect();
+        if baselines.is_empty() {
+            let other = all(K::is_ours).next().map(|series| series.variant.peer);
+            baselines = self.series.iter().filter(|series| Some(series.variant.peer) == other).collect();
+        }
         let baseline = |series: &Series<K>| {
             let same = baselines.iter().find(|baseline| baseline.variant.threads == series.variant.threads);
             same.or(baselines.first()).copied()
@@ -145,10 +177,7 @@ impl<K: Peers> Outcome<K> {
 }
 
 fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Line<K>> {
-    let column = |series: &Series<K>, figure: fn(&Sample) -> f64| -> Vec<Option<f64>> {
-        series.samples.iter().map(|sample| sample.as_ref().map(figure)).collect()
-    };
-    let ratio = |figure: fn(&Sample) -> f64| median_ratio(&column(series, figure), &column(baseline?, figure));
+    let ratio = |figure: fn(&Sample) -> f64| median_ratio(&series.column(figure), &baseline?.column(figure));
     // Samples may differ in the amount of work (calls repeated for a given time), so CPU is taken per unit of it.
     let cpu_per_value: fn(&Sample) -> f64 = |sample| sample.cpu / sample.wall * sample.value;
     let names = series.samples.iter().flatten().next().map(|sample| sample.extra.keys());
@@ -201,7 +230,12 @@ fn run_with<K: Peers>(
     let rounds = workload.rounds(rounds);
     let mut series: Vec<Series<K>> = variants
         .iter()
-        .map(|variant| Series { variant: *variant, samples: vec![None; rounds], failure: None })
+        .map(|variant| Series {
+            variant: *variant,
+            samples: vec![None; rounds],
+            failure: None,
+            is_rival: !variant.peer.is_ours() && workload.is_rival(variant.peer),
+        })
         .collect();
     let mut random = fastrand::Rng::with_seed(0xf0_c1);
     let mut order: Vec<usize> = (0..series.len()).collect();
@@ -220,7 +254,7 @@ fn run_with<K: Peers>(
         }
     }
     progress.clear();
-    Outcome { name, title: workload.title(), unit: workload.unit(), rounds, series }
+    Outcome { name, title: workload.title(), unit: workload.unit(), rounds, bar: workload.bar(), series }
 }
 
 /// A line on the terminal that says where the bench is; nothing if nobody looks.

@@ -1,7 +1,7 @@
-//! Fork-join and fibers measured side by side: anabranch, its peers and plain recursion.
+//! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
-//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers` the other, which
-//! lives in [`fibers`] and is run by the same harness. A *workload* (one file each in
+//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers` and `--bench messages`
+//! the others, which live in [`fibers`] and [`messages`] and are run by the same harness. A *workload* (one file each in
 //! [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a file of its own.
 //! [`mod@bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
 //! own ([`isolate`]), and [`report`] prints medians, minima, spreads and ratios to plain recursion in the same round.
@@ -23,10 +23,12 @@ pub mod isolate;
 #[cfg(test)]
 mod lock;
 pub mod machine;
+pub mod messages;
 pub mod options;
 pub mod peers;
 pub mod process;
 pub mod report;
 pub mod sample;
 pub mod stats;
+pub mod verdict;
 pub mod workloads;

@@ -70,6 +70,21 @@ impl Versions {
         ])
     }
 
+    /// Of the libraries that the bench of messages compares.
+    pub fn of_messages() -> Versions {
+        Versions::of(&[
+            ("may", env!("VERSION_MAY")),
+            ("tokio", env!("VERSION_TOKIO")),
+            ("kanal", env!("VERSION_KANAL")),
+            ("crossfire", env!("VERSION_CROSSFIRE")),
+            ("crossbeam-channel", env!("VERSION_CROSSBEAM_CHANNEL")),
+            ("flume", env!("VERSION_FLUME")),
+            ("async-channel", env!("VERSION_ASYNC_CHANNEL")),
+            ("tokio-stream", env!("VERSION_TOKIO_STREAM")),
+            ("futures-util", env!("VERSION_FUTURES_UTIL")),
+        ])
+    }
+
     fn of(peers: &[(&'static str, &str)]) -> Versions {
         let always = [("rustc", env!("VERSION_RUSTC")), ("anabranch", env!("VERSION_ANABRANCH"))];
         Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())
@@ -83,14 +98,20 @@ impl Versions {
 }
 
 impl fmt::Display for Versions {
-    /// The compiler on a line of its own, as it writes its name itself.
+    /// The compiler on a line of its own, as it writes its name itself; the others on lines of a hundred columns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut width = 0;
         for (index, (name, version)) in self.0.iter().enumerate() {
-            match index {
-                0 => write!(f, "{version}")?,
-                1 => write!(f, "\n{name} {version}")?,
-                _ => write!(f, ", {name} {version}")?,
-            }
+            let entry = if index == 0 { version.clone() } else { format!("{name} {version}") };
+            let is_new_line = index == 1 || width + entry.len() + 3 > 100;
+            let before = match index {
+                0 => "",
+                1 => "\n",
+                _ if is_new_line => ",\n",
+                _ => ", ",
+            };
+            width = if is_new_line { entry.len() } else { width + before.len() + entry.len() };
+            write!(f, "{before}{entry}")?;
         }
         Ok(())
     }
@@ -133,5 +154,10 @@ mod tests {
         for version in ["may 0.3.", ", tokio 1.", ", parking_lot 0.13.", ", go 1.2.3"] {
             assert!(shown.contains(version), "{version} in {shown}");
         }
+        let shown = Versions::of_messages().to_string();
+        for version in ["kanal 0.1.", "crossfire 3.", "crossbeam-channel 0.5.", "flume 0.12.", "async-channel 2."] {
+            assert!(shown.contains(version), "{version} in {shown}");
+        }
+        assert!(shown.lines().all(|line| line.len() <= 100), "{shown}");
     }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::bench::{AnyWorkload, Outcome, Peers, names, run, variants};
 use crate::machine::{Machine, Versions};
-use crate::report::{Entry, Report, head, table};
+use crate::report::{Entry, Report, head, summary, table};
 
 /// Options of every bench.
 #[derive(Args)]
@@ -18,7 +18,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub workload: Vec<String>,
     /// Numbers of threads [default: see the bench]
-    #[arg(long, value_delimiter = ',', value_name = "N")]
+    #[arg(long, visible_alias = "workers", value_delimiter = ',', value_name = "N")]
     pub threads: Vec<usize>,
     /// Rounds: each runs everything once [default: 9, or 3 with --quick]
     #[arg(long, value_name = "N")]
@@ -51,6 +51,8 @@ pub struct Bench<'a, K: 'static, S> {
     pub versions: Versions,
     /// Explains the columns of the tables.
     pub legend: &'a str,
+    /// Which workload is to take at most how many times as long as which other one.
+    pub across: &'a [(&'static str, &'static str, f64)],
     /// The calibration of CPU work, where there is such.
     pub nanoseconds_a_step: Option<f64>,
 }
@@ -94,6 +96,7 @@ impl Options {
             print!("{}", table(&outcome));
             outcomes.push(outcome);
         }
+        print!("{}", summary(&outcomes, bench.across));
         println!("\n{:.0} s in all", start.elapsed().as_secs_f64());
 
         if let Some(path) = self.json {

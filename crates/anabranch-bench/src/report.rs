@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::bench::{Line, Outcome, Peers};
 use crate::machine::{Machine, Versions};
+use crate::verdict::{self, Verdict};
 
 /// Everything that a bench found, with every sample.
 #[derive(Debug, Serialize)]
@@ -31,11 +32,14 @@ pub struct Entry<'a, K: Peers> {
     pub outcome: &'a Outcome<K>,
     /// What the table shows.
     pub lines: Vec<Line<K>>,
+    /// The best of those to be beaten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict<K>>,
 }
 
 impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
     fn from(outcome: &'a Outcome<K>) -> Entry<'a, K> {
-        Entry { outcome, lines: outcome.lines() }
+        Entry { outcome, lines: outcome.lines(), verdict: outcome.verdict() }
     }
 }
 
@@ -60,10 +64,11 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         1 => "1 round".to_owned(),
         rounds => format!("{rounds} rounds"),
     };
+    let width = lines.iter().map(|line| line.variant.peer.to_string().len()).max().unwrap_or(0).max(17);
     let extras = lines.first().map(|line| line.extra.as_slice()).unwrap_or_default();
     let _ = write!(
         text,
-        "{:<17} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+        "{:<width$} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
         format!("{}, {rounds}", outcome.unit),
         "threads",
         "median",
@@ -84,7 +89,7 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         above = Some(peer);
         let _ = write!(
             text,
-            "{name:<17} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+            "{name:<width$} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
             peer.threads_shown(line.variant.threads),
             figure(line.value.median),
             figure(line.value.min),
@@ -100,9 +105,34 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     }
     for (variant, failure) in outcome.failures() {
         let threads = variant.peer.threads_shown(variant.threads);
-        let _ = writeln!(text, "{:<17} {threads:>7} {failure}", variant.peer);
+        let _ = writeln!(text, "{:<width$} {threads:>7} {failure}", variant.peer);
+    }
+    if let Some(verdict) = outcome.verdict() {
+        let _ = writeln!(text, "{verdict}");
     }
     text
+}
+
+/// The verdicts of all workloads, and how those compare that belong together; nothing where there are none.
+pub fn summary<K: Peers>(outcomes: &[Outcome<K>], across: &[(&str, &str, f64)]) -> String {
+    let mut text = String::new();
+    for outcome in outcomes {
+        if let Some(verdict) = outcome.verdict() {
+            let _ = writeln!(text, "{:<16} {verdict}", outcome.name);
+        }
+    }
+    for (one, other, most) in across {
+        let find = |name: &str| outcomes.iter().find(|outcome| outcome.name == name);
+        let (Some(one), Some(other)) = (find(one), find(other)) else { continue };
+        let _ = write!(text, "{:<16} / {}, bar {most:.2}:", one.name, other.name);
+        for (variant, value) in verdict::across(one, other) {
+            let met = if value <= *most { "*" } else { "" };
+            let threads = variant.peer.threads_shown(variant.threads);
+            let _ = write!(text, " {} ({threads}) {value:.2}{met}", variant.peer);
+        }
+        text.push('\n');
+    }
+    if text.is_empty() { text } else { format!("\nIn short; * is within the bar.\n{text}") }
 }
 
 /// A ratio. Against next to nothing, such as the CPU time of a process that sleeps, it may have many digits.
@@ -138,6 +168,7 @@ mod tests {
                 })
                 .collect(),
             failure: None,
+            is_rival: false,
         };
         let mut hung = series(Kind::Forte, Some(32), &[]);
         hung.failure = Some("hung: no result after 60 s".into());
@@ -146,6 +177,7 @@ mod tests {
             title: "a test".into(),
             unit: "switches",
             rounds: 10,
+            bar: None,
             series: vec![
                 series(Kind::Plain, Some(1), &[100_000.0, 200_000.0]),
                 series(Kind::AnabranchOutside, None, &[50_000.0, 100_000.0]),

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{anabranch, end, until, wait};
 
@@ -38,10 +38,8 @@ fn interrupted(args: &[&str], line: &str, name: &str, code: i32) {
         assert!(stderr.read_line(&mut said).unwrap() > 0, "it ended before {line:?}: {said}");
     }
     assert_eq!(names(directory.path()).len(), 2, "the temporary file is there before the run");
-    let start = Instant::now();
     signal(&child, name);
     let ended = wait(&mut child);
-    assert!(start.elapsed() < Duration::from_secs(5), "it took {:?} to stop", start.elapsed());
     assert_eq!(ended.code(), Some(code), "{said}");
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(said.lines().filter(|line| line.contains("interrupted")).count(), 1, "{said}");

@@ -34,7 +34,7 @@
 //! use std::time::Duration;
 //!
 //! let replies = anabranch::run(|cx| {
-//!     cx.timeout(Duration::from_secs(5), |cx| {
+//!     cx.timeout(Duration::from_secs(60), |cx| {
 //!         cx.map(100, 1..=3u64, |cx, server| {
 //!             cx.sleep(Duration::from_millis(server))?; // ask the server
 //!             Ok(server * 10)
@@ -75,6 +75,8 @@ mod misuse;
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 mod pool;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod proto;
 #[cfg(not(loom))]
 mod scope;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -90,7 +92,7 @@ pub mod wait;
 pub use crate::{
     cx::{
         Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
-        Spawner, fibers, run, spawn, spawn_async, spawn_service,
+        SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
@@ -99,9 +101,15 @@ pub use crate::{
     wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };
 
+#[cfg(all(not(loom), feature = "macros"))]
+pub use anabranch_macros::proto;
+
 #[cfg(shuttle)]
 #[doc(hidden)]
-pub use crate::sys::chance::{Odds, set_odds};
+pub use crate::sys::{
+    chance::{Odds, set_odds},
+    unwind::{catch_unwind, panicking, resume_unwind},
+};
 
 /// The readme's example has to compile and run.
 #[cfg(doctest)]

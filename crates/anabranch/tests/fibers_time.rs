@@ -148,8 +148,10 @@ fn a_deadline_reaches_children_and_halves() {
                     s.sleep(FOREVER).unwrap_err();
                     child.join(cx)
                 });
+                // Whoever has ended by then can be joined all the same.
+                assert!(matches!(from_scope, Err(Cancelled) | Ok(Err(Cancelled) | Ok((Err(Cancelled), true)))));
                 let from_join = cx.join(|cx| cx.sleep(FOREVER), |cx| cx.check());
-                assert_eq!((from_scope, from_join), (Err(Cancelled), (Err(Cancelled), Err(Cancelled))));
+                assert_eq!(from_join, (Err(Cancelled), Err(Cancelled)));
                 Ok::<_, WaitError>(cx.check()?)
             })
         });
@@ -376,10 +378,13 @@ fn an_interval_can_be_cancelled() {
 #[test]
 fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
     by_hand(|pool, manual| {
-        let handle = pool.spawn(|cx| {
+        let is_late = Event::default();
+        let notices = is_late.clone();
+        let handle = pool.spawn(move |cx| {
             cx.timeout(10 * SECOND, |cx| {
                 let mut trigger = anabranch::wait::Trigger::new();
                 let first = trigger.wait_timeout(cx, 4 * SECOND);
+                notices.set();
                 let second = trigger.wait_timeout(cx, 60 * SECOND);
                 assert_eq!((first, second), (Err(WaitError::TimedOut), Err(WaitError::Cancelled)));
                 second
@@ -387,7 +392,7 @@ fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
         });
         until_waiting(pool, 1);
         manual.advance(4 * SECOND);
-        until(|| pool.stats().total().switches >= 2);
+        until(|| is_late.is_set());
         until_waiting(pool, 1);
         manual.advance(6 * SECOND);
         assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Err(WaitError::TimedOut));

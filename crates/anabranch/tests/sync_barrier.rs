@@ -13,7 +13,7 @@ use std::{
     },
     time::Duration,
 };
-use waits::{Polled, on_a_fiber, until_waiting, until_waiting_beside};
+use waits::{Polled, on_the_only_thread, until_waiting, until_waiting_beside};
 
 static STATIC: Barrier = Barrier::new(1);
 
@@ -112,15 +112,14 @@ fn cancelled_and_late_parties_leave() {
 #[test]
 fn who_is_cancelled_after_all_have_come_has_passed() {
     watchdog(LONG, || {
-        let pool = pool(1);
         let barrier = Arc::new(Barrier::new(2));
-        let outcome = on_a_fiber(&pool, |cx| {
+        let outcome = on_the_only_thread(|cx| {
             let other = anabranch::spawn({
                 let barrier = Arc::clone(&barrier);
                 move |cx| barrier.wait(cx)
             });
             until_waiting_beside(cx, 1, "Barrier::wait");
-            // There is one worker, and this fiber is on it.
+            // The other cannot go on before this one waits.
             assert_eq!(barrier.wait(cx), Ok(true));
             other.cancel();
             other.join(cx).unwrap()

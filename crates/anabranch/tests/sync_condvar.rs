@@ -22,7 +22,7 @@ use std::{
     thread,
     time::Duration,
 };
-use waits::{Polled, on_a_fiber, until_waiting, until_waiting_beside};
+use waits::{Polled, on_a_fiber, on_the_only_thread, until_waiting, until_waiting_beside};
 
 /// What the tests share with the fibers that they spawn.
 #[derive(Default)]
@@ -169,15 +169,14 @@ fn a_cancelled_waiter_has_the_lock_and_takes_no_notification() {
 #[test]
 fn a_waiter_that_was_notified_before_it_was_cancelled_was_notified() {
     watchdog(LONG, || {
-        let pool = pool(1);
         let shared = Arc::new(Shared::default());
-        let outcome = on_a_fiber(&pool, |cx| {
+        let outcome = on_the_only_thread(|cx| {
             let waiter = anabranch::spawn({
                 let shared = Arc::clone(&shared);
                 move |cx| shared.changed.wait(cx, &mut shared.value.lock(cx).unwrap())
             });
             until_waiting_beside(cx, 1, "Condvar::wait");
-            // There is one worker, and this fiber is on it.
+            // The other cannot go on before this one waits.
             shared.changed.notify_one();
             waiter.cancel();
             waiter.join(cx).unwrap()

@@ -22,7 +22,7 @@ use std::{
     thread,
     time::Duration,
 };
-use waits::{Polled, on_a_fiber, until_waiting, until_waiting_beside};
+use waits::{Polled, on_a_fiber, on_the_only_thread, until_waiting, until_waiting_beside};
 
 static STATIC: Mutex<u32> = Mutex::new(5);
 
@@ -345,9 +345,8 @@ fn a_cancelled_waiter_leaves_and_the_others_are_served() {
 #[test]
 fn a_waiter_that_is_cancelled_when_it_was_just_chosen_passes_its_turn_on() {
     watchdog(LONG, || {
-        let pool = pool(1);
         let mutex = Arc::new(Mutex::new(()));
-        let outcomes = on_a_fiber(&pool, |cx| {
+        let outcomes = on_the_only_thread(|cx| {
             let guard = mutex.lock(cx).unwrap();
             let [first, second] = [1, 2].map(|count| {
                 let mutex = Arc::clone(&mutex);
@@ -355,7 +354,7 @@ fn a_waiter_that_is_cancelled_when_it_was_just_chosen_passes_its_turn_on() {
                 until_waiting_beside(cx, count, "Mutex::lock");
                 handle
             });
-            // There is one worker, and this fiber is on it: the first is chosen, and cannot run yet.
+            // The first is chosen, and cannot run before this one waits.
             drop(guard);
             let guard = mutex.try_lock().unwrap();
             first.cancel();

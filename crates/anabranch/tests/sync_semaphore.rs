@@ -164,15 +164,14 @@ fn a_cancelled_waiter_takes_nothing_with_it() {
 #[test]
 fn a_waiter_that_was_granted_before_it_was_cancelled_has_it() {
     watchdog(LONG, || {
-        let pool = pool(1);
         let semaphore = Arc::new(Semaphore::new(0));
-        let got = waits::on_a_fiber(&pool, |cx| {
+        let got = waits::on_the_only_thread(|cx| {
             let handle = anabranch::spawn({
                 let semaphore = Arc::clone(&semaphore);
                 move |cx| semaphore.acquire(cx).map(|permit| permit.count())
             });
             waits::until_waiting_beside(cx, 1, "Semaphore::acquire");
-            // There is one worker, and this fiber is on it.
+            // The other cannot go on before this one waits.
             semaphore.add(1);
             handle.cancel();
             handle.join(cx).unwrap()

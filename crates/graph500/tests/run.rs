@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::in_pool;
 use graph500::{BfsKind, Config, MemoryPlan, Observer, Phase, Report, RunError, SearchRecord, Spec, run};
@@ -112,27 +112,40 @@ fn a_run_can_be_cancelled_anywhere() {
     }
 }
 
-/// Measures how long a run goes on without asking.
-struct Gaps {
-    last: Mutex<Instant>,
-    longest: Mutex<Duration>,
+/// Counts the questions of each part of a run.
+#[derive(Default)]
+struct Asked {
+    parts: Mutex<Vec<(Phase, u64)>>,
 }
 
-impl Observer for Gaps {
+impl Observer for Asked {
+    fn begin(&self, phase: Phase, _: u64) {
+        // Searches are checked as they come, so the last two phases are one part.
+        if phase != Phase::Validation {
+            self.parts.lock().unwrap().push((phase, 0));
+        }
+    }
     fn is_cancelled(&self) -> bool {
-        let gap = std::mem::replace(&mut *self.last.lock().unwrap(), Instant::now()).elapsed();
-        let mut longest = self.longest.lock().unwrap();
-        *longest = gap.max(*longest);
+        if let Some(part) = self.parts.lock().unwrap().last_mut() {
+            part.1 += 1;
+        }
         false
     }
 }
 
 #[test]
 fn a_run_asks_often() {
-    let gaps = Gaps { last: Mutex::new(Instant::now()), longest: Mutex::new(Duration::ZERO) };
-    run(&Config { roots: 2, ..config(14, BfsKind::Sequential) }, &gaps).unwrap();
-    let longest = gaps.longest.into_inner().unwrap();
-    assert!(longest < Duration::from_millis(500), "{longest:?}");
+    let asked = Asked::default();
+    let config = Config { roots: 2, ..config(14, BfsKind::Sequential) };
+    run(&config, &asked).unwrap();
+    // How many tuples of the graph there may be for each question.
+    let at_most = [(Phase::Generation, 1 << 18), (Phase::Construction, 1 << 13), (Phase::Search, 1 << 12)];
+    let parts = asked.parts.into_inner().unwrap();
+    assert_eq!(parts.len(), at_most.len());
+    for ((phase, asked), (expected, tuples)) in parts.into_iter().zip(at_most) {
+        assert_eq!(phase, expected);
+        assert!(asked * tuples >= config.spec.num_edges(), "{phase:?}: asked {asked} times");
+    }
 }
 
 #[test]

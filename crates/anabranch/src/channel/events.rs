@@ -1,16 +1,20 @@
 //! Time and triggers as operations.
 
-use super::operation::Attempt;
-use crate::wait::{
-    Cx, Trigger,
-    future::Handed,
-    place::Place,
-    slot::{Slot, SlotWait},
-    waiter::Waiter,
+use crate::{
+    sys::sync::{Ordering, fence},
+    wait::{
+        Cx, Trigger,
+        attempt::Attempt,
+        place::Place,
+        slot::{Slot, SlotWait},
+        waiter::Waiter,
+    },
 };
 use std::{fmt, time::Duration};
 
 /// Some time, as an operation. Made by [`Cx::sleeping`].
+///
+/// It is for who waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
@@ -26,6 +30,8 @@ impl<'a> Cx<'a> {
 impl Attempt for Sleeping<'_> {
     type Output = ();
 
+    const IS_TIMED: bool = true;
+
     fn attempt(&self) -> Option<()> {
         (self.cx.strand.now() >= self.at).then_some(())
     }
@@ -38,15 +44,12 @@ impl Attempt for Sleeping<'_> {
 // SAFETY: it keeps no address.
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        // Instead of a read-modify-write.
+        fence(Ordering::SeqCst);
         true
     }
 
     unsafe fn unregister(&self, _: bool) {}
-}
-
-/// There is nothing to hand over.
-impl Handed for Sleeping<'_> {
-    fn pass_on(&self) {}
 }
 
 /// A trigger, as an operation. Made by [`Trigger::waiting`].
@@ -90,11 +93,6 @@ unsafe impl Place for Triggered<'_> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-/// An event stays what it is.
-impl Handed for Triggered<'_> {
-    fn pass_on(&self) {}
 }
 
 impl fmt::Debug for Sleeping<'_> {

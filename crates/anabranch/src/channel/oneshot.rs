@@ -2,12 +2,19 @@
 
 use super::{
     error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
-    operation::{Attempt, wait_async_for, wait_for},
     packet::{self, PacketWait, State},
+    source::Source,
+    word::Sleeper,
 };
 use crate::{
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
@@ -83,12 +90,15 @@ impl<T> Receiver<T> {
         match self.try_recv() {
             Ok(value) => Ok(value),
             Err(TryRecvError::Closed) => Err(RecvError::Closed),
-            Err(TryRecvError::Empty) => {
-                match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"oneshot::Receiver::recv")) {
-                    Ok(received) => Ok(received?),
-                    Err(_) => Err(RecvError::Cancelled),
-                }
-            }
+            Err(TryRecvError::Empty) => self.recv_slowly(cx, Reason::new(&"oneshot::Receiver::recv")),
+        }
+    }
+
+    #[inline(never)]
+    fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
+            Ok(received) => Ok(received?),
+            Err(_) => Err(RecvError::Cancelled),
         }
     }
 
@@ -125,11 +135,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
@@ -169,7 +175,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         // An end that is no more has nothing to wait at, and its attempt succeeds at once.
         let wait = self.end.as_ref().map(|end| {
@@ -237,11 +243,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
     }
 }
 
-/// The value stays in the packet.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("oneshot::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
@@ -259,4 +260,31 @@ impl<T> fmt::Debug for Receiving<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("oneshot::Receiving").finish_non_exhaustive()
     }
+}
+
+impl<T> Source for Receiver<T> {
+    type Value = T;
+    type Wait = Sleeper;
+
+    fn wait() -> Sleeper {
+        Sleeper::new()
+    }
+
+    fn receive(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
+    }
+
+    unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
+        if let Some(end) = &self.end {
+            // SAFETY: the caller's word.
+            unsafe { end.unregister(wait, has_decided) }
+        }
+    }
+
+    fn pass_on(&self) {}
 }

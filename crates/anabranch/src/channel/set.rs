@@ -19,7 +19,6 @@
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
     member::{Desk, Member, Seat},
-    operation::{Attempt, wait_async_for, wait_for},
     source::Source,
 };
 use crate::{
@@ -27,8 +26,8 @@ use crate::{
     time::NEVER,
     wait::{
         Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for},
         cx::Reason,
-        future::Handed,
         place::Place,
         slot::{Slot, SlotWait},
         waiter::Waiter,
@@ -37,12 +36,13 @@ use crate::{
 use std::{
     cell::UnsafeCell,
     collections::VecDeque,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
-/// A receiver that can be a member of a [`ReceiverSet`]: [`Receiver`](super::Receiver) and
-/// [`spsc::Receiver`](super::spsc::Receiver). It is sealed.
+/// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours, and the endpoints of
+/// [conversations](crate::proto), each of which leaves the set with what it has received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.
@@ -55,6 +55,19 @@ impl<T> Receive for super::Receiver<T> {
 
 impl<T> Receive for super::spsc::Receiver<T> {
     type Item = T;
+}
+
+/// Its member gives one value, and leaves.
+impl<T> Receive for super::oneshot::Receiver<T> {
+    type Item = T;
+}
+
+impl<T> Receive for super::watch::Receiver<T> {
+    type Item = Arc<T>;
+}
+
+impl<T> Receive for super::broadcast::Receiver<T> {
+    type Item = Arc<T>;
 }
 
 /// A place in the table of members.
@@ -173,7 +186,7 @@ impl<R: Receive> ReceiverSet<R> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => match wait_for(cx, &self.receiving(), NEVER, Reason::new(&"ReceiverSet::recv")) {
+            None => match wait_again_for(cx, &self.receiving(), NEVER, Reason::new(&"ReceiverSet::recv")) {
                 Ok(received) => Ok(received?),
                 Err(_) => Err(RecvError::Cancelled),
             },
@@ -202,7 +215,7 @@ impl<R: Receive> ReceiverSet<R> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &self.receiving(), deadline, reason)??),
+            None => Ok(wait_again_for(cx, &self.receiving(), deadline, reason)??),
         }
     }
 
@@ -226,7 +239,29 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more, or a wait was cancelled.
+    ///
+    /// ```
+    /// use anabranch::channel::{ReceiverSet, oneshot};
+    ///
+    /// let (senders, receivers): (Vec<_>, ReceiverSet<_>) = (0..10).map(|_| oneshot::channel()).unzip();
+    /// anabranch::run(|cx| {
+    ///     let mut replies = receivers;
+    ///     senders.into_iter().zip(0..).for_each(|(sender, n)| sender.send(n).unwrap());
+    ///     // Each member says its value, and then that it is closed.
+    ///     assert_eq!(replies.iter(cx).filter_map(|(_, got)| got.ok()).sum::<u32>(), 45);
+    /// });
+    /// ```
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Received<R>> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    }
+
+    /// All that is there, without waiting.
+    pub fn drain(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
+    }
+
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
         let bell: *const Slot = &self.desk.bell;
         // SAFETY: the desk is the set's for as long as the set is borrowed.
@@ -263,7 +298,11 @@ impl<R: Receive> ReceiverSet<R> {
             loop {
                 match seat.receiver.receive() {
                     Ok(value) => {
-                        self.ready.push_back(member);
+                        if R::IS_ONCE {
+                            self.remove(member);
+                        } else {
+                            self.ready.push_back(member);
+                        }
                         return Some(Ok((member, Ok(value))));
                     }
                     Err(TryRecvError::Closed) => {
@@ -307,11 +346,6 @@ unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
         // SAFETY: the caller's word.
         unsafe { self.wait.unregister(has_decided) }
     }
-}
-
-/// The values stay in their channels.
-impl<R: Receive> Handed for SetReceiving<'_, R> {
-    fn pass_on(&self) {}
 }
 
 impl<R: Receive> Default for ReceiverSet<R> {

@@ -55,6 +55,7 @@ unsafe impl Send for Sleeper {}
 unsafe impl Sync for Sleeper {}
 
 impl Sleeper {
+    #[inline]
     pub(crate) fn new() -> Self {
         Self { address: UnsafeCell::new(Address { waiter: ptr::null(), ticket: 0 }), is_left: AtomicBool::new(false) }
     }
@@ -64,6 +65,7 @@ impl Sleeper {
 pub(crate) struct Word(AtomicPtr<Sleeper>);
 
 impl Word {
+    #[inline]
     pub(crate) fn new(content: Content) -> Self {
         Self(AtomicPtr::new(content))
     }
@@ -85,6 +87,7 @@ impl Word {
     }
 
     /// `true`: it held `from`, and holds `to` now.
+    #[inline]
     pub(crate) fn replace(&self, from: Content, to: Content) -> bool {
         self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::Acquire).is_ok()
     }
@@ -108,6 +111,7 @@ impl Word {
     /// # Safety
     /// The sleeper is not registered, and stays where it is until `unregister`; the waiter is armed until then. Nobody else
     /// waits here for the end of `number`.
+    #[inline]
     pub(crate) unsafe fn register(
         &self,
         number: Content,
@@ -130,6 +134,7 @@ impl Word {
     }
 
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
+    #[inline]
     pub(crate) fn withdraw(&self, number: Content, sleeper: &Sleeper) -> bool {
         self.replace(added(sleeper, number), number)
     }
@@ -138,6 +143,7 @@ impl Word {
     ///
     /// # Safety
     /// It was registered, and the wait is over. `has_decided`: who took it out of this word has ended the wait.
+    #[inline]
     pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &Sleeper, has_decided: bool) {
         if !has_decided && !self.withdraw(number, sleeper) {
             spin_while(|| !sleeper.is_left.load(Ordering::Acquire));
@@ -145,6 +151,7 @@ impl Word {
     }
 }
 
+#[inline]
 fn added(sleeper: &Sleeper, number: Content) -> Content {
     ptr::from_ref(sleeper).cast_mut().map_addr(|address| address | number.addr())
 }

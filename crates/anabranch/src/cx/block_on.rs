@@ -61,7 +61,10 @@ impl Cx<'_> {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
+            // Who wakes himself wants others to run first.
+            if doorbell.0.is_notified() {
+                self.yield_now();
+            } else if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
                 return Err(Cancelled);
             }
         }
@@ -86,7 +89,7 @@ where
     F::Output: Send + 'static,
 {
     match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
+        Some(registry) => spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
         None => Pool::default().spawn_async(future),
     }
 }
@@ -98,6 +101,6 @@ impl Pool {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_task(self.registry(), None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
+        spawn_task(self.registry(), (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
     }
 }

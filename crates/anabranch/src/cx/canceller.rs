@@ -102,11 +102,11 @@ impl Cx<'_> {
     /// ```
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
         let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
         let _forget = Forget(&target);
         let canceller = Canceller::new(Arc::clone(&target));
-        body(&Cx::new(self.strand, &scope, self.deadline, self.locals), canceller)
+        body(&self.within(&scope, self.deadline, self.locals), canceller)
     }
 
     /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows. Without

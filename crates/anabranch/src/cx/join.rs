@@ -9,7 +9,10 @@ use crate::{
     join::{Fork, Job},
     pool::worker::Worker,
     scope::report,
-    sys::sync::{AtomicBool, Ordering},
+    sys::{
+        sync::{AtomicBool, Ordering},
+        unwind::{catch_unwind, resume_unwind},
+    },
     wait::{
         Cx,
         cancel::CancelScope,
@@ -17,10 +20,7 @@ use crate::{
         locals::Locals,
     },
 };
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    thread,
-};
+use std::{panic::AssertUnwindSafe, thread};
 
 /// The second half: what it runs, and in which scope.
 struct Half<F> {
@@ -93,7 +93,7 @@ impl Cx<'_> {
         let reason = Reason::new(&"join");
         let worker = Worker::current();
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let cancel = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
+        let cancel = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
         let fork =
             Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, worker.stack.newest());
         let is_asked = worker.stack.is_asked();
@@ -103,7 +103,7 @@ impl Cx<'_> {
             worker.serve();
         }
         // Caught, because a strand that unwinds must not wait.
-        let ra = catch_unwind(AssertUnwindSafe(|| a(&Cx::new(self.strand, &cancel, self.deadline, self.locals))));
+        let ra = catch_unwind(AssertUnwindSafe(|| a(&self.within(&cancel, self.deadline, self.locals))));
         if ra.is_err() {
             cancel.cancel();
         }
@@ -118,7 +118,7 @@ impl Cx<'_> {
         match (ra, rb) {
             (Ok(ra), Either::Half(half)) => {
                 let locals = Locals::new();
-                (ra, (half.function)(&Cx::new(self.strand, &cancel, self.deadline, &locals)))
+                (ra, (half.function)(&self.within(&cancel, self.deadline, &locals)))
             }
             (Ok(ra), Either::Result(Ok(rb))) => (ra, rb),
             (Ok(_), Either::Result(Err(panic))) => resume_unwind(panic),
@@ -161,7 +161,7 @@ impl Cx<'_> {
         E: Send,
     {
         // SAFETY: as in `join`.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
         // Relaxed: it only says which came first, and the join orders all else.
         let has_failed = AtomicBool::new(false);
         let fail = |error: E| {
@@ -169,7 +169,7 @@ impl Cx<'_> {
             scope.cancel();
             (error, is_first)
         };
-        let results = Cx::new(self.strand, &scope, self.deadline, self.locals).join(
+        let results = self.within(&scope, self.deadline, self.locals).join(
             |cx| a(cx).map_err(fail),
             |cx| {
                 // It has not begun, so it was the other one.

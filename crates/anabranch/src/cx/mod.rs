@@ -12,6 +12,7 @@ mod race;
 mod run;
 mod scope;
 mod service;
+mod sleep_async;
 mod spawn;
 mod time;
 
@@ -25,6 +26,7 @@ pub use self::{
     run::run,
     scope::{FiberScope, Spawner},
     service::{Service, spawn_service},
+    sleep_async::{SleepAsync, sleep_async},
     spawn::spawn,
     time::Interval,
 };

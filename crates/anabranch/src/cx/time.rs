@@ -1,11 +1,14 @@
 //! Sleeping, and scopes that end at a time.
 
-use crate::wait::{
-    Cancelled, Cx, TimedOut,
-    cancel::CancelScope,
-    cx::{Deadline, Reason},
-    place::Place,
-    waiter::{Outcome, Waiter},
+use crate::{
+    sys::sync::{Ordering, fence},
+    wait::{
+        Cancelled, Cx, TimedOut,
+        cancel::CancelScope,
+        cx::{Deadline, Reason},
+        place::Place,
+        waiter::{Outcome, Waiter},
+    },
 };
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,8 @@ struct Nowhere;
 // SAFETY: it keeps no address.
 unsafe impl Place for Nowhere {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
+        // Instead of a read-modify-write.
+        fence(Ordering::SeqCst);
         true
     }
 
@@ -116,14 +121,14 @@ impl Cx<'_> {
         E: From<TimedOut>,
     {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
         let deadline = if at < self.deadline.at {
             // SAFETY: whoever sees it ends before `body` returns.
             unsafe { Deadline::of(&scope, at) }
         } else {
             self.deadline
         };
-        let result = body(&Cx::new(self.strand, &scope, deadline, self.locals));
+        let result = body(&self.within(&scope, deadline, self.locals));
         result.map_err(|error| if scope.is_flagged() && !self.scope.is_cancelled() { TimedOut.into() } else { error })
     }
 
@@ -143,8 +148,8 @@ impl Cx<'_> {
     /// ```
     pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         // SAFETY: as in `limit`.
-        let scope = unsafe { CancelScope::below(self.scope, self.strand.waiter(), true) };
-        body(&Cx::new(self.strand, &scope, Deadline::NONE, self.locals))
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), true) };
+        body(&self.within(&scope, Deadline::NONE, self.locals))
     }
 
     /// Every so often from now on.

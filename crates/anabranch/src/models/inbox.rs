@@ -47,10 +47,9 @@ impl Linked for Fiber {
 }
 
 static KIND: Kind = Kind {
-    retain: |_| (),
     // SAFETY: the waiter of this kind is the first field of a `Fiber`, and was decided by the caller.
     wake: |waiter| unsafe { wake(waiter.cast()) },
-    release: |_| (),
+    keep: None,
 };
 
 /// As for fibers, from another thread than theirs.
@@ -182,16 +181,12 @@ unsafe impl Strand for Suspending<'_> {
 
     fn yield_now(&self) {}
 
-    fn is_unwinding(&self) -> bool {
-        false
+    fn shares_its_thread(&self) -> bool {
+        true
     }
 
     fn clock(&self) -> &Clock {
         self.thread.clock()
-    }
-
-    fn budget(&self) -> &std::cell::Cell<u32> {
-        self.thread.budget()
     }
 
     fn set_name(&self, _: std::sync::Arc<str>) {}

@@ -11,7 +11,7 @@ use crate::{
     wait::{
         cancel::CancelScope,
         cx::Strand,
-        future::{AsyncWait, Handed},
+        future::AsyncWait,
         place::Place,
         queue::{Entry, Queue},
         waiter::{Outcome, Waiter},
@@ -66,7 +66,7 @@ impl Semaphore {
         loop {
             let turn = Turn::new(self);
             match strand.cx(scope).wait(&turn, NEVER, reason()) {
-                Outcome::Ready(_) if turn.has_permit.get() => break,
+                Outcome::Ready(_) if turn.has_permit.take() => break,
                 Outcome::Ready(_) => {}
                 _ => return false,
             }
@@ -122,9 +122,11 @@ unsafe impl Place for Turn<'_> {
     }
 }
 
-impl Handed for Turn<'_> {
-    fn pass_on(&self) {
-        self.semaphore.use_and_release();
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.has_permit.get() {
+            self.semaphore.use_and_release();
+        }
     }
 }
 
@@ -161,7 +163,7 @@ fn models_queue_a_future_is_dropped() {
             let mut wait = pin!(AsyncWait::new(Turn::new(semaphore)));
             let poll = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             if poll == Poll::Ready(()) {
-                assert!(wait.place().has_permit.get());
+                assert!(wait.place().has_permit.take());
                 semaphore.use_and_release();
             }
         });

@@ -12,12 +12,10 @@ use crate::{
     },
 };
 use loom::thread::{self, JoinHandle};
-use std::cell::Cell;
 
 pub(super) struct Thread {
     parked: Arc<Parked>,
     clock: Clock,
-    budget: Cell<u32>,
     locals: Locals,
 }
 
@@ -28,7 +26,7 @@ impl Thread {
 
     /// With a waiter that others know already.
     pub(super) fn with(parked: Arc<Parked>) -> Self {
-        Self { parked, clock: Clock::system(), budget: Cell::new(0), locals: Locals::new() }
+        Self { parked, clock: Clock::system(), locals: Locals::new() }
     }
 
     /// The permission to wait in a scope.
@@ -60,16 +58,12 @@ unsafe impl Strand for Thread {
 
     fn yield_now(&self) {}
 
-    fn is_unwinding(&self) -> bool {
+    fn shares_its_thread(&self) -> bool {
         false
     }
 
     fn clock(&self) -> &Clock {
         &self.clock
-    }
-
-    fn budget(&self) -> &Cell<u32> {
-        &self.budget
     }
 
     fn set_name(&self, _: std::sync::Arc<str>) {}

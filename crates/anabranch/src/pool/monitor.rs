@@ -127,12 +127,14 @@ mod tests {
             let _ = woken.recv();
         });
         let id = told.recv().unwrap();
-        while !is_asleep(id) {
-            thread::yield_now();
+        // It may be asleep on its way there too, for a moment.
+        loop {
+            let before = cpu_clock(id).unwrap();
+            thread::sleep(Duration::from_millis(5));
+            if is_asleep(id) && cpu_clock(id).unwrap() == before {
+                break;
+            }
         }
-        let before = cpu_clock(id).unwrap();
-        thread::sleep(Duration::from_millis(5));
-        assert_eq!(cpu_clock(id).unwrap(), before);
 
         let me = current_thread();
         assert!(!is_asleep(me));

@@ -5,15 +5,15 @@
 //! its arrival back; one that is given up after that has passed. So a round ends when so many have come who have not left.
 
 use super::{
-    attempt::Attempt,
+    limit::Limit,
     rounds::{Rounds, wake_round},
-    waits::{Limit, wait_async_for, wait_for},
 };
 use crate::{
     sys::sync::{Mutex, const_unless_loom, lock},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
+        attempt::{Attempt, wait_async_for, wait_for},
         cx::Reason,
         place::Place,
         queue::{Entry, Wakes},
@@ -111,7 +111,7 @@ impl Barrier {
     fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<bool, WaitError> {
         let Some(arrival) = self.arrive() else { return Ok(true) };
         match wait_for(cx, &arrival, deadline, reason) {
-            Err(error) if !arrival.attempt() => Err(error),
+            Err(error) if arrival.attempt().is_none() => Err(error),
             _ => Ok(false),
         }
     }
@@ -163,8 +163,10 @@ struct Arrival<'a> {
 }
 
 impl Attempt for Arrival<'_> {
-    fn attempt(&self) -> bool {
-        self.has_passed.get() || lock(&self.barrier.state).rounds.number() != self.round
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (self.has_passed.get() || lock(&self.barrier.state).rounds.number() != self.round).then_some(())
     }
 }
 

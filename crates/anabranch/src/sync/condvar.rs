@@ -11,16 +11,19 @@
 //! notifies another one.
 
 use super::{
-    attempt::Attempt,
+    limit::Limit,
     mutex::{Mutex, MutexGuard},
     rounds::{Rounds, wake_round},
-    waits::{Limit, wait_async_for},
 };
 use crate::{
-    sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+    sys::{
+        sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
+        attempt::{Attempt, wait_async_for},
         cx::{Reason, happened},
         place::Place,
         queue::{Entry, Wakes},
@@ -31,7 +34,7 @@ use std::{
     any::Any,
     cell::Cell,
     fmt, mem,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::AssertUnwindSafe,
     time::{Duration, Instant},
 };
 
@@ -330,11 +333,13 @@ impl<'a, 'm, T: ?Sized> CondvarWait<'a, 'm, T> {
 }
 
 impl<T: ?Sized> Attempt for CondvarWait<'_, '_, T> {
-    fn attempt(&self) -> bool {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
         }
-        self.notified.take().map(mem::forget).is_some()
+        self.notified.take().map(mem::forget)
     }
 }
 

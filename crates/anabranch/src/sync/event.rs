@@ -13,14 +13,14 @@
 //! its own waiter's word.
 
 use super::{
-    attempt::Attempt,
+    limit::Limit,
     rounds::{Rounds, wake_round},
-    waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
 use crate::{
     sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
     wait::{
         Cancelled, Cx, WaitError,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
         cx::Reason,
         place::Place,
         queue::{Entry, Wakes},
@@ -188,21 +188,23 @@ impl fmt::Debug for Event {
 }
 
 /// One strand's wait for an event.
-struct EventWait<'a> {
+pub(super) struct EventWait<'a> {
     event: &'a Event,
     entry: Entry<u64>,
     was_woken: Cell<bool>,
 }
 
 impl<'a> EventWait<'a> {
-    fn new(event: &'a Event) -> Self {
+    pub(super) fn new(event: &'a Event) -> Self {
         Self { event, entry: Entry::new(0), was_woken: Cell::new(false) }
     }
 }
 
 impl Attempt for EventWait<'_> {
-    fn attempt(&self) -> bool {
-        self.was_woken.get() || self.event.is_set()
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (self.was_woken.get() || self.event.is_set()).then_some(())
     }
 }
 

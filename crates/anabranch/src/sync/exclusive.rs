@@ -2,8 +2,8 @@
 
 use super::{
     condvar::Condvar,
+    limit::Limit,
     mutex::{Mutex, MutexGuard},
-    waits::Limit,
 };
 use crate::{
     time::NEVER,

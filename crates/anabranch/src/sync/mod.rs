@@ -13,7 +13,9 @@
 //!
 //! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts; `op_until(cx, instant)`
 //! and `op_timeout(cx, duration)`, by the clock of the pool; `op_async()`, a future for async code, which may be dropped at any
-//! time; and, where that makes sense, `try_op()`, which does not wait.
+//! time; and, where that makes sense, `try_op()`, which does not wait. What can be waited for together with other things, by
+//! [`select!`](crate::select), has an operation for it: [`Mutex::locking`], [`RwLock::reading`] and [`writing`](RwLock::writing),
+//! [`Semaphore::acquiring`], [`Event::waiting`].
 //!
 //! A guard may be held across waits, and may be sent: nothing here is bound to the thread. So a fiber that waits for
 //! something else while it holds a lock does not block its worker. The price is that a lock can be held for long.
@@ -24,20 +26,20 @@
 //! anyway, by the join, and the parent decides what is to be done. What has to be whole after a panic is best changed in one
 //! step, or mended in a `Drop`.
 
-// `attempt <- {raw_mutex, raw_semaphore}`, `attempt <- waits`, and all of these `<-` the primitives.
-pub(crate) mod attempt;
+// `{limit, rounds, raw_mutex, raw_semaphore} <-` the primitives.
 mod barrier;
 mod condvar;
 mod event;
 mod exclusive;
+mod limit;
 mod mutex;
 mod once;
+mod operations;
 pub(crate) mod raw_mutex;
 pub(crate) mod raw_semaphore;
 pub(crate) mod rounds;
 mod rwlock;
 mod semaphore;
-mod waits;
 
 pub use self::{
     barrier::Barrier,
@@ -46,6 +48,7 @@ pub use self::{
     exclusive::{Exclusive, Held},
     mutex::{Mutex, MutexGuard},
     once::{Once, OnceCell},
+    operations::{Acquiring, Locking, Reading, Waiting, Writing},
     rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
 };

@@ -1,12 +1,16 @@
 //! A lock around a value.
 
 use super::{
+    limit::Limit,
     raw_mutex::{LockWait, RawMutex},
-    waits::{Limit, wait_async_for, wait_for, wait_long_for, wait_shielded_for},
 };
 use crate::{
     sys::sync::const_unless_loom,
-    wait::{Cancelled, Cx, WaitError, cx::Reason},
+    wait::{
+        Cancelled, Cx, WaitError,
+        attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for},
+        cx::Reason,
+    },
 };
 use std::{
     cell::UnsafeCell,
@@ -210,6 +214,10 @@ impl<T: ?Sized> Mutex<T> {
     pub(super) fn lock_again(&self, cx: &Cx<'_>, reason: Reason) {
         wait_shielded_for(cx, &LockWait::new(&self.raw), reason);
     }
+
+    pub(super) fn raw(&self) -> &RawMutex {
+        &self.raw
+    }
 }
 
 impl<T: Default> Default for Mutex<T> {
@@ -238,7 +246,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The caller has the lock.
     #[inline]
-    fn new(mutex: &'a Mutex<T>) -> Self {
+    pub(super) fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, _value: PhantomData }
     }
 

@@ -6,13 +6,14 @@
 //!
 //! Orderings: `is_done` is written with release after the value and read with acquire before it.
 
-use super::{
-    raw_semaphore::{AcquireWait, RawSemaphore},
-    waits::{wait_async_for, wait_long_for},
-};
+use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
     sys::sync::{AtomicBool, Ordering, const_unless_loom},
-    wait::{Cancelled, Cx, cx::Reason},
+    wait::{
+        Cancelled, Cx,
+        attempt::{wait_async_for, wait_long_for},
+        cx::Reason,
+    },
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 

@@ -25,13 +25,13 @@
 //! Orderings: unlocking releases and locking acquires the word, or, where the lock is handed over, the waiter's own word. All
 //! other changes are read-modify-writes, or stores by who has the lock, so they do not come between the two.
 
-use super::attempt::Attempt;
 use crate::{
     sys::{
         clock::Instant,
         sync::{AtomicU8, Mutex, Ordering, const_unless_loom, hint, lock},
     },
     wait::{
+        attempt::Attempt,
         place::Place,
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -211,15 +211,26 @@ impl<'a> LockWait<'a> {
 }
 
 impl Attempt for LockWait<'_> {
-    fn attempt(&self) -> bool {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
         if self.state.get() != State::Locked {
             self.spin();
             if !self.mutex.try_lock_as(self.state.get()) {
-                return false;
+                return None;
             }
         }
         self.state.set(State::Nothing);
-        true
+        Some(())
+    }
+
+    fn pass_on(&self) {
+        match self.state.replace(State::Nothing) {
+            State::Nothing => {}
+            State::Woken => self.mutex.pass_on(),
+            // SAFETY: it was handed over to this one, who does not want it any more.
+            State::Locked => unsafe { self.mutex.unlock() },
+        }
     }
 }
 
@@ -271,11 +282,6 @@ unsafe impl Place for LockWait<'_> {
 
 impl Drop for LockWait<'_> {
     fn drop(&mut self) {
-        match self.state.get() {
-            State::Nothing => {}
-            State::Woken => self.mutex.pass_on(),
-            // SAFETY: it was handed over to this one, who does not want it any more.
-            State::Locked => unsafe { self.mutex.unlock() },
-        }
+        self.pass_on();
     }
 }

@@ -18,10 +18,10 @@
 //! Orderings: giving back releases and taking acquires the word. Under the lock it is read with acquire and stored with release,
 //! so what others had released into it is carried on; who is given permits acquires by its own waiter's word.
 
-use super::attempt::Attempt;
 use crate::{
     sys::sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     wait::{
+        attempt::Attempt,
         place::Place,
         queue::{Entry, Queue, Wakes},
         waiter::Waiter,
@@ -171,8 +171,16 @@ impl<'a> AcquireWait<'a> {
 }
 
 impl Attempt for AcquireWait<'_> {
-    fn attempt(&self) -> bool {
-        self.has_been_granted.take() || self.semaphore.try_acquire(self.wanted)
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (self.has_been_granted.take() || self.semaphore.try_acquire(self.wanted)).then_some(())
+    }
+
+    fn pass_on(&self) {
+        if self.has_been_granted.take() {
+            self.semaphore.release(self.wanted);
+        }
     }
 }
 
@@ -212,8 +220,6 @@ unsafe impl Place for AcquireWait<'_> {
 
 impl Drop for AcquireWait<'_> {
     fn drop(&mut self) {
-        if self.has_been_granted.get() {
-            self.semaphore.release(self.wanted);
-        }
+        self.pass_on();
     }
 }

@@ -6,12 +6,16 @@
 //! other are let in together.
 
 use super::{
+    limit::Limit,
     raw_semaphore::{AcquireWait, RawSemaphore},
-    waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
 use crate::{
     sys::sync::const_unless_loom,
-    wait::{Cancelled, Cx, WaitError, cx::Reason},
+    wait::{
+        Cancelled, Cx, WaitError,
+        attempt::{wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+    },
 };
 use std::{
     cell::UnsafeCell,
@@ -23,10 +27,10 @@ use std::{
 };
 
 /// What a reader takes.
-const ONE: u64 = 1;
+pub(super) const ONE: u64 = 1;
 
 /// What a writer takes.
-const ALL: u64 = u32::MAX as u64;
+pub(super) const ALL: u64 = u32::MAX as u64;
 
 /// A value that many strands may read at a time, or one may change.
 ///
@@ -236,6 +240,10 @@ impl<T: ?Sized> RwLock<T> {
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
+
+    pub(super) fn raw(&self) -> &RawSemaphore {
+        &self.raw
+    }
 }
 
 impl<T: Default> Default for RwLock<T> {
@@ -264,7 +272,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// The caller has taken one permit.
     #[inline]
-    fn new(lock: &'a RwLock<T>) -> Self {
+    pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
     }
 }
@@ -272,7 +280,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// The caller has taken all permits.
     #[inline]
-    fn new(lock: &'a RwLock<T>) -> Self {
+    pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
     }
 

@@ -1,12 +1,16 @@
 //! A number of permits.
 
 use super::{
+    limit::Limit,
     raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore},
-    waits::{Limit, wait_async_for, wait_for, wait_long_for},
 };
 use crate::{
     sys::sync::const_unless_loom,
-    wait::{Cancelled, Cx, WaitError, cx::Reason},
+    wait::{
+        Cancelled, Cx, WaitError,
+        attempt::{wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+    },
 };
 use std::{
     fmt, mem,
@@ -247,6 +251,10 @@ impl Semaphore {
     pub fn forget(&self, count: usize) -> usize {
         self.raw.forget(count as u64) as usize
     }
+
+    pub(super) fn raw(&self) -> &RawSemaphore {
+        &self.raw
+    }
 }
 
 /// With no permits.
@@ -266,6 +274,13 @@ impl From<usize> for Semaphore {
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Semaphore").field("available", &self.available()).finish()
+    }
+}
+
+impl<'a> Permit<'a> {
+    /// The caller has acquired so many.
+    pub(super) fn new(semaphore: &'a Semaphore, count: usize) -> Self {
+        Self { semaphore, count }
     }
 }
 

@@ -46,6 +46,16 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
+/// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86 that is
+/// one already, of the processor, and the compiler moves nothing across it.
+#[inline(always)]
+pub(crate) fn fence_after_update() {
+    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    #[cfg(any(not(target_arch = "x86_64"), loom, shuttle, miri))]
+    fence(Ordering::SeqCst);
+}
+
 /// Waits for another thread to take the few steps that it is in the middle of.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]

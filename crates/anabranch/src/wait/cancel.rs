@@ -2,9 +2,9 @@
 //!
 //! The idea. Each [`CancelScope`] has a flag that is set once. Whoever asks whether it is cancelled reads the flag; whoever is
 //! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
-//! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, but without
-//! a fence: arming and looking are both read-modify-writes of the waiter's word, so one comes after the other. If it is the
-//! look, it finds the wait. If it is the arming, it acquires what the look released, and the flag is seen.
+//! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
+//! fence on each side. That of the waiting side is free on x86: between arming and reading the flag it leaves its address in a
+//! place, by some read-modify-write.
 //!
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
 //! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
@@ -26,7 +26,7 @@
 //! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
 
 use crate::{
-    sys::sync::{AtomicBool, Cell, Mutex, Ordering, lock},
+    sys::sync::{AtomicBool, Cell, Mutex, Ordering, fence, lock},
     wait::waiter::Waiter,
 };
 use std::{marker::PhantomPinned, ptr};
@@ -103,11 +103,13 @@ impl CancelScope {
     }
 
     /// By which the waiter's word knows the scope of a wait.
+    #[inline]
     pub(crate) fn address(&self) -> *const () {
         ptr::from_ref(self).cast()
     }
 
     /// The flag alone. For an enlisted scope that is all there is to know.
+    #[inline]
     pub(crate) fn is_flagged(&self) -> bool {
         self.is_cancelled.load(Ordering::Acquire)
     }
@@ -227,6 +229,7 @@ impl CancelScope {
         if !self.is_enlisted.load(Ordering::Relaxed) {
             return;
         }
+        fence(Ordering::SeqCst);
         let waiter = self.links.waiter.get();
         if !waiter.is_null() {
             // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so

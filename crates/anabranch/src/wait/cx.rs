@@ -1,6 +1,10 @@
 //! `Cx`, the permission to wait, and the one way in which everything waits.
 
 use crate::{
+    sys::{
+        sync::{Ordering, fence, fence_after_update},
+        unwind::panicking,
+    },
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
@@ -10,10 +14,10 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{cell::Cell, fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
+use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
 
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
-const BUDGET: u32 = 128;
+const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
@@ -71,8 +75,8 @@ pub(crate) unsafe trait Strand {
     /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
 
-    /// Whether it must not wait now: it unwinds, and others would find themselves in a panicking thread.
-    fn is_unwinding(&self) -> bool;
+    /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
+    fn shares_its_thread(&self) -> bool;
 
     /// The clock by which it waits.
     fn clock(&self) -> &Clock;
@@ -81,9 +85,6 @@ pub(crate) unsafe trait Strand {
     fn now(&self) -> u64 {
         self.clock().tick()
     }
-
-    /// How many waits may still succeed at once.
-    fn budget(&self) -> &Cell<u32>;
 
     /// Gives it a name for people to see.
     fn set_name(&self, name: Arc<str>);
@@ -127,6 +128,8 @@ pub(crate) unsafe trait Strand {
 /// ```
 pub struct Cx<'a> {
     pub(crate) strand: &'a dyn Strand,
+    /// That of the strand, at hand.
+    waiter: &'a Waiter,
     pub(crate) scope: &'a CancelScope,
     pub(crate) deadline: Deadline,
     pub(crate) locals: &'a Locals,
@@ -134,8 +137,21 @@ pub struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(crate) fn new(strand: &'a dyn Strand, scope: &'a CancelScope, deadline: Deadline, locals: &'a Locals) -> Self {
-        Self { strand, scope, deadline, locals, _bound_to_its_strand: PhantomData }
+    #[inline]
+    pub(crate) fn new(strand: &'a impl Strand, scope: &'a CancelScope, deadline: Deadline, locals: &'a Locals) -> Self {
+        Self { strand, waiter: strand.waiter(), scope, deadline, locals, _bound_to_its_strand: PhantomData }
+    }
+
+    /// The same strand in another scope.
+    #[inline]
+    pub(crate) fn within<'b>(&'b self, scope: &'b CancelScope, deadline: Deadline, locals: &'b Locals) -> Cx<'b> {
+        Cx { strand: self.strand, waiter: self.waiter, scope, deadline, locals, _bound_to_its_strand: PhantomData }
+    }
+
+    /// The waiter of the strand.
+    #[inline]
+    pub(crate) fn waiter(&self) -> &'a Waiter {
+        self.waiter
     }
 
     /// Whether the scope was cancelled or its deadline has passed: for loops that compute and do not wait.
@@ -146,6 +162,7 @@ impl<'a> Cx<'a> {
     /// anabranch::run(|cx| assert!(!cx.is_cancelled()));
     /// ```
     #[must_use]
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.scope.is_cancelled() || self.deadline.at != NEVER && self.has_expired()
     }
@@ -164,6 +181,7 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// When the scope was cancelled or its deadline has passed.
+    #[inline]
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -199,7 +217,7 @@ impl<'a> Cx<'a> {
         if self.scope.is_cancelled() {
             return Err(Cancelled);
         }
-        let budget = self.strand.budget();
+        let budget = self.waiter.budget();
         match budget.get().checked_sub(1) {
             Some(left) => {
                 budget.set(left);
@@ -212,20 +230,21 @@ impl<'a> Cx<'a> {
     /// The strand has had its share.
     #[cold]
     fn pause(&self) -> Result<(), Cancelled> {
-        self.strand.budget().set(BUDGET);
+        self.waiter.budget().set(BUDGET);
         self.strand.yield_now();
         self.check()
     }
 
     /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it
     /// wanted.
+    #[inline]
     pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Outcome {
         if !self.begin() {
             return Outcome::Cancelled;
         }
         // SAFETY: armed, and registered until `unregister`; `place` is borrowed meanwhile.
         unsafe {
-            if !place.register(self.strand.waiter(), 0) {
+            if !place.register(self.waiter, 0) {
                 self.absorb(reason);
                 return Outcome::Ready(0);
             }
@@ -253,7 +272,7 @@ impl<'a> Cx<'a> {
         let mut outcome = None;
         for index in order() {
             // SAFETY: armed; all that are registered are unregistered below.
-            if !unsafe { place(index).register(self.strand.waiter(), index as u32) } {
+            if !unsafe { place(index).register(self.waiter, index as u32) } {
                 // What has been decided meanwhile comes before: it may have been handed over.
                 outcome = Some(match self.absorb(reason) {
                     Some(decided @ Outcome::Ready(_)) => decided,
@@ -262,6 +281,9 @@ impl<'a> Cx<'a> {
                 break;
             }
             registered += 1;
+        }
+        if registered == 0 {
+            fence(Ordering::SeqCst);
         }
         // A place that refused has nothing to take back.
         let outcome = outcome.unwrap_or_else(|| self.suspend(deadline, reason));
@@ -273,11 +295,12 @@ impl<'a> Cx<'a> {
     }
 
     /// Waits at a place for what cannot fail to come, whatever is cancelled.
+    #[inline]
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
-        self.strand.waiter().arm(ptr::null());
+        self.waiter.arm(ptr::null());
         // SAFETY: as in `wait`.
         unsafe {
-            if place.register(self.strand.waiter(), 0) {
+            if place.register(self.waiter, 0) {
                 self.strand.suspend(NEVER, reason);
                 place.unregister(true);
             } else {
@@ -286,35 +309,37 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Arms the waiter. `false`: the scope is cancelled, and the wait over.
+    /// Arms the waiter. `false`: the strand must not wait now.
+    #[inline]
     fn begin(&self) -> bool {
-        if self.strand.is_unwinding() {
+        if panicking() && self.strand.shares_its_thread() {
             return false;
         }
         self.scope.enlist();
-        self.strand.waiter().arm(self.scope.address());
-        let goes_on = !self.scope.is_flagged();
-        if !goes_on {
-            self.absorb(Reason::new(&"cancellation"));
-        }
-        goes_on
+        self.waiter.arm(self.scope.address());
+        true
     }
 
     /// Ends a wait that need not be. How it was decided, if it was.
+    #[cold]
     fn absorb(&self, reason: Reason) -> Option<Outcome> {
-        let waiter = self.strand.waiter();
-        if waiter.disarm() {
+        if self.waiter.disarm() {
             return None;
         }
         self.strand.suspend(NEVER, reason);
-        waiter.outcome()
+        self.waiter.outcome()
     }
 
-    /// Suspends the strand until its waiter is decided.
+    /// Suspends the strand until its waiter is decided. A read-modify-write has been made since the waiter was armed.
+    #[inline]
     fn suspend(&self, deadline: u64, reason: Reason) -> Outcome {
-        self.strand.budget().set(BUDGET);
+        fence_after_update();
+        if self.scope.is_flagged() {
+            return self.absorb(reason).unwrap_or(Outcome::Cancelled);
+        }
+        self.waiter.budget().set(BUDGET);
         self.strand.suspend(deadline.min(self.deadline.at), reason);
-        match self.strand.waiter().outcome() {
+        match self.waiter.outcome() {
             Some(Outcome::TimedOut) if self.deadline.at <= deadline => {
                 self.deadline.expire();
                 Outcome::Cancelled
@@ -326,6 +351,7 @@ impl<'a> Cx<'a> {
 }
 
 /// The result of a wait that asks for nothing more than to have happened.
+#[inline]
 pub(crate) fn happened(outcome: Outcome) -> Result<(), WaitError> {
     match outcome {
         Outcome::Ready(_) => Ok(()),

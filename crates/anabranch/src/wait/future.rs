@@ -1,21 +1,23 @@
 //! Waiting from async code: the same places, behind a future.
 //!
 //! The waiter of a future is on the heap, kept by the future and by whoever is just waking it. A future that is dropped ends
-//! its wait from within; if a place was faster, what it handed over is given to `Handed`, which passes it on.
+//! its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
 
 use crate::{
-    sys::sync::{Arc, Mutex, lock},
+    sys::{
+        sync::{Arc, Mutex, lock},
+        unwind::catch_unwind,
+    },
     wait::{
         place::Place,
-        slot::{Slot, SlotWait},
         waiter::{Kind, Outcome, Waiter},
     },
 };
 use std::{
+    cell::Cell,
     marker::PhantomPinned,
     mem,
-    ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     ptr,
     task::{Context, Poll, Waker},
@@ -33,7 +35,7 @@ static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake);
 /// # Safety
 /// The waiter was retained.
 unsafe fn wake(waiter: *const Waiter) {
-    // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncWait::new`.
+    // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncTurn::poll`.
     let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
     let waker = lock(&shared.waker).take();
     drop(shared);
@@ -63,29 +65,154 @@ impl AsyncWaiter {
     }
 }
 
-/// A place that may hand something over when it decides, which must not be lost.
-pub(crate) trait Handed: Place {
-    /// The place has decided this wait, and nobody will take what it handed over: passes it on.
-    fn pass_on(&self);
+/// How many futures in a row may be ready at once before their task lets others run.
+const BUDGET: u32 = 128;
+
+thread_local! {
+    static LEFT: Cell<u32> = const { Cell::new(BUDGET) };
 }
 
-/// An event hands nothing over.
-impl<S: Deref<Target = Slot>> Handed for SlotWait<S> {
-    fn pass_on(&self) {}
+/// The checkpoint of async code: now and then a future that could be ready at once lets the other tasks of its thread run first.
+/// Otherwise a loop over a channel that is always full would starve them.
+pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
+    // What other tasks have used of it would be known to the checkers of schedules, from one execution to the next.
+    if cfg!(any(loom, shuttle)) {
+        return Poll::Ready(());
+    }
+    match LEFT.get().checked_sub(1) {
+        Some(left) => {
+            LEFT.set(left);
+            Poll::Ready(())
+        }
+        None => {
+            LEFT.set(BUDGET);
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+}
+
+/// Waits from async code, one after the other, each at any number of places at once. The places are the owner's.
+///
+/// The waiter is made when first there is something to wait for.
+pub(crate) struct AsyncTurn {
+    shared: Option<Arc<AsyncWaiter>>,
+    /// With which place the wait began, and how many of them have the address. Zero: there is no wait.
+    first: usize,
+    registered: usize,
+}
+
+/// `count` numbers in a circle.
+pub(crate) fn circle(count: usize, first: usize) -> impl Iterator<Item = usize> {
+    (first..count).chain(0..first)
+}
+
+impl AsyncTurn {
+    pub(crate) const fn new() -> Self {
+        Self { shared: None, first: 0, registered: 0 }
+    }
+
+    /// Whether a wait goes on, or has ended and nobody has looked.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.registered > 0
+    }
+
+    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. They are registered
+    /// beginning with `first`. Without any place it waits for ever.
+    ///
+    /// # Safety
+    /// From `Pending` on until `Ready`, or until `leave`, the places stay where they are, and are those of the next call.
+    pub(crate) unsafe fn poll<'p, P: Place + ?Sized + 'p>(
+        &mut self,
+        count: usize,
+        first: usize,
+        place: impl Fn(usize) -> &'p P,
+        context: &mut Context<'_>,
+    ) -> Poll<usize> {
+        let new = || Arc::new(AsyncWaiter { waiter: Waiter::new(&KIND), waker: Mutex::new(None) });
+        let shared = self.shared.get_or_insert_with(new);
+        shared.set_waker(context.waker());
+        let waiter = &shared.waiter;
+        if self.registered == 0 {
+            if count == 0 {
+                return Poll::Pending;
+            }
+            waiter.arm(ptr::null());
+            self.first = first;
+            for index in circle(count, first) {
+                // SAFETY: armed; unregistered when the wait has ended, by the caller's word.
+                if !unsafe { place(index).register(waiter, index as u32) } {
+                    // What has been decided meanwhile comes before: it may have been handed over.
+                    let decided = if waiter.disarm() { None } else { decided(waiter) };
+                    // SAFETY: those that have the address, which stay where they are for as long as this takes.
+                    unsafe { self.unregister(count, place, decided) };
+                    return Poll::Ready(decided.unwrap_or(index));
+                }
+                self.registered += 1;
+            }
+        }
+        let Some(index) = decided(waiter) else {
+            // Whoever decides from here on finds the waker.
+            LEFT.set(BUDGET);
+            return Poll::Pending;
+        };
+        // SAFETY: as above.
+        unsafe { self.unregister(count, place, Some(index)) };
+        Poll::Ready(index)
+    }
+
+    /// Ends the wait, if there is one. The place that was faster, if one was: what it handed over is to be passed on.
+    ///
+    /// # Safety
+    /// The places are those of the last `poll`.
+    pub(crate) unsafe fn leave<'p, P: Place + ?Sized + 'p>(
+        &mut self,
+        count: usize,
+        place: impl Fn(usize) -> &'p P,
+    ) -> Option<usize> {
+        if self.registered == 0 {
+            return None;
+        }
+        let waiter = &self.shared.as_ref().expect("whoever waits has a waiter").waiter;
+        let decided = if waiter.decide_for_itself(Outcome::Cancelled) { None } else { decided(waiter) };
+        // SAFETY: the caller's word, and the wait has ended.
+        unsafe { self.unregister(count, place, decided) };
+        decided
+    }
+
+    /// # Safety
+    /// The wait has ended, and these are its places.
+    unsafe fn unregister<'p, P: Place + ?Sized + 'p>(
+        &mut self,
+        count: usize,
+        place: impl Fn(usize) -> &'p P,
+        decided: Option<usize>,
+    ) {
+        for index in circle(count, self.first).take(mem::take(&mut self.registered)) {
+            // SAFETY: registered, and the wait has ended.
+            unsafe { place(index).unregister(decided == Some(index)) };
+        }
+    }
+}
+
+/// Which place has ended the wait.
+fn decided(waiter: &Waiter) -> Option<usize> {
+    match waiter.outcome()? {
+        Outcome::Ready(index) => Some(index as usize),
+        Outcome::Cancelled | Outcome::TimedOut => unreachable!("a future that goes on is ended by its places alone"),
+    }
 }
 
 /// A wait at one place, for the futures of this crate to poll.
-pub(crate) struct AsyncWait<P: Handed> {
-    shared: Arc<AsyncWaiter>,
+pub(crate) struct AsyncWait<P: Place> {
+    turn: AsyncTurn,
     place: P,
-    is_registered: bool,
     _pinned: PhantomPinned,
 }
 
-impl<P: Handed> AsyncWait<P> {
+impl<P: Place> AsyncWait<P> {
     pub(crate) fn new(place: P) -> Self {
-        let shared = Arc::new(AsyncWaiter { waiter: Waiter::new(&KIND), waker: Mutex::new(None) });
-        Self { shared, place, is_registered: false, _pinned: PhantomPinned }
+        Self { turn: AsyncTurn::new(), place, _pinned: PhantomPinned }
     }
 
     pub(crate) fn place(&self) -> &P {
@@ -96,40 +223,16 @@ impl<P: Handed> AsyncWait<P> {
     pub(crate) fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // SAFETY: nothing is moved out.
         let this = unsafe { self.get_unchecked_mut() };
-        let waiter = &this.shared.waiter;
-        this.shared.set_waker(context.waker());
-        if !this.is_registered {
-            waiter.arm(ptr::null());
-            // SAFETY: armed; the place is pinned with the future, whose end unregisters it.
-            if !unsafe { this.place.register(waiter, 0) } {
-                // Nobody else knows of this wait.
-                let is_over = waiter.disarm();
-                debug_assert!(is_over);
-                return Poll::Ready(());
-            }
-            this.is_registered = true;
-        }
-        if waiter.outcome().is_none() {
-            // Whoever decides from here on finds the waker.
-            return Poll::Pending;
-        }
-        this.is_registered = false;
-        // SAFETY: registered, and decided by the one place there is.
-        unsafe { this.place.unregister(true) };
-        Poll::Ready(())
+        let place = &this.place;
+        // SAFETY: the place is pinned with the future, whose end leaves.
+        unsafe { this.turn.poll(1, 0, |_| place, context) }.map(|_| ())
     }
 }
 
-impl<P: Handed> Drop for AsyncWait<P> {
+impl<P: Place> Drop for AsyncWait<P> {
     fn drop(&mut self) {
-        if !self.is_registered {
-            return;
-        }
-        let was_first = self.shared.waiter.decide_for_itself(Outcome::Cancelled);
-        // SAFETY: registered, and the wait has ended.
-        unsafe { self.place.unregister(!was_first) };
-        if !was_first {
-            self.place.pass_on();
-        }
+        let place = &self.place;
+        // SAFETY: that of `poll`.
+        unsafe { self.turn.leave(1, |_| place) };
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- cancel <- cx`. Synchronisation and channels are built on this room alone.
+//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- cancel <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
+//! are built on this room alone.
 
+pub(crate) mod attempt;
 pub(crate) mod cancel;
 pub(crate) mod cx;
 mod error;

@@ -5,11 +5,15 @@ use crate::wait::waiter::{Outcome, Waiter, Wake};
 /// Something that a strand can wait for.
 ///
 /// Waiting is a loop: try what is wanted; if it cannot be had, `register`, and suspend; when woken, `unregister` and see. A
-/// place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry.
+/// place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry, and passes it on
+/// if it ends with it untaken.
 ///
 /// # Safety
 /// A place that has accepted an address decides that wait before it lets go of the address by itself, and does so with the
 /// ticket it was given; after `unregister` it does not have the address any more.
+///
+/// `register` makes a read-modify-write, of whatever, before it returns `true`: see
+/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows.
 pub(crate) unsafe trait Place {
     /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
     ///
@@ -38,6 +42,7 @@ impl Address {
     ///
     /// # Safety
     /// As for [`Waiter::decide`].
+    #[inline]
     pub(crate) unsafe fn decide(self) -> Option<Wake> {
         // SAFETY: the caller's word.
         unsafe { Waiter::decide(self.waiter, Outcome::Ready(self.ticket)) }

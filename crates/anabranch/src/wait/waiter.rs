@@ -16,17 +16,18 @@
 //! ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is busy), and the
 //! owner does not leave a wait before it has taken its address out of every place. So a word that can be reached is the word
 //! of this very wait. After the decision the place may only wake. A fiber cannot go on before that; a thread or a task might, so
-//! for these the decision keeps what is needed for waking alive (see [`Kind::retain`]).
+//! for these the decision keeps what is needed for waking alive (see [`Kind::keep`]).
 //!
 //! Orderings: deciding releases, and the owner acquires the word when it finds it decided, also when it finds so because it
 //! would have ended the wait itself: what the place did before (a value put down, a lock handed over) is visible afterwards.
 //! Arming releases and deciding acquires: whoever wakes comes after all that the owner did before. (For a place that
-//! follows from how it got the address; a scope knows the address from earlier.) Arming acquires, too, and a scope looks by
-//! a read-modify-write that releases: of the two, one comes after the other, see [`cancel`](crate::wait::cancel). So the word
-//! is written by read-modify-writes alone.
+//! follows from how it got the address; a scope knows the address from earlier.) Arming is a plain store: nobody else writes
+//! the word while there is no wait. A scope may look at any time, and what it sees is ordered by fences, see
+//! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
+//! same way.
 
 use crate::sys::sync::{Arc, AtomicU64, Ordering};
-use std::mem::ManuallyDrop;
+use std::{cell::Cell, mem::ManuallyDrop};
 
 const IDLE: u64 = 0;
 const WAITING: u64 = 1;
@@ -45,6 +46,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    #[inline]
     fn encode(self) -> u64 {
         let number = match self {
             Self::Cancelled => 0,
@@ -54,6 +56,7 @@ impl Outcome {
         number << 2 | DECIDED
     }
 
+    #[inline]
     fn decode(word: u64) -> Self {
         match word >> 2 {
             0 => Self::Cancelled,
@@ -65,12 +68,18 @@ impl Outcome {
 
 /// How the waiters of one kind are woken.
 pub(crate) struct Kind {
-    /// Keeps what [`wake`](Self::wake) needs alive. Called while the waiter is known to be alive.
-    pub(crate) retain: unsafe fn(*const Waiter),
-    /// Wakes the waiter and gives back what `retain` kept.
+    /// Wakes the waiter and gives back what was kept for it.
     pub(crate) wake: unsafe fn(*const Waiter),
+    /// For waiters that go on, and may be gone, as soon as they find themselves decided.
+    pub(crate) keep: Option<Keep>,
+}
+
+/// How what [`Kind::wake`] needs is kept alive.
+pub(crate) struct Keep {
+    /// Called while the waiter is known to be alive.
+    retain: unsafe fn(*const Waiter),
     /// Gives it back without waking.
-    pub(crate) release: unsafe fn(*const Waiter),
+    release: unsafe fn(*const Waiter),
 }
 
 impl Kind {
@@ -84,7 +93,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { retain: retain::<T>, wake, release: release::<T> }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }) }
     }
 }
 
@@ -92,23 +101,38 @@ impl Kind {
 pub(crate) struct Waiter {
     word: AtomicU64,
     kind: &'static Kind,
+    /// The owner's: how many waits may still succeed at once.
+    budget: Cell<u32>,
 }
+
+// SAFETY: the budget is the owner's alone, the rest is made to be shared.
+unsafe impl Send for Waiter {}
+// SAFETY: as above.
+unsafe impl Sync for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(IDLE), kind }
+        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(0) }
     }
 
     // ---- the owner ----
 
+    /// How many waits in a row may still find at once what they want.
+    #[inline]
+    pub(crate) fn budget(&self) -> &Cell<u32> {
+        &self.budget
+    }
+
     /// Begins a wait in the scope of this address, or in one that nobody can cancel if it is null.
+    #[inline]
     pub(crate) fn arm(&self, scope: *const ()) {
         debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
-        self.word.swap(waiting(scope), Ordering::AcqRel);
+        self.word.store(waiting(scope), Ordering::Release);
     }
 
     /// Ends the wait from within. `false`: it has been decided, and the owner must take the wake-up that comes with it.
     #[must_use]
+    #[inline]
     pub(crate) fn disarm(&self) -> bool {
         self.end(IDLE)
     }
@@ -119,17 +143,20 @@ impl Waiter {
         self.end(outcome.encode())
     }
 
+    #[inline]
     fn end(&self, next: u64) -> bool {
         let word = self.word.load(Ordering::Acquire);
         word & TAG == WAITING && self.word.compare_exchange(word, next, Ordering::Relaxed, Ordering::Acquire).is_ok()
     }
 
     /// How the wait ended; `None` while it lasts.
+    #[inline]
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let word = self.word.load(Ordering::Acquire);
         (word & TAG == DECIDED).then(|| Outcome::decode(word))
     }
 
+    #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.word.load(Ordering::Relaxed) & TAG == WAITING
     }
@@ -140,6 +167,7 @@ impl Waiter {
     ///
     /// # Safety
     /// The waiter is registered in a place that the caller holds.
+    #[inline]
     #[must_use]
     pub(crate) unsafe fn decide(this: *const Self, outcome: Outcome) -> Option<Wake> {
         // SAFETY: the place has the address, so the waiter is alive.
@@ -157,31 +185,34 @@ impl Waiter {
     pub(crate) unsafe fn cancel(this: *const Self, scope: *const ()) -> Option<Wake> {
         // SAFETY: the caller's word.
         unsafe {
-            let word = (*this).word.fetch_add(0, Ordering::Release);
+            let word = (*this).word.load(Ordering::Relaxed);
             if word == waiting(scope) { Self::decide_from(this, word, Outcome::Cancelled) } else { None }
         }
     }
 
     /// # Safety
     /// As for the callers; `word` was found in the waiter, which waits.
+    #[inline]
     unsafe fn decide_from(this: *const Self, word: u64, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: alive by the caller's word until the CAS, and afterwards by `retain`.
+        // SAFETY: alive by the caller's word until the CAS, and afterwards because it is kept or does not go on.
         unsafe {
             let kind = (*this).kind;
-            (kind.retain)(this);
-            // Within one wait the word changes once, so a failure means that another was first.
-            match (*this).word.compare_exchange(word, outcome.encode(), Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => Some(Wake { waiter: this, kind }),
-                Err(_) => {
-                    (kind.release)(this);
-                    None
-                }
+            if let Some(keep) = &kind.keep {
+                (keep.retain)(this);
             }
+            // Within one wait the word changes once, so a failure means that another was first.
+            let decided =
+                (*this).word.compare_exchange(word, outcome.encode(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            if !decided && let Some(keep) = &kind.keep {
+                (keep.release)(this);
+            }
+            if decided { Some(Wake { waiter: this, kind }) } else { None }
         }
     }
 }
 
 /// The word of a wait in the scope of this address.
+#[inline]
 fn waiting(scope: *const ()) -> u64 {
     debug_assert_eq!(scope.addr() as u64 & TAG, 0, "scopes are aligned");
     scope.addr() as u64 | WAITING
@@ -199,10 +230,11 @@ unsafe impl Send for Wake {}
 
 impl Wake {
     /// Wakes it. This may run the waker of an async task, so no lock may be held.
+    #[inline]
     pub(crate) fn wake(self) {
         // The waker of a task may panic, and must not be called again by the unwinding.
         let this = ManuallyDrop::new(self);
-        // SAFETY: decided by whoever made this, and retained since.
+        // SAFETY: decided by whoever made this, and kept since.
         unsafe { (this.kind.wake)(this.waiter) }
     }
 }

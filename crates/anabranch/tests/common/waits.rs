@@ -83,3 +83,9 @@ pub fn until_waiting_beside(cx: &anabranch::Cx<'_>, count: usize, what: &str) {
 pub fn on_a_fiber<R: Send>(pool: &Pool, body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
     pool.run(|cx| cx.scope(|s| s.spawn(body).join(s).expect("nobody cancels this")))
 }
+
+/// As [`on_a_fiber`], where one thread runs all fibers: the others stand still until this one waits. In a pool of one that may
+/// have spares, one of these begins fibers that have not been begun for a while.
+pub fn on_the_only_thread<R: Send>(body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
+    on_a_fiber(&Pool::builder().threads(1).max_spare_threads(0).build().unwrap(), body)
+}

@@ -4,17 +4,24 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        operation::{Attempt, wait_async_for, wait_for},
-        shared::{Channel, Nothing},
+        shared::{BATCH, Channel, Nothing},
         source::Source,
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::Cell,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
@@ -42,7 +49,7 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match wait_for(cx, &self.receiving(), NEVER, reason) {
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
         }
@@ -77,11 +84,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -133,18 +136,30 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// As for [`recv_async`](Self::recv_async).
+    pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        into.push(self.recv_async().await?);
+        Ok(1 + if limit > 1 { self.channel.try_recv_many(into, (limit - 1).min(BATCH - 1)).unwrap_or(0) } else { 0 })
+    }
+
     /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the channel was closed, or a
     /// wait cancelled.
-    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
     }
 
     /// All values that are there, without waiting.
-    pub fn drain(&self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.try_recv().ok())
+    pub fn drain(&self) -> impl FusedIterator<Item = T> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&self) -> Receiving<'_, T> {
         Receiving { channel: &self.channel, entry: Entry::new(()), is_woken: Cell::new(false) }
     }
@@ -184,6 +199,12 @@ impl<T> Attempt for Receiving<'_, T> {
             Err(Nothing::Empty) => None,
         }
     }
+
+    fn pass_on(&self) {
+        if self.is_woken.take() {
+            self.channel.pass_on();
+        }
+    }
 }
 
 // SAFETY: as for `Reserving`.
@@ -203,16 +224,9 @@ unsafe impl<T> Place for Receiving<'_, T> {
     }
 }
 
-/// Done by `drop`.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
-}
-
 impl<T> Drop for Receiving<'_, T> {
     fn drop(&mut self) {
-        if self.is_woken.get() {
-            self.channel.pass_on();
-        }
+        self.pass_on();
     }
 }
 

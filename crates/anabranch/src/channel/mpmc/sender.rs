@@ -2,20 +2,25 @@
 
 use super::{
     common::{common, opaque},
-    permit::{Permit, Reserving},
+    receiver::Receiver,
 };
 use crate::{
     channel::{
-        Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        operation::{Attempt, wait_async_for, wait_for},
+        Refused, SendError, SendTimeoutError, TrySendError,
         shared::{Channel, Offer, Stuck},
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, queue::Entry, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
 use std::{
-    cell::Cell,
     fmt,
     time::{Duration, Instant},
 };
@@ -51,7 +56,7 @@ impl<T> Sender<T> {
     #[inline(never)]
     fn send_slowly(&self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
-        match wait_for(cx, &operation, NEVER, reason) {
+        match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
             Err(_) => Err(SendError::Cancelled(operation.into_value())),
         }
@@ -91,11 +96,7 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
-        let sent = match operation.attempt() {
-            Some(sent) => Ok(sent),
-            None => wait_for(cx, &operation, deadline, reason),
-        };
-        match sent {
+        match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
         }
@@ -141,65 +142,15 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
-    ///
-    /// # Errors
-    /// When the channel is closed, or the wait was cancelled.
-    ///
-    /// # Panics
-    /// In a rendezvous, where there is no room to be kept.
-    ///
-    /// ```
-    /// let (sender, receiver) = anabranch::channel::bounded(1);
-    /// anabranch::run(|cx| {
-    ///     let permit = sender.reserve(cx).unwrap();
-    ///     assert!(sender.try_send("no room").is_err());
-    ///     permit.send("made late").unwrap();
-    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
-        let reason = Reason::new(&"Sender::reserve");
-        cx.checkpoint()?;
-        let operation = self.reserving();
-        match operation.attempt() {
-            Some(reserved) => reserved?,
-            None => match wait_for(cx, &operation, NEVER, reason) {
-                Ok(reserved) => reserved?,
-                Err(_) => return Err(RecvError::Cancelled),
-            },
-        }
-        Ok(Permit { channel: &self.channel })
-    }
-
-    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
-    ///
-    /// # Errors
-    /// When the channel is closed.
-    ///
-    /// # Panics
-    /// In a rendezvous.
-    pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
-        wait_async_for(self.reserving()).await?;
-        Ok(Permit { channel: &self.channel })
-    }
-
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
-    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
-        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
-    }
-
-    fn reserving(&self) -> Reserving<'_, T> {
-        assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
-        let offer = Offer { value: None, is_taken: false };
-        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
-    }
-
-    /// The send as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let offer = Offer { value: Some(value), is_taken: false };
         Sending { channel: &self.channel, entry: Entry::new(offer) }
+    }
+
+    /// Whether this sends to `receiver`.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        Arc::ptr_eq(&self.channel, &receiver.channel)
     }
 
     /// A sender that does not keep the channel open.
@@ -302,11 +253,6 @@ unsafe impl<T> Place for Sending<'_, T> {
         // It is another's now.
         std::mem::forget(taken);
     }
-}
-
-/// What was taken was sent.
-impl<T> Handed for Sending<'_, T> {
-    fn pass_on(&self) {}
 }
 
 opaque!(WeakSender, Sending<'_>);

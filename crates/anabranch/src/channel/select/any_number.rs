@@ -1,11 +1,17 @@
 //! `Select`: operations of one type, as many as there are when the program runs.
 
-use super::choose::{Operation, do_one, random_below};
+use super::choose::{Circle, Deadlines, Operation, random_below};
 use crate::{
     time::NEVER,
-    wait::{Cancelled, Cx, cx::Reason},
+    wait::{Cancelled, Cx, WaitError, cx::Reason, future::AsyncTurn},
 };
-use std::{cell::Cell, fmt};
+use std::{
+    cell::Cell,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
 
 /// A selection among a number of operations that is known only at run time, all of one type.
 ///
@@ -21,14 +27,16 @@ use std::{cell::Cell, fmt};
 /// });
 /// ```
 pub struct Select<O: Operation> {
+    /// They stay where they are while `turn` waits, for which each method that may move them sees first.
     operations: Vec<O>,
     is_biased: bool,
+    turn: AsyncTurn,
 }
 
 impl<O: Operation> Select<O> {
     /// Without any operation, and fair.
     pub fn new() -> Self {
-        Self { operations: Vec::new(), is_biased: false }
+        Self::from(Vec::new())
     }
 
     /// Takes the first that can be done, in their order.
@@ -39,6 +47,7 @@ impl<O: Operation> Select<O> {
 
     /// Adds one: its index, from zero on.
     pub fn push(&mut self, operation: O) -> usize {
+        self.leave();
         self.operations.push(operation);
         self.operations.len() - 1
     }
@@ -49,6 +58,7 @@ impl<O: Operation> Select<O> {
     /// # Panics
     /// When there is none of this index.
     pub fn swap_remove(&mut self, index: usize) -> O {
+        self.leave();
         self.operations.swap_remove(index)
     }
 
@@ -70,31 +80,146 @@ impl<O: Operation> Select<O> {
     /// When the wait was cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), Cancelled> {
-        let reason = Reason::new(&"Select::wait");
+        self.wait_to(cx, NEVER, Reason::new(&"Select::wait")).map_err(|_| Cancelled)
+    }
+
+    /// As [`wait`](Self::wait), but waits no longer than until then, by the clock of the pool.
+    ///
+    /// # Errors
+    /// When the wait was cancelled, or the time was up.
+    #[track_caller]
+    pub fn wait_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
+        self.wait_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Select::wait"))
+    }
+
+    /// As [`wait`](Self::wait), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the wait was cancelled, or the time was up.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, channel::{self, Select}};
+    /// use std::time::Duration;
+    ///
+    /// let (_sender, receiver) = channel::unbounded::<u8>();
+    /// anabranch::run(|cx| {
+    ///     let mut select = Select::from_iter([receiver.receiving()]);
+    ///     assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(usize, O::Done), WaitError> {
+        self.wait_to(cx, cx.after(timeout), Reason::new(&"Select::wait"))
+    }
+
+    fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: Reason) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
+        self.leave();
         let operations = &self.operations;
-        let deadline = operations.iter().map(|operation| operation.deadline()).min().unwrap_or(NEVER);
+        let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
         let done = Cell::new(None);
-        let attempt = |index: usize| {
-            let result = operations[index].attempt();
-            let is_done = result.is_some();
-            done.set(result);
-            is_done
-        };
+        let attempt = |index: usize| attempt(operations, &done, index);
         let place = |index: usize| &operations[index];
-        let index = do_one(cx, operations.len(), self.first(), deadline, reason, place, attempt)?;
-        Ok((index, done.into_inner().expect("the last attempt succeeded")))
+        let circle = self.circle();
+        let index = circle.do_one(cx, deadlines, reason, place, attempt);
+        pass_on(operations, &circle);
+        Ok((index?, done.into_inner().expect("the last attempt succeeded")))
+    }
+
+    /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is not done.
+    /// For an end to the wait drop it, or let the runtime do so.
+    ///
+    /// A selection that waits again and again allocates once.
+    ///
+    /// ```
+    /// use anabranch::channel::{self, Select};
+    ///
+    /// let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| channel::unbounded()).unzip();
+    /// let task = anabranch::spawn_async(async move {
+    ///     let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
+    ///     let (index, got) = select.wait_async().await;
+    ///     (index, got.unwrap())
+    /// });
+    /// senders[3].try_send("three").unwrap();
+    /// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), (3, "three"));
+    /// ```
+    pub fn wait_async(&mut self) -> impl Future<Output = (usize, O::Done)> {
+        const { assert!(!O::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`") };
+        self.leave();
+        Choosing { circle: self.circle(), select: self }
     }
 
     /// Does one that can be done now.
     pub fn try_now(&mut self) -> Option<(usize, O::Done)> {
-        let first = self.first();
-        let circle = (first..self.len()).chain(0..first);
-        circle.into_iter().find_map(|index| Some((index, self.operations[index].attempt()?)))
+        self.leave();
+        let done = Cell::new(None);
+        let index = self.circle().try_one(|index| attempt(&self.operations, &done, index))?;
+        done.into_inner().map(|done| (index, done))
     }
 
-    fn first(&self) -> usize {
-        if self.is_biased { 0 } else { random_below(self.len()) }
+    fn circle(&self) -> Circle {
+        Circle::new(self.len(), if self.is_biased { 0 } else { random_below(self.len()) })
+    }
+
+    /// Ends the wait of async code, if there is one: of a future that was forgotten.
+    fn leave(&mut self) {
+        let operations = &self.operations;
+        // SAFETY: those of `poll`.
+        if let Some(index) = unsafe { self.turn.leave(operations.len(), |index| &operations[index]) } {
+            operations[index].pass_on();
+        }
+    }
+}
+
+/// Whether the operation of this index is done; what came of it goes to `done`.
+fn attempt<O: Operation>(operations: &[O], done: &Cell<Option<O::Done>>, index: usize) -> bool {
+    let result = operations[index].attempt();
+    let is_done = result.is_some();
+    done.set(result);
+    is_done
+}
+
+/// What was given to one that could not be done is passed on, since the operations live on.
+fn pass_on<O: Operation>(operations: &[O], circle: &Circle) {
+    if let Some(index) = circle.late.take() {
+        operations[index].pass_on();
+    }
+}
+
+/// A wait of async code. The operations are on the heap, and the selection ends the wait if this does not.
+struct Choosing<'a, O: Operation> {
+    select: &'a mut Select<O>,
+    circle: Circle,
+}
+
+impl<O: Operation> Future for Choosing<'_, O> {
+    type Output = (usize, O::Done);
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { select, circle } = self.get_mut();
+        let Select { operations, turn, .. } = &mut **select;
+        let operations = &**operations;
+        let done = Cell::new(None);
+        let attempt = |index: usize| attempt(operations, &done, index);
+        let place = |index: usize| &operations[index];
+        // SAFETY: the operations are not moved before the wait has ended, by the methods and the end of the selection.
+        let index = unsafe { circle.poll_one(turn, place, attempt, context) };
+        // If it waits it has nothing left to pass on.
+        let index = ready!(index);
+        pass_on(operations, circle);
+        Poll::Ready((index, done.into_inner().expect("the last attempt succeeded")))
+    }
+}
+
+impl<O: Operation> Drop for Choosing<'_, O> {
+    fn drop(&mut self) {
+        self.select.leave();
+    }
+}
+
+impl<O: Operation> Drop for Select<O> {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 
@@ -106,7 +231,14 @@ impl<O: Operation> Default for Select<O> {
 
 impl<O: Operation> FromIterator<O> for Select<O> {
     fn from_iter<I: IntoIterator<Item = O>>(operations: I) -> Self {
-        Self { operations: operations.into_iter().collect(), is_biased: false }
+        Self::from(operations.into_iter().collect::<Vec<_>>())
+    }
+}
+
+/// Fair.
+impl<O: Operation> From<Vec<O>> for Select<O> {
+    fn from(operations: Vec<O>) -> Self {
+        Self { operations, is_biased: false, turn: AsyncTurn::new() }
     }
 }
 

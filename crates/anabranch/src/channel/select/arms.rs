@@ -1,10 +1,7 @@
 //! `select!`: operations of any types, known when the program is written.
 
-use super::choose::{Operation, do_one, random_below, try_one};
-use crate::{
-    time::NEVER,
-    wait::{Cancelled, Cx, cx::Reason, place::Place, waiter::Waiter},
-};
+use super::choose::{Circle, Deadlines, Operation, random_below};
+use crate::wait::{Cancelled, Cx, cx::Reason, place::Place, waiter::Waiter};
 use std::cell::Cell;
 
 /// An operation, and what came of it.
@@ -21,6 +18,10 @@ impl<O: Operation> Arm<O> {
 
     pub fn into_done(self) -> Option<O::Done> {
         self.done.into_inner()
+    }
+
+    pub(super) fn take_done(&self) -> Option<O::Done> {
+        self.done.take()
     }
 }
 
@@ -65,15 +66,19 @@ impl<O: Operation> AnyArm for Arm<O> {
 #[track_caller]
 pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: bool) -> Result<(), Cancelled> {
     cx.checkpoint()?;
-    let first = if is_biased { 0 } else { random_below(arms.len()) };
+    let circle = Circle::new(arms.len(), if is_biased { 0 } else { random_below(arms.len()) });
+    let attempt = |index: usize| arms[index].attempt();
     if has_default {
-        try_one(arms.len(), first, |index| arms[index].attempt());
+        circle.try_one(attempt);
         return Ok(());
     }
-    let deadline = arms.iter().map(|arm| arm.deadline()).min().unwrap_or(NEVER);
+    let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
     let reason = Reason::new(&"select!");
-    let attempt = |index: usize| arms[index].attempt();
-    do_one(cx, arms.len(), first, deadline, reason, |index| arms[index], attempt).map(|_| ())
+    // Whatever the arms have been given and did not take they pass on when they end.
+    match circle.do_one(cx, deadlines, reason, |index| arms[index], attempt) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Cancelled),
+    }
 }
 
 /// Waits for the first of several operations, does that one and no other, and goes on with its arm.
@@ -85,15 +90,22 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 ///     default => body,             // optional: if none can be done at once
 /// })
 /// ```
-/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`) or
-/// a trigger (`trigger.waiting()`). The pattern gets what the operation results in, and has to match whatever that is. The
-/// value of the whole is `Ok` with that of the body, or [`Cancelled`].
+/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`), a
+/// trigger (`trigger.waiting()`), or something of [`sync`](crate::sync) (`mutex.locking()`, `semaphore.acquiring(n)`,
+/// `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern gets what the operation results in, and has to
+/// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled).
 ///
 /// If several operations can be done at once, any of them is. `select!(biased cx, { .. })` takes the first in the order in which
 /// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
 /// in it mean what they mean around the macro. Values that were to be sent by other arms are dropped, unless they are lent.
 ///
 /// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
+///
+/// # Async code
+/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is that of
+/// the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not done then is not
+/// done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those who have a `cx`, and does
+/// not compile there.
 ///
 /// ```
 /// use anabranch::{channel, select};
@@ -123,6 +135,12 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 /// When the wait was cancelled.
 #[macro_export]
 macro_rules! select {
+    (biased async, { $($arms:tt)* }) => {
+        $crate::__select!((async) (true) [] $($arms)*)
+    };
+    (async, { $($arms:tt)* }) => {
+        $crate::__select!((async) (false) [] $($arms)*)
+    };
     (biased $cx:expr, { $($arms:tt)* }) => {
         $crate::__select!(($cx) (true) [] $($arms)*)
     };
@@ -135,6 +153,13 @@ macro_rules! select {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select {
+    // `((((), a), b), c)`, as an expression and as a pattern.
+    (@arms $nested:tt) => { $nested };
+    (@arms $nested:tt $first:tt $($rest:tt)*) => {
+        $crate::__select!(@arms ($nested, $crate::channel::__select::Arm::new($first)) $($rest)*)
+    };
+    (@names $nested:tt) => { $nested };
+    (@names $nested:tt $first:tt $($rest:tt)*) => { $crate::__select!(@names ($nested, $first) $($rest)*) };
     ($cx:tt $biased:tt $parsed:tt default => $default:expr $(,)?) => {
         $crate::__select!(@whole $cx $biased true $parsed $default)
     };
@@ -152,6 +177,20 @@ macro_rules! __select {
     };
     ($cx:tt $biased:tt $parsed:tt) => {
         $crate::__select!(@whole $cx $biased false $parsed ::std::unreachable!("an arm was done"))
+    };
+    (@whole (async) ($biased:expr) $has_default:tt
+        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
+        match {
+            let arms = $crate::__select!(@arms () $($operation)*);
+            $crate::channel::__select::choose_async(arms, $biased, $has_default).await
+        } {
+            $crate::__select!(@names () $($arm)*) => $(if let ::std::option::Option::Some(done) = $arm {
+                let $pattern = done;
+                $body
+            } else)* {
+                $default
+            }
+        }
     };
     (@whole ($cx:expr) ($biased:expr) $has_default:tt
         [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {

@@ -1,21 +1,28 @@
 //! Waiting for the first of several operations.
 //!
-//! An operation is a place together with an attempt (see `operation`). To select is to attempt one after the other, and, if
+//! An operation is a place together with an attempt (see `wait::attempt`). To select is to attempt one after the other, and, if
 //! none succeeds, to wait at all their places at once, with one waiter, whose word says which of them ended the wait. That one
 //! is attempted first: it may have been given something. What another place was about to give goes to others, since the word
 //! was decided already.
 //!
+//! In async code the same is done by one future, which ends its wait when it is dropped. What was handed over by then is the
+//! operation's to pass on (see `wait::attempt`).
+//!
 //! Fair means: the attempts begin at a random operation, and go on in a circle.
 
-// `choose <- {arms, any_number}`.
+// `choose <- {arms <- future, any_number}`.
 mod any_number;
 mod arms;
 mod choose;
+mod future;
 
 pub use self::{any_number::Select, choose::Operation};
 
 /// What the expansion of [`select!`](crate::select) refers to.
 #[doc(hidden)]
 pub mod __select {
-    pub use super::arms::{Arm, choose};
+    pub use super::{
+        arms::{Arm, choose},
+        future::choose_async,
+    };
 }

@@ -3,16 +3,22 @@
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        operation::{Attempt, wait_async_for, wait_for},
         source::Source,
         stream::{Outlet, StreamWait},
     },
     time::NEVER,
-    wait::{Cx, cx::Reason, future::Handed, place::Place, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
 };
 use std::{
     cell::UnsafeCell,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
@@ -39,7 +45,7 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match wait_for(cx, &self.receiving(), NEVER, reason) {
+        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
         }
@@ -65,11 +71,7 @@ impl<T> Receiver<T> {
 
     fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
-        let operation = self.receiving();
-        match operation.attempt() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_for(cx, &operation, deadline, reason)??),
-        }
+        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
     /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
@@ -129,18 +131,32 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// As for [`recv_async`](Self::recv_async).
+    pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        into.push(self.recv_async().await?);
+        let before = into.len();
+        into.extend(self.drain().take(limit - 1));
+        Ok(into.len() - before + 1)
+    }
+
     /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the stream was closed, or a wait
     /// cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
     }
 
     /// All values that are there, without waiting.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.try_recv().ok())
+    pub fn drain(&mut self) -> impl FusedIterator<Item = T> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// The receive as an operation, for [`Select`](super::Select) and [`select!`](crate::select).
+    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
     }
@@ -207,11 +223,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
         // SAFETY: as above.
         unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
     }
-}
-
-/// The value stays in the stream.
-impl<T> Handed for Receiving<'_, T> {
-    fn pass_on(&self) {}
 }
 
 impl<T> fmt::Debug for Receiver<T> {

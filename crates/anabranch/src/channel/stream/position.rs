@@ -41,6 +41,7 @@ impl<T> Clone for Position<T> {
 impl<T> Copy for Position<T> {}
 
 /// Ends a wait whose address was taken out of a word.
+#[inline]
 pub(super) fn wake(found: Content) {
     // SAFETY: the caller's word.
     if let Some(wake) = unsafe { decide(found) } {

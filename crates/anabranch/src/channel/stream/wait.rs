@@ -37,12 +37,14 @@ pub(crate) struct StreamWait {
 }
 
 impl StreamWait {
+    #[inline]
     pub(crate) fn new() -> Self {
         Self { sleeper: Sleeper::new() }
     }
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register).
+    #[inline]
     pub(crate) unsafe fn register_inlet<T>(&self, inlet: &Inlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the sender waits for the end of FULL.
         unsafe { register(&inlet.at, FULL, &self.sleeper, waiter, ticket) }
@@ -50,6 +52,7 @@ impl StreamWait {
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    #[inline]
     pub(crate) unsafe fn unregister_inlet<T>(&self, inlet: &Inlet<T>, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { inlet.at.slot().word.unregister(FULL, &self.sleeper, has_decided) }
@@ -57,6 +60,7 @@ impl StreamWait {
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register).
+    #[inline]
     pub(crate) unsafe fn register_outlet<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
         unsafe { register(&outlet.at, EMPTY, &self.sleeper, waiter, ticket) }
@@ -64,6 +68,7 @@ impl StreamWait {
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    #[inline]
     pub(crate) unsafe fn unregister_outlet<T>(&self, outlet: &Outlet<T>, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { outlet.at.slot().word.unregister(EMPTY, &self.sleeper, has_decided) }

@@ -21,14 +21,16 @@ use crate::{
     pool::{
         fibers::{
             card::{Card, State},
-            jobs::Job,
+            job::Job,
             ready::{Inbox, Linked},
-            root::Root,
+            root::{Closing, Root},
         },
-        registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::sync::Ordering,
+    sys::{
+        sync::Ordering,
+        unwind::{catch_unwind, panicking},
+    },
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -40,10 +42,9 @@ use crate::{
 use std::{
     any::Any,
     cell::{Cell, UnsafeCell},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     ptr,
     sync::Arc,
-    thread,
 };
 
 /// See the [module](self).
@@ -57,9 +58,8 @@ pub(crate) struct Fiber {
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
     exit: Cell<*const Exit>,
-    job: Cell<Option<Arc<dyn Job>>>,
+    job: Cell<Option<Job>>,
     timer: Cell<Option<Key>>,
-    budget: Cell<u32>,
     guarded: UnsafeCell<Option<Guarded>>,
     /// To be cancelled when the pool ends.
     root: Root,
@@ -74,11 +74,10 @@ unsafe impl Send for Fiber {}
 unsafe impl Sync for Fiber {}
 
 static KIND: Kind = Kind {
-    // A fiber does not go on, let alone end, before it has been woken.
-    retain: |_| (),
     // SAFETY: the waiter of this kind is the first field of a `Fiber`, by `Fiber::new`; it was decided by the caller.
     wake: |waiter| unsafe { wake(waiter.cast()) },
-    release: |_| (),
+    // A fiber does not go on, let alone end, before it has been woken.
+    keep: None,
 };
 
 /// # Safety
@@ -115,7 +114,6 @@ impl Fiber {
             exit: Cell::new(ptr::null()),
             job: Cell::new(None),
             timer: Cell::new(None),
-            budget: Cell::new(0),
             guarded: UnsafeCell::new(None),
             root: Root::new(),
             locals: Locals::new(),
@@ -161,11 +159,11 @@ impl Fiber {
         unsafe { (*self.context.get()).take().map(Context::into_stack) }
     }
 
-    pub(crate) fn give(&self, job: Arc<dyn Job>) {
+    pub(crate) fn give(&self, job: Job) {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it suspends or is idle.
+    /// Runs the fiber until it suspends or is idle. It stays the current one of its worker until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
@@ -178,11 +176,16 @@ impl Fiber {
             home.counters.switches.add(1);
             home.fibers.local.set_current(self);
             overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
-            let left = (*self.context.get()).as_mut().expect("a fiber has a context").resume();
-            overflow::set_current(ptr::null());
-            home.fibers.local.set_current(ptr::null());
-            left
+            (*self.context.get()).as_mut().expect("a fiber has a context").resume()
         }
+    }
+
+    /// The worker is on its own stack, and will be for a while.
+    #[inline]
+    pub(crate) fn come_back(home: &Worker) {
+        home.fibers.local.set_current(ptr::null());
+        // SAFETY: there is nothing that has to stay valid.
+        unsafe { overflow::set_current(ptr::null()) };
     }
 
     // ---- the fiber ----
@@ -196,10 +199,13 @@ impl Fiber {
             while let Some(now) = job {
                 self.card.set(State::Running);
                 self.home().counters.fibers.add(1);
-                if let Some(name) = now.name() {
-                    self.set_name(name);
+                // SAFETY: a job is in one place at a time, and was taken from there to be run.
+                unsafe {
+                    if let Some(name) = now.name() {
+                        self.set_name(name);
+                    }
+                    now.run(self);
                 }
-                now.run(self);
                 self.end();
                 job = self.home().next_job_on_this_stack();
             }
@@ -235,20 +241,25 @@ impl Fiber {
 
     /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
-        self.root.set(scope);
-        if self.home().registry().is_some_and(Registry::closes_without) {
-            scope.cancel();
-        }
+        self.root.set(scope, self.closing());
     }
 
     /// The scope may end afterwards.
-    pub(crate) fn clear_root(&self, scope: &CancelScope) {
-        self.root.clear(scope);
+    pub(crate) fn clear_root(&self) {
+        self.root.clear(self.closing());
     }
 
-    /// Cancels the fiber if no parent will do it. For whoever closes the pool, from any thread.
-    pub(crate) fn cancel_root(&self) {
-        self.root.cancel();
+    fn closing(&self) -> &Closing {
+        &self.home().registry().expect("fibers run on the workers of a pool").closing
+    }
+
+    /// Cancels the fiber if no parent will do it.
+    ///
+    /// # Safety
+    /// As for [`Root::cancel`].
+    pub(crate) unsafe fn cancel_root(&self) {
+        // SAFETY: the caller's word.
+        unsafe { self.root.cancel() };
     }
 
     /// Tells the handler of overflows what this fiber, which runs, is called.
@@ -287,7 +298,7 @@ impl Fiber {
     /// thread, and is not inside another pool, where other fibers would find themselves too.
     #[inline]
     fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !thread::panicking()
+        ptr::eq(Worker::current(), self.home) && !panicking()
     }
 
     /// Waits without leaving the stack. The other fibers of this thread wait too.
@@ -342,22 +353,21 @@ unsafe impl Strand for Fiber {
             self.home().publish_all();
             return Worker::current().yield_slot();
         }
+        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        #[cfg(shuttle)]
+        crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
         self.switch();
         self.card.set(State::Running);
     }
 
-    fn is_unwinding(&self) -> bool {
-        thread::panicking()
+    fn shares_its_thread(&self) -> bool {
+        true
     }
 
     fn clock(&self) -> &Clock {
         self.home().clock()
-    }
-
-    fn budget(&self) -> &Cell<u32> {
-        &self.budget
     }
 
     fn set_name(&self, name: Arc<str>) {

@@ -7,6 +7,7 @@
 
 pub(crate) mod card;
 pub(crate) mod fiber;
+pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod limits;
 pub(crate) mod local;
@@ -20,13 +21,15 @@ use crate::{
     pool::{
         fibers::{
             fiber::Fiber,
-            jobs::{Job, Jobs, OLDEST_EVERY},
+            job::Job,
+            jobs::{Jobs, OLDEST_EVERY},
             limits::Limits,
             local::{Blocks, Local},
             ready::Inbox,
         },
         worker::Worker,
     },
+    sys::barrier::Fence,
     time::{Clock, NEVER},
     wait::{
         cx::Strand,
@@ -34,22 +37,23 @@ use crate::{
     },
 };
 use crossbeam_utils::CachePadded;
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{cell::Cell, time::Duration};
 
-/// How many fibers a worker goes on with before it looks at what else there is.
-const ROUND: u32 = 64;
+/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
+/// looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and then ought to happen
+/// there.
+const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// How many between two looks at the clock, while timers run.
-const CLOCK_EVERY: u32 = 16;
+/// How many rounds before the worker looks at what else there is.
+const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
-/// After so many that went on a new one begins, and after so many rounds one of those that wait elsewhere. What goes on may be
-/// waiting for it, by yielding.
-const NEW_EVERY: u32 = 16;
+/// After how many times as many it begins a fiber that waits elsewhere.
+const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
-    pub(crate) jobs: CachePadded<Jobs>,
+    pub(crate) jobs: CachePadded<Jobs<Job>>,
     /// Woken by other threads.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// The worker's own.
@@ -60,9 +64,9 @@ pub(crate) struct Fibers {
 }
 
 impl Fibers {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(fence: Fence) -> Self {
         Self {
-            jobs: CachePadded::new(Jobs::new()),
+            jobs: CachePadded::new(Jobs::new(fence)),
             inbox: CachePadded::new(Inbox::new()),
             local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
@@ -113,34 +117,44 @@ impl Worker {
     }
 
     /// Goes on with fibers for a while, and begins new ones, `first` before all others.
-    pub(crate) fn run_fibers(&self, first: Option<Arc<dyn Job>>) {
-        let local = &self.fibers.local;
+    pub(crate) fn run_fibers(&self, first: Option<Job>) {
         if let Some(job) = first {
             self.start_fiber(job);
         }
-        for round in 0..ROUND {
-            let looks_at_clock = round.is_multiple_of(CLOCK_EVERY) || !local.has_ready();
-            if looks_at_clock || !self.fibers.inbox.is_empty() {
-                self.collect_ready_fibers(looks_at_clock);
+        'rounds: for _ in 0..ROUNDS {
+            self.collect_ready_fibers(true);
+            for _ in 0..ROUND {
+                if let Some(fiber) = self.next_ready_fiber() {
+                    // SAFETY: ready, of this worker, and this is the worker's own stack.
+                    self.after(fiber, unsafe { (*fiber).resume() });
+                } else if let Some(job) = self.next_job() {
+                    self.start_fiber(job);
+                } else {
+                    break 'rounds;
+                }
             }
-            let is_turn_of_new = round % NEW_EVERY == NEW_EVERY - 1 && self.has_jobs();
-            if !is_turn_of_new && let Some(fiber) = local.take_ready() {
-                // SAFETY: ready, of this worker, and this is the worker's own stack.
-                self.after(fiber, unsafe { (*fiber).resume() });
-            } else if let Some(job) = self.next_job() {
+            if let Some(job) = self.next_job() {
                 self.start_fiber(job);
-            } else {
-                return;
             }
         }
+        Fiber::come_back(self);
+    }
+
+    #[inline]
+    fn next_ready_fiber(&self) -> Option<*const Fiber> {
+        let local = &self.fibers.local;
+        if !self.fibers.inbox.is_empty() || !local.has_ready() {
+            self.collect_ready_fibers(!local.has_ready());
+        }
+        local.take_ready()
     }
 
     /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
     /// that nobody would come for while the fibers here always have something to do.
-    pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn find_job_elsewhere(&self) -> Option<Job> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
-        if !rounds.is_multiple_of(NEW_EVERY) {
+        if !rounds.is_multiple_of(ELSEWHERE_EVERY) {
             return None;
         }
         self.registry()?.workers().find_map(|worker| worker.rob_job(self, true))
@@ -155,26 +169,32 @@ impl Worker {
     ///
     /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer. So
     /// fibers are left alone where their worker will come to them, unless the thief `is_bold`.
-    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Arc<dyn Job>> {
+    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Job> {
         let is_worth_while = is_bold || !(self.is_own && self.status.is_active());
-        if is_worth_while && self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
+        if !is_worth_while || !self.has_jobs() {
+            return None;
+        }
+        // SAFETY: the thief is the caller's own seat.
+        unsafe { self.fibers.jobs.rob(&thief.fibers.jobs) }
     }
 
-    pub(crate) fn next_job(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn next_job(&self) -> Option<Job> {
         if !self.has_jobs() {
             return None;
         }
         let ticks = self.fibers.ticks.get().wrapping_add(1);
         self.fibers.ticks.set(ticks);
-        if ticks.is_multiple_of(OLDEST_EVERY) { self.fibers.jobs.take_oldest() } else { self.fibers.jobs.take_newest() }
+        let jobs = &self.fibers.jobs;
+        // SAFETY: this thread holds the seat.
+        unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
     }
 
     /// For a fiber that has ended: what to run on the same stack, without a switch. `None`: others come first.
-    pub(crate) fn next_job_on_this_stack(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn next_job_on_this_stack(&self) -> Option<Job> {
         let has_others = self.fibers.local.has_ready()
             || !self.fibers.inbox.is_empty()
             || !self.inbox.is_empty()
-            || self.fibers.ticks.get().is_multiple_of(ROUND);
+            || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS);
         if has_others {
             return None;
         }
@@ -182,14 +202,15 @@ impl Worker {
     }
 
     /// Runs a job on an idle stack. Where there is none to be had it goes back into the queue.
-    fn start_fiber(&self, job: Arc<dyn Job>) {
+    fn start_fiber(&self, job: Job) {
         let (fibers, limits) = (&self.fibers, self.limits());
         let stack = limits.enter().and_then(|()| {
             let stack = fibers.local.take_idle(self, &fibers.blocks, || limits.stacks.clone());
             stack.inspect_err(|error| limits.refuse(error)).ok()
         });
         let Some(fiber) = stack else {
-            fibers.jobs.push(job);
+            // SAFETY: this thread holds the seat.
+            unsafe { fibers.jobs.push(job) };
             return;
         };
         fibers.local.set_live(fibers.local.live() + 1);
@@ -213,19 +234,24 @@ impl Worker {
     }
 
     /// The thread has come back from a fiber's stack.
+    #[inline]
     fn after(&self, fiber: *const Fiber, left: Left) {
         if left == Left::Idle {
-            self.fibers.local.set_live(self.fibers.local.live() - 1);
-            self.fibers.local.keep_idle(fiber);
-            let limits = self.limits();
-            let was_full = limits.leave();
-            if let Some(registry) = self.registry() {
-                if was_full {
-                    registry.stir();
-                }
-                if limits.is_empty() {
-                    registry.note_last_fiber();
-                }
+            self.put_away(fiber);
+        }
+    }
+
+    fn put_away(&self, fiber: *const Fiber) {
+        self.fibers.local.set_live(self.fibers.local.live() - 1);
+        self.fibers.local.keep_idle(fiber);
+        let limits = self.limits();
+        let was_full = limits.leave();
+        if let Some(registry) = self.registry() {
+            if was_full {
+                registry.stir();
+            }
+            if limits.is_empty() {
+                registry.note_last_fiber();
             }
         }
     }

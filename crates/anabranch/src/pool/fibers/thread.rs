@@ -16,29 +16,23 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{cell::Cell, marker::PhantomData, sync::Arc, thread};
+use std::{marker::PhantomData, sync::Arc, thread};
 
 /// How often a thread looks whether its wait is over before it parks.
-const LOOKS: usize = 200;
+const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 
 /// See the [module](self).
 pub(crate) struct ThreadStrand {
     shared: Arc<Parked>,
     /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its deadlines.
     clock: Clock,
-    budget: Cell<u32>,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
 
 impl ThreadStrand {
     /// For the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
-        Self {
-            shared: Parked::new(),
-            clock: Worker::current().clock().clone(),
-            budget: Cell::new(0),
-            _bound_to_its_thread: PhantomData,
-        }
+        Self { shared: Parked::new(), clock: Worker::current().clock().clone(), _bound_to_its_thread: PhantomData }
     }
 }
 
@@ -111,17 +105,12 @@ unsafe impl Strand for ThreadStrand {
         Worker::current().yield_slot();
     }
 
-    /// A thread may wait while it unwinds: nothing else runs on it.
-    fn is_unwinding(&self) -> bool {
+    fn shares_its_thread(&self) -> bool {
         false
     }
 
     fn clock(&self) -> &Clock {
         &self.clock
-    }
-
-    fn budget(&self) -> &Cell<u32> {
-        &self.budget
     }
 
     /// Threads have names of their own.

@@ -1,0 +1,61 @@
+//! Messages side by side: `cargo bench -p anabranch-bench --bench messages -- --help`.
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("this bench reads /proc and runs on Linux only");
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    linux::main()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::process::ExitCode;
+    use std::time::Duration;
+
+    use anabranch_bench::machine::Versions;
+    use anabranch_bench::messages::peers;
+    use anabranch_bench::messages::workloads::{ACROSS, ALL, Settings};
+    use anabranch_bench::options::{self, Bench};
+    use clap::Parser;
+
+    /// Measures channels side by side on this machine: between fibers, tasks and threads.
+    #[derive(Parser)]
+    #[command(after_help = options::help(&ALL))]
+    struct Options {
+        #[command(flatten)]
+        common: options::Options,
+        /// Peers to compare, separated by commas; a name may end in * [default: all]
+        #[arg(long, value_delimiter = ',', value_name = "PEER")]
+        peers: Vec<String>,
+        /// How long a sample takes, about, in milliseconds [default: 40, or 10 with --quick]
+        #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        budget: Option<u64>,
+    }
+
+    pub fn main() -> ExitCode {
+        let options = Options::parse();
+        let peers = match peers::chosen(&options.peers) {
+            Ok(peers) => peers,
+            Err(message) => {
+                eprintln!("{message}");
+                return ExitCode::from(2);
+            }
+        };
+        let budget = options.budget.unwrap_or(if options.common.quick { 10 } else { 40 });
+        options.common.run(Bench {
+            workloads: &ALL,
+            settings: Settings { budget: Duration::from_millis(budget) },
+            peers,
+            threads: &[2],
+            versions: Versions::of_messages(),
+            legend: "-u: unbounded, -b: room for 128;\n\
+                     -tokio: its pool of threads, -current: its current thread, -threads: threads of the system.\n\
+                     /base: median of the ratios to the first of ours in the same round; CPU/b: the same for CPU time.",
+            across: &ACROSS,
+            nanoseconds_a_step: None,
+        })
+    }
+}

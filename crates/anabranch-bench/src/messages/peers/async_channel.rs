@@ -1,0 +1,61 @@
+//! async-channel, between tasks. Many of its receivers are selected from by `SelectAll` of futures-util.
+
+use async_channel::{Receiver, Sender, bounded, unbounded};
+use futures_util::StreamExt;
+use futures_util::stream::SelectAll;
+
+use super::ROOM;
+use crate::messages::tasks::{Channel, Selection, Shared};
+
+/// A channel that is bounded, or not.
+pub struct AsyncChannel<const BOUNDED: bool>;
+
+impl<const BOUNDED: bool> Channel for AsyncChannel<BOUNDED> {
+    type Sender = Sender<u64>;
+    type Receiver = Receiver<u64>;
+
+    fn new() -> (Sender<u64>, Receiver<u64>) {
+        if BOUNDED { bounded(ROOM) } else { unbounded() }
+    }
+
+    async fn send(sender: &mut Sender<u64>, value: u64) {
+        sender.send(value).await.expect("the receiver is there");
+    }
+
+    async fn recv(receiver: &mut Receiver<u64>) -> Option<u64> {
+        receiver.recv().await.ok()
+    }
+}
+
+impl<const BOUNDED: bool> Shared for AsyncChannel<BOUNDED> {
+    fn share(sender: &Sender<u64>) -> Sender<u64> {
+        sender.clone()
+    }
+}
+
+/// `SelectAll` over receivers, which are streams.
+pub struct Selecting;
+
+impl Selection for Selecting {
+    type Sender = Sender<u64>;
+    // A receiver may not be moved while it is polled.
+    type Receivers = SelectAll<std::pin::Pin<Box<Receiver<u64>>>>;
+
+    fn new(count: usize) -> (Vec<Sender<u64>>, Self::Receivers) {
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| unbounded()).unzip();
+        (senders, receivers.into_iter().map(Box::pin).collect())
+    }
+
+    async fn send(sender: &mut Sender<u64>, value: u64) {
+        sender.send(value).await.expect("the receiver is there");
+    }
+
+    async fn sum(receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut() + Send) -> u64 {
+        let mut sum = 0;
+        for _ in 0..messages {
+            sum += receivers.next().await.expect("there are messages left");
+            took();
+        }
+        sum
+    }
+}

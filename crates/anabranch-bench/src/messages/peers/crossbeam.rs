@@ -1,0 +1,70 @@
+//! crossbeam-channel, between threads.
+
+use crossbeam_channel::{Receiver, Select, Sender, bounded, unbounded};
+
+use super::ROOM;
+use crate::messages::strands::{Channel, Selection, Shared, Threads};
+
+/// A channel that is bounded, or not.
+pub struct Crossbeam<const BOUNDED: bool>;
+
+impl<const BOUNDED: bool> Channel<Threads> for Crossbeam<BOUNDED> {
+    type Sender = Sender<u64>;
+    type Receiver = Receiver<u64>;
+
+    fn new() -> (Sender<u64>, Receiver<u64>) {
+        if BOUNDED { bounded(ROOM) } else { unbounded() }
+    }
+
+    fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
+        sender.send(value).expect("the receiver is there");
+    }
+
+    fn recv(_: &(), receiver: &mut Receiver<u64>) -> Option<u64> {
+        receiver.recv().ok()
+    }
+}
+
+impl<const BOUNDED: bool> Shared<Threads> for Crossbeam<BOUNDED> {
+    fn share(sender: &Sender<u64>) -> Sender<u64> {
+        sender.clone()
+    }
+}
+
+/// `Select`, made once and used again and again.
+pub struct Selecting;
+
+impl Selection<Threads> for Selecting {
+    type Sender = Sender<u64>;
+    type Receivers = Vec<Receiver<u64>>;
+    type Answers = Crossbeam<false>;
+
+    fn new(count: usize) -> (Vec<Sender<u64>>, Vec<Receiver<u64>>) {
+        (0..count).map(|_| unbounded()).unzip()
+    }
+
+    fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
+        sender.send(value).expect("the receiver is there");
+    }
+
+    fn sum(_: &(), receivers: &mut Vec<Receiver<u64>>, messages: u64, mut took: impl FnMut()) -> u64 {
+        let mut select = Select::new();
+        for receiver in &*receivers {
+            select.recv(receiver);
+        }
+        let (mut sum, mut left) = (0, messages);
+        while left > 0 {
+            let operation = select.select();
+            let index = operation.index();
+            match operation.recv(&receivers[index]) {
+                Ok(value) => {
+                    sum += value;
+                    left -= 1;
+                    took();
+                }
+                Err(_) => select.remove(index),
+            }
+        }
+        sum
+    }
+}

@@ -1,0 +1,462 @@
+//! The libraries that are compared, one a file, and what each of them is used between.
+
+pub mod anabranch;
+pub mod async_channel;
+pub mod crossbeam;
+pub mod crossfire;
+pub mod flume;
+pub mod kanal;
+pub mod may;
+pub mod std;
+pub mod tokio;
+
+use ::std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::strands::{Channel, Selection, Shared, Strands, Threads};
+use super::tasks;
+use super::workloads::{Job, On, SelectJob, SharedJob, measured, measured_tasks};
+use crate::bench::Peers;
+use crate::sample::Sample;
+use anabranch::{Fibers, Guests};
+use may::Coroutines;
+
+/// For how many messages bounded channels have room.
+pub const ROOM: usize = 128;
+
+/// A kind of channel, or a way to select among channels, of a library. `U` is unbounded, `B` has room for [`ROOM`] messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// `spsc::unbounded`; for many senders `unbounded`.
+    AnabranchU,
+    /// `spsc::bounded`; for many senders `bounded`.
+    AnabranchB,
+    /// `unbounded` between two.
+    AnabranchMpmcU,
+    /// `bounded` between two.
+    AnabranchMpmcB,
+    /// The sender of `spsc::unbounded` behind a mutex.
+    AnabranchLocked,
+    /// `ReceiverSet`.
+    AnabranchSet,
+    /// `Select`.
+    AnabranchSelect,
+    /// `spsc`.
+    May,
+    /// `mpsc`.
+    MayMpsc,
+    /// `mpmc`.
+    MayMpmc,
+    /// `cqueue`.
+    MayCqueue,
+    /// kanal.
+    KanalU,
+    /// kanal.
+    KanalB,
+    /// crossfire's `spsc` or `mpsc`.
+    CrossfireU,
+    /// crossfire's `spsc` or `mpsc`.
+    CrossfireB,
+    /// crossfire's `Multiplex`.
+    CrossfireMultiplex,
+    /// crossfire's streams and `SelectAll`.
+    CrossfireAll,
+    /// tokio's `mpsc`.
+    TokioU,
+    /// tokio's `mpsc`.
+    TokioB,
+    /// `StreamMap`.
+    TokioMap,
+    /// tokio-stream's streams and `SelectAll`.
+    TokioAll,
+    /// flume.
+    FlumeU,
+    /// flume.
+    FlumeB,
+    /// async-channel.
+    AsyncChannelU,
+    /// async-channel.
+    AsyncChannelB,
+    /// async-channel's receivers and `SelectAll`.
+    AsyncChannelAll,
+    /// std's `mpsc`.
+    StdU,
+    /// std's `mpsc`.
+    StdB,
+    /// crossbeam-channel.
+    CrossbeamU,
+    /// crossbeam-channel.
+    CrossbeamB,
+    /// crossbeam-channel's `Select`.
+    CrossbeamSelect,
+}
+
+use Library::{
+    AnabranchB, AnabranchLocked, AnabranchMpmcB, AnabranchMpmcU, AnabranchSelect, AnabranchSet, AnabranchU,
+    AsyncChannelAll, AsyncChannelB, AsyncChannelU, CrossbeamB, CrossbeamSelect, CrossbeamU, CrossfireAll, CrossfireB,
+    CrossfireMultiplex, CrossfireU, FlumeB, FlumeU, KanalB, KanalU, May, MayCqueue, MayMpmc, MayMpsc, StdB, StdU,
+    TokioAll, TokioB, TokioMap, TokioU,
+};
+
+/// A line of the comparison: a kind of channel, and between what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    library: Library,
+    on: On,
+}
+
+const fn kind(library: Library, on: On) -> Kind {
+    Kind { library, on }
+}
+
+impl Kind {
+    /// The channel, or the way to select.
+    pub fn library(self) -> Library {
+        self.library
+    }
+
+    /// Between what.
+    pub fn on(self) -> On {
+        self.on
+    }
+
+    /// Whether it connects one sender and one receiver.
+    pub fn is_link(self) -> bool {
+        !self.is_selection() && !matches!(self.library, AnabranchLocked | MayMpmc)
+    }
+
+    /// Whether it has many senders.
+    pub fn is_shared(self) -> bool {
+        !self.is_selection() && !matches!(self.library, May | AnabranchMpmcU | AnabranchMpmcB)
+    }
+
+    /// Whether it selects among channels.
+    pub fn is_selection(self) -> bool {
+        matches!(
+            self.library,
+            AnabranchSet
+                | AnabranchSelect
+                | MayCqueue
+                | CrossfireMultiplex
+                | CrossfireAll
+                | TokioMap
+                | TokioAll
+                | AsyncChannelAll
+                | CrossbeamSelect
+        )
+    }
+
+    fn name(self) -> &'static str {
+        match self.library {
+            AnabranchU => "anabranch-u",
+            AnabranchB => "anabranch-b",
+            AnabranchMpmcU => "anabranch-mpmc-u",
+            AnabranchMpmcB => "anabranch-mpmc-b",
+            AnabranchLocked => "anabranch-locked",
+            AnabranchSet => "anabranch-set",
+            AnabranchSelect => "anabranch-select",
+            May => "may-spsc",
+            MayMpsc => "may-mpsc",
+            MayMpmc => "may-mpmc",
+            MayCqueue => "may-cqueue",
+            KanalU => "kanal-u",
+            KanalB => "kanal-b",
+            CrossfireU => "crossfire-u",
+            CrossfireB => "crossfire-b",
+            CrossfireMultiplex => "crossfire-multiplex",
+            CrossfireAll => "crossfire-all",
+            TokioU => "tokio-u",
+            TokioB => "tokio-b",
+            TokioMap => "tokio-map",
+            TokioAll => "tokio-all",
+            FlumeU => "flume-u",
+            FlumeB => "flume-b",
+            AsyncChannelU => "async-channel-u",
+            AsyncChannelB => "async-channel-b",
+            AsyncChannelAll => "async-channel-all",
+            StdU => "std-u",
+            StdB => "std-b",
+            CrossbeamU => "crossbeam-u",
+            CrossbeamB => "crossbeam-b",
+            CrossbeamSelect => "crossbeam-select",
+        }
+    }
+
+    /// Takes a sample of a job over links of one sender and one receiver.
+    pub fn links(self, job: &impl Job, workers: usize) -> Sample {
+        match (self.library, self.on) {
+            (AnabranchU, On::Threads) => links::<Guests, anabranch::Spsc<false>>(job, workers),
+            (AnabranchB, On::Threads) => links::<Guests, anabranch::Spsc<true>>(job, workers),
+            (AnabranchMpmcU, On::Threads) => links::<Guests, anabranch::Mpmc<false>>(job, workers),
+            (AnabranchMpmcB, On::Threads) => links::<Guests, anabranch::Mpmc<true>>(job, workers),
+            (AnabranchU, _) => links::<Fibers, anabranch::Spsc<false>>(job, workers),
+            (AnabranchB, _) => links::<Fibers, anabranch::Spsc<true>>(job, workers),
+            (AnabranchMpmcU, _) => links::<Fibers, anabranch::Mpmc<false>>(job, workers),
+            (AnabranchMpmcB, _) => links::<Fibers, anabranch::Mpmc<true>>(job, workers),
+            (May, _) => links::<Coroutines, may::Spsc>(job, workers),
+            (MayMpsc, _) => links::<Coroutines, may::Mpsc>(job, workers),
+            (StdU, _) => links::<Threads, std::Unbounded>(job, workers),
+            (StdB, _) => links::<Threads, std::Bounded>(job, workers),
+            (CrossbeamU, _) => links::<Threads, crossbeam::Crossbeam<false>>(job, workers),
+            (CrossbeamB, _) => links::<Threads, crossbeam::Crossbeam<true>>(job, workers),
+            (KanalU, On::Threads) => links::<Threads, kanal::Kanal<false>>(job, workers),
+            (KanalB, On::Threads) => links::<Threads, kanal::Kanal<true>>(job, workers),
+            (CrossfireU, On::Threads) => links::<Threads, crossfire::Unbounded>(job, workers),
+            (CrossfireB, On::Threads) => links::<Threads, crossfire::Bounded>(job, workers),
+            (FlumeU, On::Threads) => links::<Threads, flume::Flume<false>>(job, workers),
+            (FlumeB, On::Threads) => links::<Threads, flume::Flume<true>>(job, workers),
+            (KanalU, on) => task_links::<kanal::Kanal<false>>(job, on, workers),
+            (KanalB, on) => task_links::<kanal::Kanal<true>>(job, on, workers),
+            (CrossfireU, on) => task_links::<crossfire::Unbounded>(job, on, workers),
+            (CrossfireB, on) => task_links::<crossfire::Bounded>(job, on, workers),
+            (TokioU, on) => task_links::<tokio::Unbounded>(job, on, workers),
+            (TokioB, on) => task_links::<tokio::Bounded>(job, on, workers),
+            (FlumeU, on) => task_links::<flume::Flume<false>>(job, on, workers),
+            (FlumeB, on) => task_links::<flume::Flume<true>>(job, on, workers),
+            (AsyncChannelU, on) => task_links::<async_channel::AsyncChannel<false>>(job, on, workers),
+            (AsyncChannelB, on) => task_links::<async_channel::AsyncChannel<true>>(job, on, workers),
+            _ => panic!("{self} is no link between two"),
+        }
+    }
+
+    /// Takes a sample of a job over channels with many senders.
+    pub fn shared(self, job: &impl SharedJob, workers: usize) -> Sample {
+        match (self.library, self.on) {
+            (AnabranchU, On::Threads) => shared::<Guests, anabranch::Mpmc<false>>(job, workers),
+            (AnabranchB, On::Threads) => shared::<Guests, anabranch::Mpmc<true>>(job, workers),
+            (AnabranchU, _) => shared::<Fibers, anabranch::Mpmc<false>>(job, workers),
+            (AnabranchB, _) => shared::<Fibers, anabranch::Mpmc<true>>(job, workers),
+            (AnabranchLocked, _) => shared::<Fibers, anabranch::Locked>(job, workers),
+            (MayMpsc, _) => shared::<Coroutines, may::Mpsc>(job, workers),
+            (MayMpmc, _) => shared::<Coroutines, may::Mpmc>(job, workers),
+            (StdU, _) => shared::<Threads, std::Unbounded>(job, workers),
+            (StdB, _) => shared::<Threads, std::Bounded>(job, workers),
+            (CrossbeamU, _) => shared::<Threads, crossbeam::Crossbeam<false>>(job, workers),
+            (CrossbeamB, _) => shared::<Threads, crossbeam::Crossbeam<true>>(job, workers),
+            (KanalU, On::Threads) => shared::<Threads, kanal::Kanal<false>>(job, workers),
+            (KanalB, On::Threads) => shared::<Threads, kanal::Kanal<true>>(job, workers),
+            (CrossfireU, On::Threads) => shared::<Threads, crossfire::SharedUnbounded>(job, workers),
+            (CrossfireB, On::Threads) => shared::<Threads, crossfire::SharedBounded>(job, workers),
+            (FlumeU, On::Threads) => shared::<Threads, flume::Flume<false>>(job, workers),
+            (FlumeB, On::Threads) => shared::<Threads, flume::Flume<true>>(job, workers),
+            (KanalU, on) => task_shared::<kanal::Kanal<false>>(job, on, workers),
+            (KanalB, on) => task_shared::<kanal::Kanal<true>>(job, on, workers),
+            (CrossfireU, on) => task_shared::<crossfire::SharedUnbounded>(job, on, workers),
+            (CrossfireB, on) => task_shared::<crossfire::SharedBounded>(job, on, workers),
+            (TokioU, on) => task_shared::<tokio::Unbounded>(job, on, workers),
+            (TokioB, on) => task_shared::<tokio::Bounded>(job, on, workers),
+            (FlumeU, on) => task_shared::<flume::Flume<false>>(job, on, workers),
+            (FlumeB, on) => task_shared::<flume::Flume<true>>(job, on, workers),
+            (AsyncChannelU, on) => task_shared::<async_channel::AsyncChannel<false>>(job, on, workers),
+            (AsyncChannelB, on) => task_shared::<async_channel::AsyncChannel<true>>(job, on, workers),
+            _ => panic!("{self} has one sender"),
+        }
+    }
+
+    /// Takes a sample of a job over many channels that are selected from.
+    pub fn selects(self, job: &impl SelectJob, workers: usize) -> Sample {
+        match (self.library, self.on) {
+            (AnabranchSet, _) => selects::<Fibers, anabranch::Set>(job, workers),
+            (AnabranchSelect, _) => selects::<Fibers, anabranch::Selecting>(job, workers),
+            (MayCqueue, _) => selects::<Coroutines, may::Queued>(job, workers),
+            (CrossfireMultiplex, _) => selects::<Threads, crossfire::Multiplexed>(job, workers),
+            (CrossbeamSelect, _) => selects::<Threads, crossbeam::Selecting>(job, workers),
+            (CrossfireAll, on) => task_selects::<crossfire::All>(job, on, workers),
+            (TokioMap, on) => task_selects::<tokio::Mapped>(job, on, workers),
+            (TokioAll, on) => task_selects::<tokio::All>(job, on, workers),
+            (AsyncChannelAll, on) => task_selects::<async_channel::Selecting>(job, on, workers),
+            _ => panic!("{self} does not select"),
+        }
+    }
+}
+
+fn links<S: Strands, C: Channel<S>>(job: &impl Job, workers: usize) -> Sample {
+    C::prepare();
+    let pool = S::pool(workers);
+    measured(|times| job.units(times), |times| job.expected(times), |times| job.strands::<S, C>(&pool, times))
+}
+
+fn task_links<C: tasks::Channel>(job: &impl Job, on: On, workers: usize) -> Sample {
+    C::prepare();
+    measured_tasks(
+        on,
+        workers,
+        |times| job.units(times),
+        |times| job.expected(times),
+        |runtime, times| job.tasks::<C>(runtime, times),
+    )
+}
+
+fn shared<S: Strands, C: Shared<S>>(job: &impl SharedJob, workers: usize) -> Sample {
+    C::prepare();
+    let pool = S::pool(workers);
+    measured(|times| job.units(times), |times| job.expected(times), |times| job.strands::<S, C>(&pool, times))
+}
+
+fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, workers: usize) -> Sample {
+    C::prepare();
+    measured_tasks(
+        on,
+        workers,
+        |times| job.units(times),
+        |times| job.expected(times),
+        |runtime, times| job.tasks::<C>(runtime, times),
+    )
+}
+
+fn selects<S: Strands, C: Selection<S>>(job: &impl SelectJob, workers: usize) -> Sample {
+    C::prepare();
+    let pool = S::pool(workers);
+    measured(|times| job.units(times), |times| job.expected(times), |times| job.strands::<S, C>(&pool, times))
+}
+
+fn task_selects<C: tasks::Selection>(job: &impl SelectJob, on: On, workers: usize) -> Sample {
+    measured_tasks(
+        on,
+        workers,
+        |times| job.units(times),
+        |times| job.expected(times),
+        |runtime, times| job.tasks::<C>(runtime, times),
+    )
+}
+
+impl Peers for Kind {
+    const ALL: &'static [Kind] = &[
+        kind(AnabranchU, On::Fibers),
+        kind(AnabranchB, On::Fibers),
+        kind(AnabranchMpmcU, On::Fibers),
+        kind(AnabranchMpmcB, On::Fibers),
+        kind(AnabranchLocked, On::Fibers),
+        kind(AnabranchSet, On::Fibers),
+        kind(AnabranchSelect, On::Fibers),
+        kind(May, On::Fibers),
+        kind(MayMpsc, On::Fibers),
+        kind(MayMpmc, On::Fibers),
+        kind(MayCqueue, On::Fibers),
+        kind(KanalU, On::Tokio),
+        kind(KanalB, On::Tokio),
+        kind(CrossfireU, On::Tokio),
+        kind(CrossfireB, On::Tokio),
+        kind(CrossfireAll, On::Tokio),
+        kind(TokioU, On::Tokio),
+        kind(TokioB, On::Tokio),
+        kind(TokioMap, On::Tokio),
+        kind(TokioAll, On::Tokio),
+        kind(FlumeU, On::Tokio),
+        kind(FlumeB, On::Tokio),
+        kind(AsyncChannelU, On::Tokio),
+        kind(AsyncChannelB, On::Tokio),
+        kind(AsyncChannelAll, On::Tokio),
+        kind(KanalU, On::Current),
+        kind(KanalB, On::Current),
+        kind(CrossfireU, On::Current),
+        kind(CrossfireB, On::Current),
+        kind(CrossfireAll, On::Current),
+        kind(TokioU, On::Current),
+        kind(TokioB, On::Current),
+        kind(TokioMap, On::Current),
+        kind(TokioAll, On::Current),
+        kind(FlumeU, On::Current),
+        kind(FlumeB, On::Current),
+        kind(AsyncChannelU, On::Current),
+        kind(AsyncChannelB, On::Current),
+        kind(AsyncChannelAll, On::Current),
+        kind(AnabranchU, On::Threads),
+        kind(AnabranchB, On::Threads),
+        kind(AnabranchMpmcU, On::Threads),
+        kind(AnabranchMpmcB, On::Threads),
+        kind(StdU, On::Threads),
+        kind(StdB, On::Threads),
+        kind(CrossbeamU, On::Threads),
+        kind(CrossbeamB, On::Threads),
+        kind(CrossbeamSelect, On::Threads),
+        kind(KanalU, On::Threads),
+        kind(KanalB, On::Threads),
+        kind(CrossfireU, On::Threads),
+        kind(CrossfireB, On::Threads),
+        kind(CrossfireMultiplex, On::Threads),
+        kind(FlumeU, On::Threads),
+        kind(FlumeB, On::Threads),
+    ];
+
+    const BASELINE: Kind = kind(AnabranchU, On::Fibers);
+
+    fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
+        match self.on {
+            // One in any case.
+            On::Current => vec![None],
+            // As many as the workload has strands, which the system spreads over all cores.
+            On::Threads => vec![None],
+            On::Fibers | On::Tokio => asked.iter().copied().map(Some).collect(),
+        }
+    }
+
+    fn threads_shown(self, threads: Option<usize>) -> String {
+        threads.map_or_else(|| "-".into(), |threads| threads.to_string())
+    }
+
+    fn is_ours(self) -> bool {
+        self.name().starts_with("anabranch")
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let on = match self.on {
+            On::Fibers => "",
+            On::Tokio => "-tokio",
+            On::Current => "-current",
+            On::Threads => "-threads",
+        };
+        f.pad(&format!("{}{on}", self.name()))
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The kinds whose name is one of these; a name may end in `*`.
+///
+/// # Errors
+/// If a name means none.
+pub fn chosen(names: &[String]) -> Result<Vec<Kind>, String> {
+    let mut kinds = Vec::new();
+    for name in names {
+        let before = kinds.len();
+        let matches = |kind: &&Kind| match name.strip_suffix('*') {
+            Some(start) => kind.to_string().starts_with(start),
+            None => kind.to_string() == *name,
+        };
+        kinds.extend(Kind::ALL.iter().filter(matches));
+        if kinds.len() == before {
+            return Err(format!("no peer is called `{name}`; there are {}", crate::bench::names::<Kind>()));
+        }
+    }
+    Ok(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_chosen_by_their_beginning() {
+        for kind in Kind::ALL {
+            assert_eq!(chosen(&[kind.to_string()]), Ok(vec![*kind]));
+        }
+        assert_eq!(chosen(&["may*".into()]).unwrap().len(), 4);
+        assert!(chosen(&["tokyo".into()]).unwrap_err().contains("tokio-u-current"));
+    }
+
+    #[test]
+    fn every_peer_is_of_some_use() {
+        for kind in Kind::ALL {
+            assert!(kind.is_link() || kind.is_shared() || kind.is_selection(), "{kind}");
+            assert!(!(kind.is_selection() && (kind.is_link() || kind.is_shared())), "{kind}");
+        }
+    }
+}

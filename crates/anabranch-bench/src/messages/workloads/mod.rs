@@ -1,0 +1,248 @@
+//! The workloads, one a file. Each checks in every sample that what was sent came out.
+//!
+//! How much is sent is found out first: the number of messages is raised until they take long enough, and then counts.
+
+pub mod memory;
+pub mod msgsend;
+pub mod ring;
+pub mod select;
+pub mod stream;
+pub mod token;
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+
+use super::peers::Kind;
+use super::strands::{Channel, Selection, Shared, Strands};
+use super::tasks;
+use crate::bench::{AnyWorkload, Threads};
+use crate::fibers::peers::Done;
+use crate::options::Listed;
+use crate::sample::Sample;
+
+/// What sends and receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Fibers, or the coroutines of may.
+    Fibers,
+    /// Tasks on tokio's pool of threads.
+    Tokio,
+    /// Tasks on tokio's calling thread.
+    Current,
+    /// Threads of the system.
+    Threads,
+}
+
+/// How large the workloads are.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How long a sample takes, about.
+    pub budget: Duration,
+}
+
+static BUDGET: OnceLock<Duration> = OnceLock::new();
+
+/// What is sent over links between two.
+pub trait Job {
+    /// How many units are reported where everybody does something so many `times`.
+    fn units(&self, times: u64) -> u64;
+
+    /// What has to come out.
+    fn expected(&self, times: u64) -> u64;
+
+    /// For strands that block.
+    fn strands<S: Strands, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+
+    /// For tasks.
+    fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done;
+}
+
+/// What is sent over channels with many senders; as [`Job`].
+pub trait SharedJob {
+    /// See [`Job::units`].
+    fn units(&self, times: u64) -> u64;
+
+    /// See [`Job::expected`].
+    fn expected(&self, times: u64) -> u64;
+
+    /// For strands that block.
+    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+
+    /// For tasks.
+    fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
+}
+
+/// What is sent over channels that one receiver selects from; as [`Job`].
+pub trait SelectJob {
+    /// See [`Job::units`].
+    fn units(&self, times: u64) -> u64;
+
+    /// See [`Job::expected`].
+    fn expected(&self, times: u64) -> u64;
+
+    /// For strands that block.
+    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+
+    /// For tasks.
+    fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done;
+}
+
+/// Takes a sample of a `body` that does something so many times.
+///
+/// # Panics
+/// If not all came out that went in.
+pub(super) fn measured(
+    units: impl Fn(u64) -> u64,
+    expected: impl Fn(u64) -> u64,
+    body: impl Fn(u64) -> Done,
+) -> Sample {
+    let budget = BUDGET.get().copied().unwrap_or(Duration::from_millis(1)).as_secs_f64();
+    let mut times = 1000u64.div_ceil(units(1)).max(4);
+    loop {
+        let done = body(times);
+        assert_eq!(done.answer, expected(times), "the sum of the messages");
+        // A first run that is long enough was short all the same, by its count: the next one meets warm caches.
+        if done.meter.wall >= 0.6 * budget {
+            return Sample::per_unit(done.meter, units(times) as f64, 1e-9);
+        }
+        let factor = (budget / done.meter.wall).clamp(1.5, 30.0);
+        times = (times as f64 * factor) as u64;
+    }
+}
+
+/// As [`measured`], with a runtime for tasks.
+pub(super) fn measured_tasks(
+    on: On,
+    workers: usize,
+    units: impl Fn(u64) -> u64,
+    expected: impl Fn(u64) -> u64,
+    body: impl Fn(&Runtime, u64) -> Done,
+) -> Sample {
+    let runtime = tasks::runtime((on == On::Tokio).then_some(workers));
+    measured(units, expected, |times| body(&runtime, times))
+}
+
+/// A workload.
+pub trait Workload {
+    /// What it does, in a few words.
+    fn title(&self) -> String;
+
+    /// The unit of [`Sample::value`].
+    fn unit(&self) -> &'static str;
+
+    /// Whether `kind` can take part.
+    fn suits(&self, kind: Kind) -> bool;
+
+    /// Whether `kind` is one of those that are to be beaten.
+    fn is_rival(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    /// How much of the time of the best rival would be good.
+    fn bar(&self) -> Option<f64> {
+        None
+    }
+
+    /// Takes one sample.
+    ///
+    /// # Panics
+    /// If not all came out that went in.
+    fn sample(&self, kind: Kind, workers: usize) -> Sample;
+}
+
+/// A workload, and how long it takes.
+struct Timed<W> {
+    workload: W,
+    budget: Duration,
+}
+
+impl<W: Workload> AnyWorkload<Kind> for Timed<W> {
+    fn title(&self) -> String {
+        self.workload.title()
+    }
+
+    fn unit(&self) -> &'static str {
+        self.workload.unit()
+    }
+
+    fn threads(&self) -> Threads {
+        Threads::Asked
+    }
+
+    fn rounds(&self, asked: usize) -> usize {
+        asked
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        self.workload.suits(kind)
+    }
+
+    fn is_rival(&self, kind: Kind) -> bool {
+        self.workload.is_rival(kind)
+    }
+
+    fn bar(&self) -> Option<f64> {
+        self.workload.bar()
+    }
+
+    fn sample_with(&self, kind: Kind, threads: usize) -> Sample {
+        BUDGET.get_or_init(|| self.budget);
+        self.workload.sample(kind, threads)
+    }
+}
+
+fn timed<W: Workload + 'static>(settings: &Settings, workload: W) -> Box<dyn AnyWorkload<Kind>> {
+    Box::new(Timed { workload, budget: settings.budget })
+}
+
+/// All workloads: the name on the command line, and how to build it.
+pub const ALL: [Listed<Kind, Settings>; 17] = [
+    ("msgsend-4", |settings| timed(settings, msgsend::Msgsend::new(4))),
+    ("msgsend-20", |settings| timed(settings, msgsend::Msgsend::new(20))),
+    ("msgsend-100", |settings| timed(settings, msgsend::Msgsend::new(100))),
+    ("ring-4", |settings| timed(settings, ring::Ring::new(4))),
+    ("ring-100", |settings| timed(settings, ring::Ring::new(100))),
+    ("ring-1000", |settings| timed(settings, ring::Ring::new(1000))),
+    ("thread-ring", |settings| timed(settings, token::Token::new(503))),
+    ("ping-pong", |settings| timed(settings, token::Token::new(2))),
+    ("stream", |settings| timed(settings, stream::Stream::Fibers)),
+    ("stream-threads", |settings| timed(settings, stream::Stream::Threads)),
+    ("select-4", |settings| timed(settings, select::Select::new(4))),
+    ("select-32", |settings| timed(settings, select::Select::new(32))),
+    ("select-256", |settings| timed(settings, select::Select::new(256))),
+    ("set-10", |settings| timed(settings, select::Select::set(10, 10))),
+    ("set-10-of-10000", |settings| timed(settings, select::Select::set(10_000, 10))),
+    ("set-10000", |settings| timed(settings, select::Select::set(10_000, 10_000))),
+    ("memory", |settings| timed(settings, memory::Memory)),
+];
+
+/// Which workload is to take at most how many times as long as which other one.
+pub const ACROSS: [(&str, &str, f64); 3] =
+    [("select-256", "select-4", 1.5), ("set-10-of-10000", "set-10", 1.5), ("set-10000", "set-10", 1.5)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Peers;
+
+    /// Everybody who takes part brings a sum that is right.
+    #[test]
+    fn everyone_does_everything() {
+        let settings = Settings { budget: Duration::from_millis(1) };
+        for (name, build) in &ALL {
+            let workload = build(&settings);
+            let mut took_part = 0;
+            for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
+                let sample = workload.sample_with(kind, 2);
+                // Other tests give back memory meanwhile, so that a channel may seem to take less than nothing here.
+                let is_possible = sample.value > 0.0 || *name == "memory";
+                assert!(sample.value.is_finite() && is_possible, "{name}, {kind}: {}", sample.value);
+                assert!(sample.wall > 0.0, "{name}: {kind} took no time");
+                took_part += 1;
+            }
+            assert!(took_part > 0, "{name}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Clients that all send to one server, which adds up what it gets and replies when the last of them has gone: the msgsend of
+//! 2012, after a comparison of Erlang and Scala.
+//!
+//! Either all clients have a sender of the same channel, or each has a channel of its own and the server selects among them,
+//! which is what the *port sets* of 2012 were for. The clock runs from before the first strand is begun until the reply is
+//! there.
+
+use tokio::runtime::Runtime;
+use tokio::task::spawn;
+
+use super::{SelectJob, SharedJob, Workload};
+use crate::fibers::peers::Done;
+use crate::messages::peers::Kind;
+use crate::messages::strands::{Selection, Shared, Strands};
+use crate::messages::tasks;
+use crate::sample::{Sample, Stopwatch};
+
+/// So many clients.
+#[derive(Clone, Copy)]
+pub struct Msgsend {
+    clients: u64,
+}
+
+impl Msgsend {
+    /// `clients` of them.
+    pub fn new(clients: u64) -> Msgsend {
+        Msgsend { clients }
+    }
+}
+
+impl SharedJob for Msgsend {
+    fn units(&self, times: u64) -> u64 {
+        self.clients * times
+    }
+
+    fn expected(&self, times: u64) -> u64 {
+        self.clients * (0..times).sum::<u64>()
+    }
+
+    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Msgsend { clients } = *self;
+        S::root(pool, move |cx| {
+            let watch = Stopwatch::start();
+            let (requests, mut request) = C::new();
+            let (mut replies, mut reply) = C::new();
+            S::spawn(move |cx| {
+                let mut sum = 0;
+                while let Some(value) = C::recv(cx, &mut request) {
+                    sum += value;
+                }
+                C::send(cx, &mut replies, sum);
+            });
+            for _ in 0..clients {
+                let mut requests = C::share(&requests);
+                S::spawn(move |cx| (0..times).for_each(|value| C::send(cx, &mut requests, value)));
+            }
+            drop(requests);
+            let sum = C::recv(cx, &mut reply).expect("the server replies");
+            Done::new(sum, watch.stop())
+        })
+    }
+
+    fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done {
+        let Msgsend { clients } = *self;
+        tasks::root(runtime, async move {
+            let watch = Stopwatch::start();
+            let (requests, mut request) = C::new();
+            let (mut replies, mut reply) = C::new();
+            spawn(async move {
+                let mut sum = 0;
+                while let Some(value) = C::recv(&mut request).await {
+                    sum += value;
+                }
+                C::send(&mut replies, sum).await;
+            });
+            for _ in 0..clients {
+                let mut requests = C::share(&requests);
+                spawn(async move {
+                    for value in 0..times {
+                        C::send(&mut requests, value).await;
+                    }
+                });
+            }
+            drop(requests);
+            let sum = C::recv(&mut reply).await.expect("the server replies");
+            Done::new(sum, watch.stop())
+        })
+    }
+}
+
+impl SelectJob for Msgsend {
+    fn units(&self, times: u64) -> u64 {
+        self.clients * times
+    }
+
+    fn expected(&self, times: u64) -> u64 {
+        self.clients * (0..times).sum::<u64>()
+    }
+
+    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Msgsend { clients } = *self;
+        S::root(pool, move |cx| {
+            let watch = Stopwatch::start();
+            let (requests, mut request) = C::new(clients as usize);
+            let server = S::spawn(move |cx| C::sum(cx, &mut request, clients * times, || ()));
+            for mut requests in requests {
+                S::spawn(move |cx| (0..times).for_each(|value| C::send(cx, &mut requests, value)));
+            }
+            let sum = S::join(cx, server);
+            Done::new(sum, watch.stop())
+        })
+    }
+
+    fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
+        let Msgsend { clients } = *self;
+        tasks::root(runtime, async move {
+            let watch = Stopwatch::start();
+            let (requests, mut request) = C::new(clients as usize);
+            let server = spawn(async move { C::sum(&mut request, clients * times, || ()).await });
+            for mut requests in requests {
+                spawn(async move {
+                    for value in 0..times {
+                        C::send(&mut requests, value).await;
+                    }
+                });
+            }
+            let sum = server.await.expect("no task panics");
+            Done::new(sum, watch.stop())
+        })
+    }
+}
+
+impl Workload for Msgsend {
+    fn title(&self) -> String {
+        format!("{} clients send to one server, which replies at the end", self.clients)
+    }
+
+    fn unit(&self) -> &'static str {
+        "ns/message"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind.is_shared() || kind.is_selection()
+    }
+
+    fn bar(&self) -> Option<f64> {
+        (self.clients == 4).then_some(0.6)
+    }
+
+    fn sample(&self, kind: Kind, workers: usize) -> Sample {
+        if kind.is_selection() { kind.selects(self, workers) } else { kind.shared(self, workers) }
+    }
+}

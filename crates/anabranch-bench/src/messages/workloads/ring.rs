@@ -1,0 +1,135 @@
+//! A ring of strands, each of which sends a message to the next and receives one from the one before, over and over: there
+//! are as many messages on the way as there are strands.
+//!
+//! The benchmark by which the first pipes were measured, in 2012. The clock starts when a first message, which everybody
+//! passes on when it has begun, is back.
+
+use tokio::runtime::Runtime;
+use tokio::task::spawn;
+
+use super::{Job, On, Workload};
+use crate::fibers::peers::Done;
+use crate::messages::peers::Kind;
+use crate::messages::strands::{self, Strands};
+use crate::messages::tasks;
+use crate::sample::{Sample, Stopwatch};
+
+/// So many strands.
+#[derive(Clone, Copy)]
+pub struct Ring {
+    strands: u64,
+}
+
+impl Ring {
+    /// A ring of `strands`.
+    pub fn new(strands: u64) -> Ring {
+        Ring { strands }
+    }
+}
+
+/// The strand number `own`. Returns its last value.
+fn strand<S: Strands, C: strands::Channel<S>>(
+    cx: &S::Cx<'_>,
+    own: u64,
+    times: u64,
+    next: &mut C::Sender,
+    before: &mut C::Receiver,
+) -> u64 {
+    let mut value = own;
+    for _ in 0..times {
+        C::send(cx, next, value);
+        value = strands::must_recv::<S, C>(cx, before) + 1;
+    }
+    value
+}
+
+async fn task<C: tasks::Channel>(own: u64, times: u64, next: &mut C::Sender, before: &mut C::Receiver) -> u64 {
+    let mut value = own;
+    for _ in 0..times {
+        C::send(next, value).await;
+        value = tasks::must_recv::<C>(before).await + 1;
+    }
+    value
+}
+
+impl Job for Ring {
+    fn units(&self, times: u64) -> u64 {
+        self.strands * times
+    }
+
+    /// Each value has gone as far as all others, and back to where the sum does not tell.
+    fn expected(&self, times: u64) -> u64 {
+        (0..self.strands).sum::<u64>() + self.strands * times
+    }
+
+    fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Ring { strands } = *self;
+        S::root(pool, move |cx| {
+            let (mut first, mut before) = C::new();
+            let mut others = Vec::new();
+            for own in 1..strands {
+                let (mut next, after) = C::new();
+                let mut before = std::mem::replace(&mut before, after);
+                others.push(S::spawn(move |cx| {
+                    let hello = strands::must_recv::<S, C>(cx, &mut before);
+                    C::send(cx, &mut next, hello);
+                    strand::<S, C>(cx, own, times, &mut next, &mut before)
+                }));
+            }
+            C::send(cx, &mut first, 0);
+            strands::must_recv::<S, C>(cx, &mut before);
+            let watch = Stopwatch::start();
+            let own = strand::<S, C>(cx, 0, times, &mut first, &mut before);
+            let sum = others.into_iter().map(|other| S::join(cx, other)).sum::<u64>();
+            Done::new(own + sum, watch.stop())
+        })
+    }
+
+    fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
+        let Ring { strands } = *self;
+        tasks::root(runtime, async move {
+            let (mut first, mut before) = C::new();
+            let mut others = Vec::new();
+            for own in 1..strands {
+                let (mut next, after) = C::new();
+                let mut before = std::mem::replace(&mut before, after);
+                others.push(spawn(async move {
+                    let hello = tasks::must_recv::<C>(&mut before).await;
+                    C::send(&mut next, hello).await;
+                    task::<C>(own, times, &mut next, &mut before).await
+                }));
+            }
+            C::send(&mut first, 0).await;
+            tasks::must_recv::<C>(&mut before).await;
+            let watch = Stopwatch::start();
+            let mut sum = task::<C>(0, times, &mut first, &mut before).await;
+            for other in others {
+                sum += other.await.expect("no task panics");
+            }
+            Done::new(sum, watch.stop())
+        })
+    }
+}
+
+impl Workload for Ring {
+    fn title(&self) -> String {
+        format!("a ring of {}, each of which sends to the next, all the time", self.strands)
+    }
+
+    fn unit(&self) -> &'static str {
+        "ns/message"
+    }
+
+    /// Threads take up to a microsecond for each, and more than that to be begun.
+    fn suits(&self, kind: Kind) -> bool {
+        kind.is_link() && (kind.on() != On::Threads || self.strands <= 100)
+    }
+
+    fn bar(&self) -> Option<f64> {
+        (self.strands == 100).then_some(0.7)
+    }
+
+    fn sample(&self, kind: Kind, workers: usize) -> Sample {
+        kind.links(self, workers)
+    }
+}

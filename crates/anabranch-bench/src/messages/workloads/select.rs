@@ -1,0 +1,160 @@
+//! One sender and many channels: each message goes through a channel drawn at random, and one receiver takes it from
+//! whichever has something.
+//!
+//! The sender may be no more than [`WINDOW`] messages ahead. Else everybody whose sends never wait would fill all channels
+//! first and empty them then, and nobody would have to look for the one that has something.
+
+use std::sync::Arc;
+
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+use tokio::task::spawn;
+
+use super::{On, SelectJob, Workload};
+use crate::fibers::peers::Done;
+use crate::messages::peers::{Kind, Library};
+use crate::messages::strands::{self, Channel, Selection, Strands};
+use crate::messages::tasks;
+use crate::sample::{Sample, Stopwatch};
+
+/// How many messages are on the way at most.
+pub const WINDOW: u64 = 128;
+
+/// How many of them the receiver allows at a time.
+const SHARE: u64 = WINDOW / 2;
+
+/// So many channels, some of which are used.
+#[derive(Clone, Copy)]
+pub struct Select {
+    channels: usize,
+    used: usize,
+    is_about_sets: bool,
+}
+
+impl Select {
+    /// With everybody who can select.
+    pub fn new(channels: usize) -> Select {
+        Select { channels, used: channels, is_about_sets: false }
+    }
+
+    /// With a `ReceiverSet` only, `used` of whose members are sent to, evenly spread.
+    pub fn set(channels: usize, used: usize) -> Select {
+        Select { channels, used, is_about_sets: true }
+    }
+}
+
+/// Says after which messages another share is due.
+fn every_share() -> impl FnMut() -> bool {
+    let mut count = 0u64;
+    move || {
+        count += 1;
+        count.is_multiple_of(SHARE)
+    }
+}
+
+/// Which channel is next.
+fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
+    let mut random = fastrand::Rng::with_seed(0xc4a2);
+    let each = channels / used;
+    move || random.usize(0..used) * each
+}
+
+impl SelectJob for Select {
+    fn units(&self, times: u64) -> u64 {
+        times
+    }
+
+    fn expected(&self, times: u64) -> u64 {
+        (0..times).sum()
+    }
+
+    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Select { channels, used, .. } = *self;
+        S::root(pool, move |cx| {
+            let (mut senders, mut receivers) = C::new(channels);
+            let (mut allowing, mut allowed) = C::Answers::new();
+            let watch = Stopwatch::start();
+            let sending = S::spawn(move |cx| {
+                let mut next = draw(channels, used);
+                for value in 0..times {
+                    if value >= WINDOW && value % SHARE == 0 {
+                        strands::must_recv::<S, C::Answers>(cx, &mut allowed);
+                    }
+                    C::send(cx, &mut senders[next()], value);
+                }
+                // The last answers are not waited for. To close thousands of channels is not what is measured.
+                (allowed, (!C::WAITS_FOR_THE_END).then_some(senders))
+            });
+            let mut is_share = every_share();
+            let sum = C::sum(cx, &mut receivers, times, || {
+                if is_share() {
+                    C::Answers::send(cx, &mut allowing, SHARE);
+                }
+            });
+            let senders = S::join(cx, sending);
+            let meter = watch.stop();
+            drop(senders);
+            Done::new(sum, meter)
+        })
+    }
+
+    fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
+        let Select { channels, used, .. } = *self;
+        tasks::root(runtime, async move {
+            let (mut senders, mut receivers) = C::new(channels);
+            let ahead = Arc::new(Semaphore::new(WINDOW as usize));
+            let allowed = Arc::clone(&ahead);
+            let watch = Stopwatch::start();
+            let sending = spawn(async move {
+                let mut next = draw(channels, used);
+                for value in 0..times {
+                    if value % SHARE == 0 {
+                        allowed.acquire_many(SHARE as u32).await.expect("it is not closed").forget();
+                    }
+                    C::send(&mut senders[next()], value).await;
+                }
+                senders
+            });
+            let mut is_share = every_share();
+            let sum = C::sum(&mut receivers, times, || {
+                if is_share() {
+                    ahead.add_permits(SHARE as usize);
+                }
+            })
+            .await;
+            let senders = sending.await.expect("no task panics");
+            let meter = watch.stop();
+            drop(senders);
+            Done::new(sum, meter)
+        })
+    }
+}
+
+impl Workload for Select {
+    fn title(&self) -> String {
+        let Select { channels, used, .. } = *self;
+        let which = if used == channels { format!("any of {channels}") } else { format!("{used} of {channels}") };
+        format!("one sends through {which} channels, {WINDOW} ahead at most, the other selects")
+    }
+
+    fn unit(&self) -> &'static str {
+        "ns/message"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind.is_selection() && (!self.is_about_sets || kind.library() == Library::AnabranchSet)
+    }
+
+    /// Threads are not what the bar is about.
+    fn is_rival(&self, kind: Kind) -> bool {
+        kind.on() != On::Threads
+    }
+
+    fn bar(&self) -> Option<f64> {
+        (!self.is_about_sets).then_some(0.5)
+    }
+
+    fn sample(&self, kind: Kind, workers: usize) -> Sample {
+        kind.selects(self, workers)
+    }
+}

@@ -1,0 +1,122 @@
+//! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two, who play ping-pong.
+//!
+//! Only one strand can run at a time, so this is what it costs to wake one and to switch to it. The first lap, in which all
+//! begin, is not counted.
+
+use tokio::runtime::Runtime;
+use tokio::task::spawn;
+
+use super::{Job, On, Workload};
+use crate::fibers::peers::Done;
+use crate::messages::peers::Kind;
+use crate::messages::strands::{self, Strands};
+use crate::messages::tasks;
+use crate::sample::{Sample, Stopwatch};
+
+/// So many strands.
+#[derive(Clone, Copy)]
+pub struct Token {
+    strands: u64,
+}
+
+impl Token {
+    /// A ring of `strands`.
+    pub fn new(strands: u64) -> Token {
+        Token { strands }
+    }
+}
+
+impl Job for Token {
+    /// Ping-pong is told by the round trip.
+    fn units(&self, times: u64) -> u64 {
+        if self.strands == 2 { times } else { self.strands * times }
+    }
+
+    /// Everybody adds one.
+    fn expected(&self, times: u64) -> u64 {
+        self.strands * times
+    }
+
+    fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Token { strands } = *self;
+        S::root(pool, move |cx| {
+            let (mut first, mut last) = C::new();
+            for _ in 1..strands {
+                let (mut next, after) = C::new();
+                let mut before = std::mem::replace(&mut last, after);
+                S::spawn(move |cx| {
+                    while let Some(value) = C::recv(cx, &mut before) {
+                        C::send(cx, &mut next, value + 1);
+                    }
+                });
+            }
+            C::send(cx, &mut first, 0);
+            strands::must_recv::<S, C>(cx, &mut last);
+            let watch = Stopwatch::start();
+            let mut token = 0;
+            for _ in 0..times {
+                C::send(cx, &mut first, token);
+                token = strands::must_recv::<S, C>(cx, &mut last) + 1;
+            }
+            let meter = watch.stop();
+            // The others end one after the other, so the last of them to go says that all have gone.
+            drop(first);
+            assert_eq!(C::recv(cx, &mut last), None, "nobody sends a second token");
+            Done::new(token, meter)
+        })
+    }
+
+    fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
+        let Token { strands } = *self;
+        tasks::root(runtime, async move {
+            let (mut first, mut last) = C::new();
+            for _ in 1..strands {
+                let (mut next, after) = C::new();
+                let mut before = std::mem::replace(&mut last, after);
+                spawn(async move {
+                    while let Some(value) = C::recv(&mut before).await {
+                        C::send(&mut next, value + 1).await;
+                    }
+                });
+            }
+            C::send(&mut first, 0).await;
+            tasks::must_recv::<C>(&mut last).await;
+            let watch = Stopwatch::start();
+            let mut token = 0;
+            for _ in 0..times {
+                C::send(&mut first, token).await;
+                token = tasks::must_recv::<C>(&mut last).await + 1;
+            }
+            let meter = watch.stop();
+            drop(first);
+            assert_eq!(C::recv(&mut last).await, None, "nobody sends a second token");
+            Done::new(token, meter)
+        })
+    }
+}
+
+impl Workload for Token {
+    fn title(&self) -> String {
+        match self.strands {
+            2 => "ping-pong between two".into(),
+            strands => format!("one message goes around a ring of {strands}"),
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.strands == 2 { "ns/round trip" } else { "ns/hop" }
+    }
+
+    /// Threads take microseconds for each.
+    fn suits(&self, kind: Kind) -> bool {
+        kind.is_link() && kind.on() != On::Threads
+    }
+
+    fn bar(&self) -> Option<f64> {
+        Some(if self.strands == 2 { 0.35 } else { 0.2 })
+    }
+
+    fn sample(&self, kind: Kind, workers: usize) -> Sample {
+        kind.links(self, workers)
+    }
+}

@@ -1,0 +1,128 @@
+//! How we fare against the best of those to be beaten.
+
+use std::fmt::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::bench::{Outcome, Peers, Variant};
+use crate::stats::{median, median_ratio};
+
+/// The best rival of a workload, and the ways to use our side beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict<K> {
+    /// Whose median is the lowest, whatever its threads.
+    pub best: Variant<K>,
+    /// That median.
+    pub median: f64,
+    /// How much of it would be good.
+    pub bar: Option<f64>,
+    /// Each of ours, and its value over that of the best in the same round; the median of that.
+    pub ours: Vec<(Variant<K>, f64)>,
+}
+
+impl<K: Peers> Outcome<K> {
+    /// Compares with the best rival. `None`: there is no rival, or none of ours.
+    pub fn verdict(&self) -> Option<Verdict<K>> {
+        let values = |series: &crate::bench::Series<K>| series.column(|sample| sample.value);
+        let medians = self.series.iter().filter(|series| series.is_rival).filter_map(|series| {
+            let values: Vec<f64> = values(series).into_iter().flatten().collect();
+            Some((series, median(&values)?))
+        });
+        let (best, value) = medians.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let ours = self.series.iter().filter(|series| series.variant.peer.is_ours());
+        let ratios = ours.filter_map(|series| Some((series.variant, median_ratio(&values(series), &values(best))?)));
+        let ours: Vec<_> = ratios.collect();
+        (!ours.is_empty()).then_some(Verdict { best: best.variant, median: value, bar: self.bar, ours })
+    }
+}
+
+impl<K: Peers> fmt::Display for Verdict<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |variant: Variant<K>| match variant.threads {
+            Some(threads) => format!("{} ({threads})", variant.peer),
+            None => variant.peer.to_string(),
+        };
+        let mut text = format!("best peer {} {:.1}", name(self.best), self.median);
+        if let Some(bar) = self.bar {
+            write!(text, ", bar {bar:.2}")?;
+        }
+        text.push(':');
+        for (variant, ratio) in &self.ours {
+            write!(text, " {} {ratio:.2}", name(*variant))?;
+            if self.bar.is_some_and(|bar| *ratio <= bar) {
+                text.push('*');
+            }
+        }
+        f.pad(&text)
+    }
+}
+
+/// How many times the first of two workloads takes what the second takes, for each of ours in both.
+pub fn across<K: Peers>(one: &Outcome<K>, other: &Outcome<K>) -> Vec<(Variant<K>, f64)> {
+    let ours = one.series.iter().filter(|series| series.variant.peer.is_ours());
+    ours.filter_map(|series| {
+        let same = other.series.iter().find(|same| same.variant == series.variant)?;
+        let value = |series: &crate::bench::Series<K>| {
+            median(&series.column(|sample| sample.value).into_iter().flatten().collect::<Vec<_>>())
+        };
+        Some((series.variant, value(series)? / value(same)?))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Series;
+    use crate::peers::Kind;
+    use crate::sample::{Meter, Sample};
+
+    fn outcome(bar: Option<f64>) -> Outcome<Kind> {
+        let series = |peer, values: &[f64], is_rival| Series {
+            variant: Variant { peer, threads: Some(2) },
+            samples: values
+                .iter()
+                .map(|wall| Some(Sample::per_unit(Meter { wall: *wall, cpu: 0.0 }, 1.0, 1.0)))
+                .collect(),
+            failure: None,
+            is_rival,
+        };
+        Outcome {
+            name: "test",
+            title: "a test".into(),
+            unit: "s",
+            rounds: 3,
+            bar,
+            series: vec![
+                series(Kind::Plain, &[1.0, 2.0, 1.0], false),
+                series(Kind::Rayon, &[2.0, 4.0, 2.0], true),
+                series(Kind::Chili, &[3.0, 3.0, 3.0], true),
+                // The fastest of all, but nobody to be beaten.
+                series(Kind::Forte, &[0.1, 0.1, 0.1], false),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_best_rival_is_the_measure() {
+        let verdict = outcome(Some(0.5)).verdict().unwrap();
+        assert_eq!((verdict.best.peer, verdict.median), (Kind::Rayon, 2.0));
+        assert_eq!(verdict.ours, [(Variant { peer: Kind::Plain, threads: Some(2) }, 0.5)]);
+        assert_eq!(verdict.to_string(), "best peer rayon (2) 2.0, bar 0.50: plain (2) 0.50*");
+    }
+
+    #[test]
+    fn without_a_rival_there_is_no_verdict() {
+        let mut outcome = outcome(None);
+        outcome.series.retain(|series| !series.is_rival);
+        assert!(outcome.verdict().is_none());
+    }
+
+    #[test]
+    fn workloads_are_compared_by_their_medians() {
+        let (one, mut other) = (outcome(None), outcome(None));
+        other.series[0].samples.reverse();
+        other.series[0].samples.truncate(1);
+        assert_eq!(across(&one, &other), [(Variant { peer: Kind::Plain, threads: Some(2) }, 1.0)]);
+    }
+}

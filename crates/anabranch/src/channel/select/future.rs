@@ -1,0 +1,100 @@
+//! `select!` in async code: the arms in one future.
+//!
+//! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are nested pairs,
+//! `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
+
+use super::{
+    arms::{AnyArm, Arm},
+    choose::{Circle, Operation, random_below},
+};
+use crate::wait::future::{AsyncTurn, poll_pause};
+use std::{
+    marker::PhantomPinned,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+/// Any number of arms.
+#[doc(hidden)]
+pub trait Arms {
+    const LEN: usize;
+    const IS_TIMED: bool;
+    /// What came of them, nested in the same way.
+    type Done;
+
+    fn arm(&self, index: usize) -> &dyn AnyArm;
+
+    fn take_done(&self) -> Self::Done;
+}
+
+impl Arms for () {
+    const LEN: usize = 0;
+    const IS_TIMED: bool = false;
+    type Done = ();
+
+    fn arm(&self, _: usize) -> &dyn AnyArm {
+        unreachable!("an index is below the number of arms")
+    }
+
+    fn take_done(&self) {}
+}
+
+impl<A: Arms, O: Operation> Arms for (A, Arm<O>) {
+    const LEN: usize = A::LEN + 1;
+    const IS_TIMED: bool = A::IS_TIMED || O::IS_TIMED;
+    type Done = (A::Done, Option<O::Done>);
+
+    #[inline]
+    fn arm(&self, index: usize) -> &dyn AnyArm {
+        if index == A::LEN { &self.1 } else { self.0.arm(index) }
+    }
+
+    fn take_done(&self) -> Self::Done {
+        (self.0.take_done(), self.1.take_done())
+    }
+}
+
+/// Does one of the operations; none if there is a default and none can be done at once.
+#[doc(hidden)]
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Choosing<A: Arms> {
+    arms: A,
+    turn: AsyncTurn,
+    circle: Circle,
+    has_default: bool,
+    _pinned: PhantomPinned,
+}
+
+#[doc(hidden)]
+pub fn choose_async<A: Arms>(arms: A, is_biased: bool, has_default: bool) -> Choosing<A> {
+    const { assert!(!A::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`: async code has `sleep_async`") };
+    let circle = Circle::new(A::LEN, if is_biased { 0 } else { random_below(A::LEN) });
+    Choosing { arms, turn: AsyncTurn::new(), circle, has_default, _pinned: PhantomPinned }
+}
+
+impl<A: Arms> Future for Choosing<A> {
+    type Output = A::Done;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<A::Done> {
+        // SAFETY: nothing is moved out but what the operations resulted in.
+        let this = unsafe { self.get_unchecked_mut() };
+        let arms = &this.arms;
+        let attempt = |index: usize| arms.arm(index).attempt();
+        if this.has_default {
+            ready!(poll_pause(context));
+            this.circle.try_one(attempt);
+            return Poll::Ready(arms.take_done());
+        }
+        // SAFETY: the arms are pinned with this future, whose end leaves.
+        let done = unsafe { this.circle.poll_one(&mut this.turn, |index| arms.arm(index), attempt, context) };
+        done.map(|_| arms.take_done())
+    }
+}
+
+impl<A: Arms> Drop for Choosing<A> {
+    fn drop(&mut self) {
+        let arms = &self.arms;
+        // SAFETY: those of `poll`.
+        unsafe { self.turn.leave(A::LEN, |index| arms.arm(index)) };
+    }
+}

@@ -1,0 +1,132 @@
+//! Time for async code.
+//!
+//! Timers are kept by the workers of a pool, for the fibers that are bound to them. So who has no fiber is given one, which sleeps
+//! in his place, and whose end is what he waits for.
+
+use crate::{
+    cx::{handle::Done, spawn::spawn_task},
+    pool::{Pool, registry::Registry, worker::Worker},
+    wait::{attempt::Attempt, future::AsyncWait, place::Place, waiter::Waiter},
+};
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+/// A sleep for async code. Made by [`sleep_async`] and [`Pool::sleep_async`].
+///
+/// It is a future, and an operation for [`select!`](crate::select).
+#[must_use = "a sleep that nobody waits for is dropped at once"]
+pub struct SleepAsync {
+    wait: AsyncWait<Done<()>>,
+}
+
+/// So long from now, for async code on whatever runtime, by the clock of the pool that the caller is in, or else of the default
+/// one.
+///
+/// It costs a fiber, which sleeps: code that has a [`Cx`](crate::Cx) does better with [`Cx::sleep`](crate::Cx::sleep), and in a
+/// selection with [`Cx::sleeping`](crate::Cx::sleeping); and a runtime that has timers of its own does better with these.
+/// When the pool is dropped the sleep is over.
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// use anabranch::{channel, select, sleep_async};
+/// use std::time::Duration;
+///
+/// let (_sender, receiver) = channel::unbounded::<u8>();
+/// let task = anabranch::spawn_async(async move {
+///     select!(async, {
+///         got = receiver.receiving() => got.ok(),
+///         () = sleep_async(Duration::from_millis(1)) => None,
+///     })
+/// });
+/// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), None);
+/// ```
+///
+/// A `Cx` keeps its own time, and cannot lend it to async code:
+/// ```compile_fail,E0080
+/// # use std::time::Duration;
+/// anabranch::run(|cx| {
+///     cx.block_on(async { anabranch::select!(async, { () = cx.sleeping(Duration::from_millis(1)) => () }) })
+/// });
+/// ```
+pub fn sleep_async(duration: Duration) -> SleepAsync {
+    match Worker::current().registry() {
+        Some(registry) => sleep_in(registry, duration),
+        None => Pool::default().sleep_async(duration),
+    }
+}
+
+fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
+    let end = registry.clock.now().checked_add(duration);
+    let fiber = spawn_task(registry, "sleep_async", move |cx| {
+        // It is over for whoever waits when it was cancelled, too: nobody does, or the pool ends.
+        _ = match end {
+            Some(end) => cx.sleep_until(end),
+            None => cx.sleep(duration),
+        };
+        Ok(())
+    });
+    SleepAsync { wait: AsyncWait::new(fiber.into_done()) }
+}
+
+impl Pool {
+    /// As [`sleep_async`], by the clock of this pool.
+    pub fn sleep_async(&self, duration: Duration) -> SleepAsync {
+        sleep_in(self.registry(), duration)
+    }
+}
+
+impl Future for SleepAsync {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // SAFETY: pinned with this.
+        let mut wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
+        while wait.place().attempt().is_none() {
+            if wait.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Attempt for SleepAsync {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.wait.place().attempt()
+    }
+}
+
+// SAFETY: that of `wait`.
+unsafe impl Place for SleepAsync {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.place().register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.place().unregister(has_decided) }
+    }
+}
+
+impl Drop for SleepAsync {
+    fn drop(&mut self) {
+        self.wait.place().cancel();
+    }
+}
+
+impl fmt::Debug for SleepAsync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_over = self.attempt().is_some();
+        f.debug_struct("SleepAsync").field("is_over", &is_over).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,21 @@
+//! How long a wait may take.
+
+use crate::wait::Cx;
+use std::time::{Duration, Instant};
+
+/// How long a wait may take.
+#[derive(Clone, Copy)]
+pub(super) enum Limit {
+    Until(Instant),
+    For(Duration),
+}
+
+impl Limit {
+    /// As a point in time by the clock of the pool.
+    pub(super) fn tick(self, cx: &Cx<'_>) -> u64 {
+        match self {
+            Self::Until(instant) => cx.strand.clock().tick_at(instant),
+            Self::For(duration) => cx.after(duration),
+        }
+    }
+}

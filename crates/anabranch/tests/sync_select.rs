@@ -1,0 +1,143 @@
+//! Locks, permits and events in selections: what is not chosen leaves its queue and takes nothing with it.
+
+mod common;
+#[path = "common/waits.rs"]
+mod waits;
+
+use anabranch::{
+    channel::{Select, unbounded},
+    select,
+    sync::{Event, Mutex, RwLock, Semaphore},
+};
+use common::{LONG, in_pools, pool, watchdog};
+use std::{sync::Arc, time::Duration};
+use waits::{Polled, until_waiting};
+
+#[test]
+fn each_can_be_chosen() {
+    watchdog(LONG, || {
+        let (mutex, lock, seats, event) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0), Event::new());
+        pool(1).run(|cx| {
+            let guards = (mutex.try_lock(), lock.try_write());
+            let choose = || {
+                select!(biased cx, {
+                    mut guard = mutex.locking() => { *guard += 1; "mutex" }
+                    mut guard = lock.writing() => { *guard += 1; "write" }
+                    guard = lock.reading() => { drop(guard); "read" }
+                    permit = seats.acquiring(2) => { permit.forget(); "permit" }
+                    () = event.waiting() => "event",
+                    default => "nothing",
+                })
+                .unwrap()
+            };
+            assert_eq!(choose(), "nothing");
+            seats.add(1);
+            assert_eq!(choose(), "nothing");
+            seats.add(1);
+            assert_eq!((choose(), seats.available()), ("permit", 0));
+            event.set();
+            assert_eq!(choose(), "event");
+            drop(guards.1);
+            assert_eq!(choose(), "write");
+            let reads = lock.try_read();
+            assert_eq!(choose(), "read");
+            drop((reads, guards.0));
+            assert_eq!(choose(), "mutex");
+        });
+        assert_eq!((mutex.into_inner(), lock.into_inner()), (1, 1));
+    });
+}
+
+/// One waits for a lock and for a message, and gets the message. The lock goes to who waits behind it.
+#[test]
+fn who_chooses_otherwise_leaves_the_queue() {
+    in_pools(|pool| {
+        let (mutex, seats) = (Arc::new(Mutex::new(())), Arc::new(Semaphore::new(0)));
+        let (sender, receiver) = unbounded();
+        let guard = mutex.try_lock().unwrap();
+        let first = pool.spawn({
+            let (mutex, seats) = (Arc::clone(&mutex), Arc::clone(&seats));
+            move |cx| {
+                select!(cx, {
+                    guard = mutex.locking() => { drop(guard); 0 }
+                    permit = seats.acquiring(5) => { drop(permit); 0 }
+                    n = receiver.receiving() => n.unwrap(),
+                })
+                .unwrap()
+            }
+        });
+        until_waiting(pool, 1, "select!");
+        // Behind it: for the lock, and for fewer permits than it wants.
+        let mut lock = Polled::waiting(mutex.lock_async());
+        let mut seat = Polled::waiting(seats.acquire_async());
+        sender.try_send(7).unwrap();
+        assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), 7);
+        seats.add(1);
+        drop(guard);
+        assert!(lock.poll().is_some() && seat.poll().is_some());
+    });
+}
+
+/// It is given the lock while another arm is done, and passes it on.
+#[test]
+fn what_was_given_in_vain_is_passed_on() {
+    in_pools(|pool| {
+        const N: usize = 300;
+        let count = Arc::new(Mutex::new(0));
+        let seats = Arc::new(Semaphore::new(1));
+        let (sender, receiver) = unbounded();
+        let handles: Vec<_> = (0..4)
+            .map(|id| {
+                let (count, seats, sender, receiver) =
+                    (Arc::clone(&count), Arc::clone(&seats), sender.clone(), receiver.clone());
+                pool.spawn(move |cx| {
+                    let mut messages = 0;
+                    for n in 0..N {
+                        if n % 2 == id % 2 {
+                            sender.try_send(()).unwrap();
+                        }
+                        select!(cx, {
+                            mut count = count.locking() => {
+                                *count += 1;
+                                if n % 3 == 0 {
+                                    // Held across a wait, so that others have to wait for it.
+                                    cx.yield_now();
+                                }
+                            }
+                            permit = seats.acquiring(1) => {
+                                cx.yield_now();
+                                drop(permit);
+                                *count.lock(cx).unwrap() += 1;
+                            }
+                            got = receiver.receiving() => {
+                                got.unwrap();
+                                messages += 1;
+                            }
+                            () = cx.sleeping(Duration::from_micros(n as u64 % 40)) => *count.lock(cx).unwrap() += 1,
+                        })
+                        .unwrap();
+                    }
+                    messages
+                })
+            })
+            .collect();
+        let messages: usize = pool.run(|cx| handles.into_iter().map(|handle| handle.join(cx).unwrap()).sum());
+        assert_eq!((messages + receiver.len(), messages + *count.try_lock().unwrap()), (2 * N, 4 * N));
+        assert_eq!(seats.available(), 1);
+    });
+}
+
+#[test]
+fn any_number_of_locks() {
+    watchdog(LONG, || {
+        let locks: Vec<_> = (0..10).map(Mutex::new).collect();
+        let mut held: Vec<_> = locks.iter().map(|lock| lock.try_lock().unwrap()).collect();
+        pool(1).run(|cx| {
+            let mut select: Select<_> = locks.iter().map(|lock| lock.locking()).collect();
+            assert!(select.try_now().is_none());
+            drop(held.swap_remove(3));
+            let (index, guard) = select.wait(cx).unwrap();
+            assert_eq!((index, *guard), (3, 3));
+        });
+    });
+}
