@@ -122,6 +122,10 @@ fn hear_both(
         let kind = player.random.below(11);
         let from = player.begin();
         let op = match kind {
+            10 if value % 4 == 0 => {
+                sender.close();
+                Op::Closed
+            }
             0..=5 => sender.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
             6 | 7 => {
                 let got = receiver.try_recv().map(|value| *value);

@@ -77,6 +77,7 @@ fn boards() {
     assert_bad(&watch, &[(0, 1, Sent(1)), (2, 3, Received(0, 1, 0)), (4, 5, Received(0, 1, 0))]);
     assert_bad(&watch, &[(0, 1, Sent(1)), (2, 3, Empty(0))]);
     assert_bad(&watch, &[(0, 1, Ended(0)), (2, 3, SenderGone)]);
+    assert_bad(&watch, &[(0, 1, Closed), (2, 3, Sent(1))]);
     let two = Board { capacity: 2, is_watch: false, senders: 1, receivers: 1 };
     let sent = [(0, 1, Sent(1)), (2, 3, Sent(2)), (4, 5, Sent(3))];
     let then = |rest: &[(u64, u64, board::Op)]| [&sent, rest].concat();

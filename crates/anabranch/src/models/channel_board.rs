@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     channel::{RecvError, broadcast, watch},
-    sys::sync::Arc,
     wait::Cx,
 };
 
@@ -112,17 +111,32 @@ fn models_channel_broadcast_two_receivers() {
 fn models_channel_broadcast_a_receiver_goes() {
     explore("broadcast, the receiver goes", None, || {
         let (sender, receiver) = broadcast::channel(1);
-        let notes = Arc::new(crate::sys::sync::Mutex::new(()));
-        let theirs = Arc::clone(&notes);
-        let going = spawn(move |_| {
-            drop(receiver);
-            drop(crate::sys::sync::lock(&theirs));
-        });
+        let going = spawn(move |_| drop(receiver));
         match sender.send(Parcel::new(1)) {
             Ok(()) => {}
             Err(back) => assert!(sender.is_closed() && back.into_inner().open() == 1),
         }
         going.join().unwrap();
         assert!(sender.send(Parcel::new(2)).is_err());
+    });
+}
+
+/// Closed while one waits and one publishes: what was sent is heard, and then the end.
+#[test]
+fn models_channel_broadcast_is_closed() {
+    explore("broadcast, closed while one waits", Some(2), || {
+        let (sender, mut receiver) = broadcast::channel(1);
+        let other = sender.clone();
+        let sending = spawn(move |_| sender.send(Parcel::new(1)).is_ok());
+        let closing = spawn(move |_| {
+            other.close();
+            other
+        });
+        Thread::new().shielded(|cx| {
+            let is_heard = hear(&mut receiver, cx).is_ok();
+            assert_eq!(sending.join().unwrap(), is_heard);
+            assert_eq!(hear(&mut receiver, cx), Err(RecvError::Closed));
+        });
+        assert!(closing.join().unwrap().send(Parcel::new(2)).is_err());
     });
 }

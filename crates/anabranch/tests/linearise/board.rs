@@ -6,7 +6,7 @@ use super::Spec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     Sent(u64),
-    /// Not sent: there is no receiver.
+    /// Not sent: there is no receiver, or the channel is closed.
     Refused,
     /// By this receiver, which has missed so many in all.
     Received(usize, u64, u64),
@@ -19,6 +19,7 @@ pub enum Op {
     Subscribed(usize),
     SenderGone,
     ReceiverGone,
+    Closed,
 }
 
 /// A channel that keeps the last `capacity` values. A watch channel is one that keeps the latest, of which what was missed is
@@ -33,6 +34,7 @@ pub struct Board {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct State {
     log: Vec<u64>,
+    is_closed: bool,
     senders: usize,
     receivers: usize,
     /// Of each receiver: the place in the log, and how many were missed.
@@ -44,7 +46,13 @@ impl Spec for Board {
     type State = State;
 
     fn start(&self) -> State {
-        State { log: Vec::new(), senders: self.senders, receivers: self.receivers, places: vec![(0, 0); 8] }
+        State {
+            log: Vec::new(),
+            is_closed: false,
+            senders: self.senders,
+            receivers: self.receivers,
+            places: vec![(0, 0); 8],
+        }
     }
 
     fn apply<'a>(&self, state: &State, op: &Op, _: impl Iterator<Item = &'a Op> + Clone) -> Option<State> {
@@ -53,9 +61,9 @@ impl Spec for Board {
         let is_possible = match *op {
             Op::Sent(value) => {
                 next.log.push(value);
-                self.is_watch || state.receivers > 0
+                !state.is_closed && (self.is_watch || state.receivers > 0)
             }
-            Op::Refused => !self.is_watch && state.receivers == 0,
+            Op::Refused => state.is_closed || !self.is_watch && state.receivers == 0,
             Op::Received(receiver, value, missed) => {
                 let (place, sum) = &mut next.places[receiver];
                 let first = state.log.len().saturating_sub(self.capacity).max(*place);
@@ -65,8 +73,8 @@ impl Spec for Board {
                 *place = first + 1;
                 state.log.get(first) == Some(&value) && *sum == missed
             }
-            Op::Empty(receiver) => is_up_to_date(receiver) && state.senders > 0,
-            Op::Ended(receiver) => is_up_to_date(receiver) && state.senders == 0,
+            Op::Empty(receiver) => is_up_to_date(receiver) && !state.is_closed,
+            Op::Ended(receiver) => is_up_to_date(receiver) && state.is_closed,
             Op::WaitedInVain => true,
             Op::Latest(value) => state.log.last().copied().unwrap_or(0) == value,
             Op::Subscribed(receiver) => {
@@ -76,10 +84,15 @@ impl Spec for Board {
             }
             Op::SenderGone => {
                 next.senders -= 1;
+                next.is_closed |= next.senders == 0;
                 true
             }
             Op::ReceiverGone => {
                 next.receivers -= 1;
+                true
+            }
+            Op::Closed => {
+                next.is_closed = true;
                 true
             }
         };
