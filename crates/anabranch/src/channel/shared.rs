@@ -100,8 +100,8 @@ impl<T> State<T> {
         Some((wake, unsafe { copy.assume_init() }))
     }
 
-    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it must not be
-    /// left to the receiver that made room, which may be the last that was woken.
+    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it must
+    /// not be left to the receiver that made room, which may be the last that was woken.
     #[inline]
     fn refill(&mut self, capacity: usize) -> Wakes {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
