@@ -75,6 +75,8 @@ mod misuse;
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 mod pool;
+#[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+pub mod proto;
 #[cfg(not(loom))]
 mod scope;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -98,6 +100,9 @@ pub use crate::{
     scope::{Scope, scope},
     wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };
+
+#[cfg(all(not(loom), feature = "macros"))]
+pub use anabranch_macros::proto;
 
 #[cfg(shuttle)]
 #[doc(hidden)]

@@ -59,7 +59,7 @@ fn watch_both(
         let from = player.begin();
         let op = match kind {
             0..=4 => {
-                sender.send(value);
+                sender.send(value).unwrap();
                 Op::Sent(value)
             }
             5 => Op::Latest(*sender.latest()),

@@ -135,7 +135,7 @@ fn step(cx: &Cx<'_>, player: &mut Player<Op>, at: usize, (sender, receiver): &En
         }
         19 => Op::SeenClosed(sender.is_closed()),
         20 | 21 => Op::Len(receiver.len()),
-        22 if value % 4 == 0 => {
+        22 if value.is_multiple_of(4) => {
             receiver.close();
             Op::Closed
         }
@@ -311,7 +311,7 @@ fn check_stream(capacity: Option<usize>) {
                         done.unwrap_or(Op::GaveUp)
                     }
                     10 => Op::SeenClosed(sender.is_closed()),
-                    _ if value % 4 > 0 => continue,
+                    _ if !value.is_multiple_of(4) => continue,
                     _ => {
                         sender.close();
                         Op::Closed

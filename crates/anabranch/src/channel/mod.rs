@@ -64,7 +64,7 @@ pub(crate) mod packet;
 mod select;
 mod set;
 mod shared;
-mod source;
+pub(crate) mod source;
 pub mod spsc;
 pub(crate) mod stream;
 pub mod watch;

@@ -41,7 +41,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours. It is sealed.
+/// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours, and the endpoints of
+/// [conversations](crate::proto), each of which leaves the set with what it has received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.
@@ -297,7 +298,11 @@ impl<R: Receive> ReceiverSet<R> {
             loop {
                 match seat.receiver.receive() {
                     Ok(value) => {
-                        self.ready.push_back(member);
+                        if R::IS_ONCE {
+                            self.remove(member);
+                        } else {
+                            self.ready.push_back(member);
+                        }
                         return Some(Ok((member, Ok(value))));
                     }
                     Err(TryRecvError::Closed) => {

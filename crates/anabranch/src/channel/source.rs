@@ -9,6 +9,9 @@ pub(crate) trait Source {
     /// What a wait needs; stays where it is from `register` to `unregister`.
     type Wait;
 
+    /// Whether it receives one value, and is used up by it.
+    const IS_ONCE: bool = false;
+
     fn wait() -> Self::Wait;
 
     fn receive(&mut self) -> Result<Self::Value, TryRecvError>;

@@ -243,7 +243,7 @@ impl World {
                     Ok::<_, Cancelled>(())
                 });
             }
-            (1..=count).for_each(|number| sender.send(self.parcel(0, number)));
+            (1..=count).for_each(|number| assert!(sender.send(self.parcel(0, number)).is_ok()));
             drop(sender);
         });
         cx.check()

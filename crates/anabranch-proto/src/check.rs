@@ -1,0 +1,387 @@
+//! What can be wrong with a protocol, said at the word that is wrong. All of it at once, as far as it goes.
+
+use crate::{
+    analysis::Graph,
+    model::{Field, Line, Message, Protocol, Room, Side, State},
+    parse::{Written, WrittenState, whole},
+    text::{camel, nearest, written},
+};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use std::collections::HashMap;
+use syn::{Attribute, Error, GenericParam, Generics, LitInt, Result};
+
+/// All that was found so far.
+#[derive(Default)]
+struct Errors(Option<Error>);
+
+impl Errors {
+    fn add(&mut self, span: Span, text: String) {
+        let error = Error::new(span, text);
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.0.take().map_or(Ok(()), Err)
+    }
+}
+
+pub(crate) fn check(written: Written) -> Result<Protocol> {
+    let mut errors = Errors::default();
+    let Some(first) = written.states.first() else {
+        return Err(Error::new(written.name.span(), "a protocol has at least one state, in which it begins"));
+    };
+    let generics = first.generics.clone();
+    let first_name = first.name.clone();
+
+    let numbers = numbers(&written.states, &mut errors);
+    for state in &written.states {
+        check_parameters(state, &generics, &first_name, &mut errors);
+        check_messages(state, &numbers, &generics, &mut errors);
+        check_types(state, &written.states, &mut errors);
+    }
+    check_use_of_parameters(&written.states, &generics, &mut errors);
+
+    let mut attrs = written.attrs;
+    let allows_all = take_allow_endless(&mut attrs);
+    let mut allowed = Vec::new();
+    let mut states = Vec::new();
+    for mut state in written.states {
+        allowed.push(allows_all | take_allow_endless(&mut state.attrs));
+        let room = take_room(&mut state.attrs, &mut errors);
+        states.push(resolve(state, room, &numbers));
+    }
+    // What follows looks at the graph, which has to be one.
+    errors.end()?;
+
+    let graph = Graph::new(&states);
+    check_ways(&graph, &states, &mut errors);
+    check_rooms(&graph, &states, &mut errors);
+    errors.end()?;
+
+    let ending = graph.ending();
+    let (waits, line) = graph.plan();
+    let unduly = (0..states.len()).find(|&state| !ending[state] && !allowed[state]);
+    for (number, state) in states.iter_mut().enumerate() {
+        state.waits = waits[number];
+        state.is_unduly_endless = unduly == Some(number);
+    }
+    check_methods(&states, line, &mut errors);
+    errors.end()?;
+    Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, line })
+}
+
+/// The numbers of the states, by name.
+fn numbers(states: &[WrittenState], errors: &mut Errors) -> HashMap<String, usize> {
+    let mut numbers = HashMap::new();
+    for (number, state) in states.iter().enumerate() {
+        if numbers.insert(state.name.to_string(), number).is_some() {
+            errors.add(
+                state.name.span(),
+                format!("there is a state `{}` already; each state has a name of its own", state.name),
+            );
+        }
+    }
+    numbers
+}
+
+/// All states have the parameters of the first one.
+fn check_parameters(state: &WrittenState, generics: &Generics, first: &Ident, errors: &mut Errors) {
+    let shown = |generics: &Generics| written(generics.to_token_stream()) + &written(&generics.where_clause);
+    let bare = |generics: &Generics| parameters(generics).join(", ");
+    let (own, wanted) = (&state.generics, generics);
+    if bare(own) != bare(wanted) {
+        let span = if own.params.is_empty() { state.name.span() } else { own.params[0].span() };
+        let text = if wanted.params.is_empty() {
+            format!(
+                "`{}` has parameters, and the first state, `{first}`, has none; all states of a conversation have those of the first",
+                state.name
+            )
+        } else {
+            format!(
+                "`{}` has to have the parameters of the first state, `{first}{}`: all messages of a conversation lie in one block of memory",
+                state.name,
+                written(wanted)
+            )
+        };
+        errors.add(span, text);
+    } else if shown(own) != shown(wanted) && shown(own) != format!("<{}>", bare(wanted)) {
+        let text = format!(
+            "the bounds of parameters stand at the first state, `{first}`, and hold for all; write `{}: .. <{}>` here",
+            state.name,
+            bare(wanted)
+        );
+        errors.add(own.params.first().map_or(state.name.span(), Spanning::span), text);
+    }
+}
+
+/// A span for things made of tokens.
+trait Spanning {
+    fn span(&self) -> Span;
+}
+
+impl<T: ToTokens> Spanning for T {
+    fn span(&self) -> Span {
+        self.to_token_stream().into_iter().next().map_or_else(whole, |token| token.span())
+    }
+}
+
+/// The names of parameters, as one hands them on.
+fn parameters(generics: &Generics) -> Vec<String> {
+    let name = |param: &GenericParam| match param {
+        GenericParam::Type(param) => param.ident.to_string(),
+        GenericParam::Lifetime(param) => param.lifetime.to_string(),
+        GenericParam::Const(param) => param.ident.to_string(),
+    };
+    generics.params.iter().map(name).collect()
+}
+
+fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generics: &Generics, errors: &mut Errors) {
+    if state.messages.is_empty() {
+        let who = if state.is_send { "the client" } else { "the server" };
+        let text = format!(
+            "nothing can be said in `{}`, so a conversation that comes here stands still: give {who} a message, or end before with `-> !`",
+            state.name
+        );
+        errors.add(state.name.span(), text);
+    }
+    let mut variants = HashMap::new();
+    for message in &state.messages {
+        if let Some(other) = variants.insert(camel(&message.name), &message.name) {
+            let text = if *other == message.name {
+                format!(
+                    "`{}` has a message `{other}` already; what is said has to be told apart by its name",
+                    state.name
+                )
+            } else {
+                format!("`{}` and `{other}` would both be the variant `{}`", message.name, camel(other))
+            };
+            errors.add(message.name.span(), text);
+        }
+        let Some(next) = &message.next else { continue };
+        let name = next.name.to_string();
+        if !numbers.contains_key(&name) {
+            let help = match nearest(&name, numbers.keys().map(String::as_str)) {
+                Some(near) => format!("; is it `{near}`?"),
+                None => format!(
+                    "; add `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`, or write `!` if the conversation ends"
+                ),
+            };
+            errors.add(next.name.span(), format!("there is no state `{name}`{help}"));
+            continue;
+        }
+        let (wanted, given) = (parameters(generics), next.args.iter().map(written).collect::<Vec<_>>());
+        if wanted.len() != given.len() {
+            let count = |n: usize| if n == 1 { "1 parameter".to_owned() } else { format!("{n} parameters") };
+            let right = if wanted.is_empty() { name.clone() } else { format!("{name}<{}>", wanted.join(", ")) };
+            let text = format!(
+                "`{name}` has {}, and {} given; write `{right}`",
+                count(wanted.len()),
+                match given.len() {
+                    1 => "1 is".to_owned(),
+                    n => format!("{n} are"),
+                }
+            );
+            errors.add(next.name.span(), text);
+        } else if let Some(at) = (0..wanted.len()).find(|&at| wanted[at] != given[at]) {
+            let text = format!(
+                "`{name}` gets the parameter `{}` as it is: all messages of a conversation lie in one block of memory, so it cannot become `{}` on the way",
+                wanted[at], given[at]
+            );
+            errors.add(next.args[at].span(), text);
+        }
+    }
+}
+
+/// The types of messages do not have the names of what is made.
+fn check_types(state: &WrittenState, states: &[WrittenState], errors: &mut Errors) {
+    let fields = state.messages.iter().flat_map(|message| &message.fields);
+    for field in fields {
+        for (name, leads) in beginnings(field.kind.to_token_stream()) {
+            let text = name.to_string();
+            let what = if matches!(text.as_str(), "client" | "server") && leads {
+                "the module of this protocol's endpoints".to_owned()
+            } else if let Some(state) = states.iter().find(|state| state.name == text) {
+                format!("the endpoint in the state `{}`", state.name)
+            } else if let Some(state) = states.iter().find(|state| format!("{}Message", state.name) == text) {
+                format!("what `recv` in the state `{}` returns", state.name)
+            } else if matches!(text.as_str(), "AnyMessage" | "Protocol" | "Done" | "Line") {
+                "something that is made for this protocol".to_owned()
+            } else {
+                continue;
+            };
+            let path = if leads { format!("{text}::..") } else { text };
+            let text = format!("here `{path}` would be {what}; if it is a type of your own, write `self::{path}`");
+            errors.add(name.span(), text);
+        }
+    }
+}
+
+/// The names with which paths begin, and whether they go on.
+fn beginnings(tokens: TokenStream) -> Vec<(Ident, bool)> {
+    let mut found = Vec::new();
+    let mut is_within = false;
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_colon =
+            |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+        match token {
+            TokenTree::Ident(name) => {
+                if !is_within {
+                    found.push((name, is_colon(tokens.peek())));
+                }
+                is_within = false;
+            }
+            TokenTree::Group(group) => found.extend(beginnings(group.stream())),
+            other => is_within = is_colon(Some(&other)),
+        }
+    }
+    found
+}
+
+/// A parameter that no message has is of no use.
+fn check_use_of_parameters(states: &[WrittenState], generics: &Generics, errors: &mut Errors) {
+    let fields = states.iter().flat_map(|state| &state.messages).flat_map(|message| &message.fields);
+    let said: Vec<String> = fields.map(|field| format!(" {} ", field.kind.to_token_stream())).collect();
+    for (param, name) in generics.params.iter().zip(parameters(generics)) {
+        let is_in = |text: &String| {
+            let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '\'';
+            text.split(|letter| !is_of_word(letter)).any(|word| word == name)
+        };
+        if !said.iter().any(is_in) {
+            errors.add(param.span(), format!("no message has anything of `{name}`; leave it out"));
+        }
+    }
+}
+
+fn take_allow_endless(attrs: &mut Vec<Attribute>) -> bool {
+    let is_it = |attr: &Attribute| {
+        attr.path().is_ident("allow") && attr.parse_args::<Ident>().is_ok_and(|lint| lint == "endless")
+    };
+    let before = attrs.len();
+    attrs.retain(|attr| !is_it(attr));
+    attrs.len() < before
+}
+
+/// `#[buffer(n)]` or `#[unbounded]`.
+fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, Span)> {
+    let mut found: Option<(Room, Span)> = None;
+    let mut rest = Vec::new();
+    for attr in attrs.drain(..) {
+        let span = attr.path().span();
+        let room = if attr.path().is_ident("unbounded") {
+            if let Err(error) = attr.meta.require_path_only() {
+                errors.add(error.span(), "`#[unbounded]` has no arguments".to_owned());
+            }
+            Room::Unbounded
+        } else if attr.path().is_ident("buffer") {
+            let count = attr.parse_args::<LitInt>().and_then(|count| count.base10_parse::<usize>());
+            match count {
+                Ok(count) if count > 0 => Room::Buffer(count),
+                _ => {
+                    errors.add(span, "how many messages is there room for? Write `#[buffer(16)]`, say".to_owned());
+                    continue;
+                }
+            }
+        } else {
+            rest.push(attr);
+            continue;
+        };
+        if found.is_some() {
+            errors.add(span, "how much room there is has been said already".to_owned());
+        }
+        found = Some((room, span));
+    }
+    *attrs = rest;
+    found
+}
+
+fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<String, usize>) -> State {
+    let messages = state.messages.into_iter().map(|message| Message {
+        attrs: message.attrs,
+        name: message.name,
+        fields: message.fields.into_iter().map(|field| Field { name: field.name, kind: field.kind }).collect(),
+        next: message.next.and_then(|next| numbers.get(&next.name.to_string()).copied()),
+    });
+    State {
+        attrs: state.attrs,
+        name: state.name,
+        speaker: if state.is_send { Side::Client } else { Side::Server },
+        messages: messages.collect(),
+        room,
+        waits: false,
+        is_unduly_endless: false,
+    }
+}
+
+fn check_ways(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
+    for (state, _) in states.iter().zip(graph.reachable()).filter(|(_, is_reachable)| !is_reachable) {
+        let text = format!(
+            "no conversation comes to `{}`: it begins in `{}`, and no message that can be said leads here",
+            state.name, states[0].name
+        );
+        errors.add(state.name.span(), text);
+    }
+}
+
+fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
+    let co_live = graph.co_live();
+    let mut is_seen = vec![false; states.len()];
+    for (number, state) in states.iter().enumerate() {
+        if !co_live[number] {
+            if let Some((_, span)) = state.room {
+                let text = format!(
+                    "`{}` needs no room of its own: its side cannot come here again without an answer, so the conversation bounds itself; leave this out",
+                    state.name
+                );
+                errors.add(span, text);
+            }
+            continue;
+        }
+        let members = graph.loop_of(number);
+        if std::mem::replace(&mut is_seen[number], true) || members.iter().any(|&member| member < number) {
+            continue;
+        }
+        let asked: Vec<_> = members.iter().filter_map(|&member| states[member].room).collect();
+        if let [_, (_, second), ..] = asked[..] {
+            errors.add(second, "how much room there is has been said in another state of this loop".to_owned());
+        }
+        if asked.is_empty() && !graph.has_exit(&members) {
+            let (side, other) = match state.speaker {
+                Side::Client => ("client", "server"),
+                Side::Server => ("server", "client"),
+            };
+            let text = format!(
+                "in `{}` the {side} sends for ever and the {other} never gets a word in, so nothing holds the {side} back if the {other} does not keep up: \
+                 say how much may be under way with `#[buffer(16)]` before the state, then sending waits for room, or with `#[unbounded]`",
+                state.name
+            );
+            errors.add(state.name.span(), text);
+        }
+    }
+}
+
+/// The methods of endpoints, besides those named after messages.
+fn check_methods(states: &[State], line: Line, errors: &mut Errors) {
+    for state in states {
+        for message in &state.messages {
+            let name = message.name.to_string();
+            let is_taken = name == "is_closed" || name == "room" && state.waits && matches!(line, Line::Duplex { .. });
+            if is_taken {
+                errors.add(
+                    message.name.span(),
+                    format!("endpoints have a method `{name}` already; call the message something else"),
+                );
+            }
+            let stem = name.strip_prefix("try_").or(name.strip_suffix("_async")).filter(|_| state.waits);
+            if let Some(stem) = stem.filter(|stem| state.messages.iter().any(|other| other.name == stem)) {
+                let text =
+                    format!("`{stem}` of this state has a method `{name}` already; call the message something else");
+                errors.add(message.name.span(), text);
+            }
+        }
+    }
+}

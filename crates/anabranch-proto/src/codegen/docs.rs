@@ -1,0 +1,155 @@
+//! The documentation of what is made.
+
+use crate::{
+    diagram::carried,
+    model::{Line, Message, Protocol, Room, Side, State},
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+fn doc(text: &str) -> TokenStream {
+    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
+    quote!(#(#[doc = #lines])*)
+}
+
+/// Code in a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
+fn other(side: Side) -> Side {
+    if side == Side::Client { Side::Server } else { Side::Client }
+}
+
+fn how_much(room: Room) -> String {
+    match room {
+        Room::Buffer(1) => "room for 1 message".to_owned(),
+        Room::Buffer(count) => format!("room for {count} messages"),
+        Room::Unbounded => "any number of messages".to_owned(),
+    }
+}
+
+/// What a message leads to, with a link if there is one.
+fn next(protocol: &Protocol, message: &Message, prefix: &str) -> String {
+    match message.next {
+        Some(next) => format!("[`{0}`]({prefix}{0})", protocol.states[next].name),
+        None => "the end".to_owned(),
+    }
+}
+
+/// What the conversation needs.
+fn bound(protocol: &Protocol) -> String {
+    match protocol.line {
+        Line::Ring(1) => {
+            "The conversation is bounded: the sides take turns, and no more than 1 message is ever under way. All of \
+            it takes one allocation, and no message takes another."
+                .to_owned()
+        }
+        Line::Ring(count) => format!(
+            "The conversation is bounded: no more than {count} messages are ever under way. All of it takes one allocation, and no \
+            message takes another."
+        ),
+        Line::Duplex { client, server } => {
+            let of = |side: Side| {
+                let looping =
+                    protocol.states.iter().any(|state| state.speaker == side && (state.waits || state.room.is_some()));
+                (looping, if side == Side::Client { client } else { server })
+            };
+            let side = |side: Side| match of(side) {
+                (true, Room::Buffer(count)) => format!(
+                    "The {} can run ahead of the {}: there is {}, and sending waits while they are full. ",
+                    side.name(),
+                    other(side).name(),
+                    how_much(Room::Buffer(count))
+                ),
+                (true, Room::Unbounded) => format!(
+                    "The {} can run ahead of the {} without bound: sending never waits, and takes memory. ",
+                    side.name(),
+                    other(side).name()
+                ),
+                (false, _) => String::new(),
+            };
+            format!("{}{}", side(Side::Client), side(Side::Server))
+        }
+    }
+}
+
+/// After what the user wrote about the protocol.
+pub(super) fn module(protocol: &Protocol) -> TokenStream {
+    let mut text = format!("\nThe protocol `{}`. A conversation begins with [`pipe`]({0}::pipe).\n\n", protocol.name);
+    text += &bound(protocol);
+    text += "\n\n| state | who speaks | message | next |\n|---|---|---|---|\n";
+    for state in &protocol.states {
+        let mut first = format!("[`{0}`]({1}::client::{0}) | the {2}", state.name, protocol.name, state.speaker.name());
+        for message in &state.messages {
+            let said = code(&format!("{}{}", message.name, carried(message)));
+            let next = next(protocol, message, &format!("{}::client::", protocol.name));
+            text += &format!("| {first} | {said} | {next} |\n");
+            first = "| ".to_owned();
+            first.clear();
+            first += " | ";
+        }
+    }
+    text += &format!("\n```mermaid\n{}\n```", protocol.mermaid());
+    doc(&text)
+}
+
+pub(super) fn pipe(protocol: &Protocol) -> TokenStream {
+    let first = &protocol.states[0].name;
+    doc(&format!("Begins a conversation in `{first}`: the client's endpoint, and the server's.\n\n{}", bound(protocol)))
+}
+
+/// After what the user wrote about the state.
+pub(super) fn state(protocol: &Protocol, state: &State, side: Side) -> TokenStream {
+    let mut text = format!("\nThe {} of `{}` in the state `{}`. ", side.name(), protocol.name, state.name);
+    let speaks = state.speaker == side;
+    if speaks {
+        text += "It is its turn to send:\n\n| send | next |\n|---|---|\n";
+    } else {
+        text += &format!(
+            "It is the {}'s turn, and this side's to [receive](Self::recv):\n\n| receive | next |\n|---|---|\n",
+            state.speaker.name()
+        );
+    }
+    for message in &state.messages {
+        let said = format!("{}{}", message.name, carried(message));
+        let said = if speaks { format!("[{}](Self::{})", code(&said), message.name) } else { code(&said) };
+        text += &format!("| {said} | {} |\n", next(protocol, message, ""));
+    }
+    if speaks {
+        let room = match (state.waits, state.speaker, protocol.line) {
+            (true, Side::Client, Line::Duplex { client, .. }) => Some(client),
+            (true, Side::Server, Line::Duplex { server, .. }) => Some(server),
+            _ => None,
+        };
+        text += &match room {
+            Some(room) => format!("\nThere is {}; while they are under way, sending waits.", how_much(room)),
+            None => "\nSending does not wait.".to_owned(),
+        };
+    }
+    doc(&text)
+}
+
+/// After what the user wrote about a message, for the method that sends it.
+pub(super) fn sends(protocol: &Protocol, state: &State, message: &Message) -> TokenStream {
+    let next = match message.next {
+        Some(next) => format!("goes on in [`{}`]", protocol.states[next].name),
+        None => "ends the conversation".to_owned(),
+    };
+    let waits = if state.waits { " Waits while there is no room." } else { "" };
+    let errors = if state.waits {
+        "When the other side has gone, or the wait was cancelled: then the endpoint comes back, with what was to be sent."
+    } else {
+        "When the other side has gone."
+    };
+    doc(&format!("\nSends `{}` and {next}.{waits}\n\n# Errors\n{errors}", message.name))
+}
+
+/// After what the user wrote about a message, for the variant that is received.
+pub(super) fn received(protocol: &Protocol, message: &Message) -> TokenStream {
+    let next = match message.next {
+        Some(next) => format!("The conversation goes on in [`{}`].", protocol.states[next].name),
+        None => "It was the last message.".to_owned(),
+    };
+    doc(&format!("\n`{}{}` was said. {next}", message.name, carried(message)))
+}

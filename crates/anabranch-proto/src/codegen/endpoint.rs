@@ -1,0 +1,337 @@
+//! The types of one side: one for each state, and one for what is received in it.
+
+use super::{Params, conditions, docs, params, variant};
+use crate::{
+    model::{Message, Protocol, Side, State},
+    text::{camel, from_within},
+};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+/// How deep in modules these types are.
+const DEPTH: usize = 2;
+
+/// What the receive in a state returns.
+fn heard_name(state: &State) -> Ident {
+    format_ident!("{}Message", state.name)
+}
+
+/// The arguments of a message, with their types.
+fn arguments(message: &Message) -> (Vec<Ident>, Vec<TokenStream>) {
+    let names = message.fields.iter().enumerate().map(|(index, field)| match &field.name {
+        Some(name) => name.clone(),
+        None if message.fields.len() == 1 => format_ident!("value"),
+        None => format_ident!(
+            "{}",
+            ["first", "second", "third"].get(index).map_or(format!("arg_{index}"), |name| (*name).to_owned())
+        ),
+    });
+    let kinds = message.fields.iter().map(|field| from_within(field.kind.to_token_stream(), DEPTH));
+    (names.collect(), kinds.collect())
+}
+
+impl Protocol {
+    pub(super) fn side(&self, side: Side) -> TokenStream {
+        let module = format_ident!("{}", side.name());
+        let states = self.states.iter().map(|state| {
+            let steps = if state.speaker == side { self.speaking(state, side) } else { self.listening(state, side) };
+            let endpoint = self.endpoint(state, side);
+            quote!(#endpoint #steps)
+        });
+        let text = format!(" The endpoints of the {}.", side.name());
+        quote! {
+            #[doc = #text]
+            pub mod #module {
+                use super::super::*;
+
+                #(#states)*
+            }
+        }
+    }
+
+    fn full_name(&self, state: &State, side: Side) -> String {
+        format!("{}::{}::{}", self.name, side.name(), state.name)
+    }
+
+    fn endpoint(&self, state: &State, side: Side) -> TokenStream {
+        let Params { declared, bounds, used } = params(&self.generics, DEPTH);
+        let State { name, attrs, .. } = state;
+        let docs = docs::state(self, state, side);
+        let full = self.full_name(state, side);
+        let must = if state.speaker == side {
+            "the other side waits for what is sent next; to leave the conversation, drop this"
+        } else {
+            "the other side says something next; to leave the conversation, drop this"
+        };
+        quote! {
+            #(#attrs)*
+            #docs
+            #[must_use = #must]
+            pub struct #name #declared (pub(super) super::Line #used) #bounds;
+
+            impl #declared ::core::fmt::Debug for #name #used #bounds {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(#full)
+                }
+            }
+        }
+    }
+
+    /// What comes of a step, and how it is made of the line.
+    fn next(&self, message: &Message) -> (TokenStream, TokenStream) {
+        let Params { used, .. } = params(&self.generics, DEPTH);
+        match message.next {
+            Some(next) => {
+                let name = &self.states[next].name;
+                (quote!(#name #used), name.to_token_stream())
+            }
+            None => (quote!(super::Done), quote!(::anabranch::proto::__private::finish)),
+        }
+    }
+
+    fn speaking(&self, state: &State, side: Side) -> TokenStream {
+        let Params { declared, bounds, used } = params(&self.generics, DEPTH);
+        let name = &state.name;
+        let methods = state.messages.iter().map(|message| {
+            if state.waits { self.waiting_step(state, message, side) } else { self.step(state, message) }
+        });
+        let room = state.waits.then(|| {
+            quote! {
+                /// Waiting for room as an operation, for `select!`. When it is done, sending does not wait.
+                pub fn room(&mut self) -> ::anabranch::proto::Room<'_, super::AnyMessage #used> {
+                    ::anabranch::proto::Room::new(&mut self.0)
+                }
+            }
+        });
+        quote! {
+            impl #declared #name #used #bounds {
+                #(#methods)*
+
+                #room
+
+                /// Whether the other side has gone, so that sending would be in vain.
+                pub fn is_closed(&self) -> bool {
+                    ::anabranch::proto::__private::is_closed(&self.0)
+                }
+            }
+        }
+    }
+
+    /// A method that sends a message for which there is room.
+    fn step(&self, state: &State, message: &Message) -> TokenStream {
+        let (attrs, name, variant) = (&message.attrs, &message.name, variant(state, message));
+        let (names, kinds) = arguments(message);
+        let (next, make) = self.next(message);
+        let docs = docs::sends(self, state, message);
+        quote! {
+            #(#attrs)*
+            #docs
+            #[inline]
+            pub fn #name(self #(, #names: #kinds)*) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
+                ::anabranch::proto::__private::say(self.0, super::AnyMessage::#variant(#(#names),*)).map(#make)
+            }
+        }
+    }
+
+    /// The methods that send a message for which there may be no room.
+    fn waiting_step(&self, state: &State, message: &Message, side: Side) -> TokenStream {
+        let (attrs, name, variant) = (&message.attrs, &message.name, variant(state, message));
+        let (try_name, async_name) = (format_ident!("try_{name}"), format_ident!("{name}_async"));
+        let (names, kinds) = arguments(message);
+        // One value as it is, several as a tuple.
+        let (value, kind) = match (&names[..], &kinds[..]) {
+            ([name], [kind]) => (quote!(#name), quote!(#kind)),
+            _ => (quote!((#(#names),*)), quote!((#(#kinds),*))),
+        };
+        let (next, make) = self.next(message);
+        let docs = docs::sends(self, state, message);
+        let full = format!("{}::{name}", self.full_name(state, side));
+        let try_docs = format!(" As [`{name}`](Self::{name}), if there is room now.");
+        let async_docs =
+            format!(" As [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
+        let conditions: Vec<_> = conditions(attrs).collect();
+        let say = quote! {
+            ::anabranch::proto::__private::say(self.0, super::AnyMessage::#variant(#(#names),*)).map(#make)
+        };
+        quote! {
+            #(#attrs)*
+            #docs
+            #[track_caller]
+            pub fn #name(
+                mut self,
+                cx: &::anabranch::Cx<'_>
+                #(, #names: #kinds)*
+            ) -> ::core::result::Result<#next, ::anabranch::proto::SendError<Self, #kind>> {
+                match ::anabranch::proto::__private::room(&mut self.0, cx, &#full) {
+                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#say?),
+                    ::core::result::Result::Err(_) => {
+                        ::core::result::Result::Err(::anabranch::proto::SendError::Cancelled(self, #value))
+                    }
+                }
+            }
+
+            #(#conditions)*
+            #[doc = #try_docs]
+            ///
+            /// # Errors
+            /// When there is none: then the endpoint comes back, with what was to be sent. When the other side has gone.
+            pub fn #try_name(
+                self
+                #(, #names: #kinds)*
+            ) -> ::core::result::Result<#next, ::anabranch::proto::TrySendError<Self, #kind>> {
+                if ::anabranch::proto::__private::is_full(&self.0) {
+                    return ::core::result::Result::Err(::anabranch::proto::TrySendError::Full(self, #value));
+                }
+                ::core::result::Result::Ok(#say?)
+            }
+
+            #(#conditions)*
+            #[doc = #async_docs]
+            ///
+            /// # Errors
+            /// When the other side has gone.
+            pub async fn #async_name(
+                mut self
+                #(, #names: #kinds)*
+            ) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
+                ::anabranch::proto::__private::room_async(&mut self.0).await;
+                #say
+            }
+        }
+    }
+
+    fn listening(&self, state: &State, side: Side) -> TokenStream {
+        let Params { declared, bounds, used } = params(&self.generics, DEPTH);
+        let (name, heard) = (&state.name, heard_name(state));
+        let full = self.full_name(state, side);
+        let full_recv = format!("{full}::recv");
+        let enum_docs = format!(" What the {} receives in the state `{name}`, with its next endpoint.", side.name());
+        let recv_docs = format!(" Waits for what the {} says.", state.speaker.name());
+        let variants = state.messages.iter().map(|message| {
+            let (attrs, variant) = (&message.attrs, camel(&message.name));
+            let (_, kinds) = arguments(message);
+            let (next, _) = self.next(message);
+            let docs = docs::received(self, message);
+            quote!(#(#attrs)* #docs #variant(#(#kinds,)* #next),)
+        });
+        let arms = state.messages.iter().map(|message| {
+            let (from, to) = (variant(state, message), camel(&message.name));
+            let (names, _) = arguments(message);
+            let (_, make) = self.next(message);
+            let conditions = conditions(&message.attrs);
+            quote!(#(#conditions)* super::AnyMessage::#from(#(#names),*) => #heard::#to(#(#names,)* #make(line)),)
+        });
+        let is_all = self.states.iter().all(|other| other.name == state.name || other.messages.is_empty());
+        let rest = (!is_all).then(|| quote!(_ => ::core::unreachable!("the other side follows the protocol"),));
+        let shown = state.messages.iter().map(|message| {
+            let (variant, conditions) = (camel(&message.name), conditions(&message.attrs));
+            let text = format!("{full}Message::{variant}");
+            quote!(#(#conditions)* Self::#variant(..) => #text,)
+        });
+        let private = quote!(::anabranch::proto::__private);
+        let result = quote!(::core::result::Result);
+        quote! {
+            #[doc = #enum_docs]
+            #[must_use = "it has the next endpoint"]
+            pub enum #heard #declared #bounds { #(#variants)* }
+
+            impl #declared ::core::fmt::Debug for #heard #used #bounds {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(match self { #(#shown)* })
+                }
+            }
+
+            impl #declared ::anabranch::proto::Listen for #name #used #bounds {
+                type Heard = #heard #used;
+                type Line = super::Line #used;
+                const NAME: &'static &'static str = &#full_recv;
+
+                #[inline]
+                fn line(&self) -> &super::Line #used {
+                    &self.0
+                }
+
+                #[inline]
+                fn line_mut(&mut self) -> &mut super::Line #used {
+                    &mut self.0
+                }
+
+                #[inline]
+                fn heard(line: super::Line #used, message: super::AnyMessage #used) -> #heard #used {
+                    match message { #(#arms)* #rest }
+                }
+            }
+
+            impl #declared #name #used #bounds {
+                #[doc = #recv_docs]
+                ///
+                /// # Errors
+                /// When the other side has gone, or the wait was cancelled: then the endpoint comes back.
+                #[inline]
+                #[track_caller]
+                pub fn recv(self, cx: &::anabranch::Cx<'_>) -> #result<#heard #used, ::anabranch::proto::RecvError<Self>> {
+                    #private::recv(self, cx)
+                }
+
+                /// As [`recv`](Self::recv), but waits no longer than until then.
+                ///
+                /// # Errors
+                /// As there, and when the time was up: then the endpoint comes back.
+                #[track_caller]
+                pub fn recv_until(
+                    self,
+                    cx: &::anabranch::Cx<'_>,
+                    instant: ::std::time::Instant,
+                ) -> #result<#heard #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                    #private::recv_until(self, cx, instant)
+                }
+
+                /// As [`recv`](Self::recv), but waits no longer than this.
+                ///
+                /// # Errors
+                /// As there, and when the time was up: then the endpoint comes back.
+                #[track_caller]
+                pub fn recv_timeout(
+                    self,
+                    cx: &::anabranch::Cx<'_>,
+                    timeout: ::core::time::Duration,
+                ) -> #result<#heard #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                    #private::recv_timeout(self, cx, timeout)
+                }
+
+                /// Receives what has been said, without waiting.
+                ///
+                /// # Errors
+                /// When nothing has been said yet: then the endpoint comes back. When the other side has gone.
+                #[inline]
+                pub fn try_recv(self) -> #result<#heard #used, ::anabranch::proto::TryRecvError<Self>> {
+                    #private::try_recv(self)
+                }
+
+                /// As [`recv`](Self::recv), for async code. If the future is dropped, so is the endpoint; see
+                /// [`ready_async`](Self::ready_async).
+                ///
+                /// # Errors
+                /// When the other side has gone.
+                pub async fn recv_async(self) -> #result<#heard #used, ::anabranch::channel::Closed> {
+                    #private::recv_async(self).await
+                }
+
+                /// Waits, in async code, until [`try_recv`](Self::try_recv) has something to say. The future may be dropped at any time.
+                pub async fn ready_async(&mut self) {
+                    #private::ready_async(self).await;
+                }
+
+                /// Whether [`try_recv`](Self::try_recv) has something to say.
+                pub fn is_ready(&self) -> bool {
+                    #private::is_ready(self)
+                }
+
+                /// The receive as an operation, for `select!`. When it is done the endpoint is used up, and says that it is closed.
+                pub fn receiving(&mut self) -> ::anabranch::proto::Receiving<'_, Self> {
+                    ::anabranch::proto::Receiving::new(self)
+                }
+            }
+        }
+    }
+}

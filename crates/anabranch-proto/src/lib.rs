@@ -1,0 +1,39 @@
+//! The compiler behind `anabranch::proto!`: from the text of a protocol to its types, its errors and its diagram.
+//!
+//! `parse -> model -> check -> {codegen, diagram}`, a room each. It is a library, so that a command can show what the macro
+//! makes. What a protocol may look like is said in the documentation of `anabranch::proto!`.
+//!
+//! ```
+//! let text = "pub ask { Question: send { ask(u64) -> Answer } Answer: recv { answer(u64) -> ! } }";
+//! let protocol = anabranch_proto::read(text.parse().unwrap()).unwrap();
+//! assert_eq!(protocol.name(), "ask");
+//! assert!(protocol.mermaid().contains("Question --> Answer : ask"));
+//! ```
+
+mod analysis;
+mod check;
+mod codegen;
+mod diagram;
+mod model;
+mod parse;
+mod text;
+
+pub use crate::model::Protocol;
+use proc_macro2::TokenStream;
+
+/// Reads a protocol and checks it.
+///
+/// # Errors
+/// When it is not a protocol, or not a sound one: all that is wrong, each at its word.
+pub fn read(input: TokenStream) -> syn::Result<Protocol> {
+    let written = syn::parse2::<parse::Written>(input)?;
+    check::check(written)
+}
+
+/// What the macro makes of a protocol: its module, or what is wrong with it.
+pub fn expand(input: TokenStream) -> TokenStream {
+    match read(input) {
+        Ok(protocol) => protocol.to_module(),
+        Err(error) => error.into_compile_error(),
+    }
+}

@@ -1,0 +1,87 @@
+//! A protocol, checked: states by their number, and how far each side may run ahead.
+
+use proc_macro2::Span;
+use syn::{Attribute, Generics, Ident, Type, Visibility};
+
+/// Either side of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Server];
+
+    /// The module of its endpoints, and what it is called in texts.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// A protocol without errors.
+pub struct Protocol {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) name: Ident,
+    /// Those of the first state, and so of all.
+    pub(crate) generics: Generics,
+    /// The first is where a conversation begins.
+    pub(crate) states: Vec<State>,
+    pub(crate) line: Line,
+}
+
+pub(crate) struct State {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) speaker: Side,
+    pub(crate) messages: Vec<Message>,
+    /// What was asked for with an attribute.
+    pub(crate) room: Option<(Room, Span)>,
+    /// Whether its messages may have to wait for room.
+    pub(crate) waits: bool,
+    /// It has no way to the end, and nobody has said that this is meant.
+    pub(crate) is_unduly_endless: bool,
+}
+
+pub(crate) struct Message {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) fields: Vec<Field>,
+    /// The number of a state. `None`: the conversation has ended.
+    pub(crate) next: Option<usize>,
+}
+
+pub(crate) struct Field {
+    pub(crate) name: Option<Ident>,
+    pub(crate) kind: Type,
+}
+
+/// Room for the messages of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// So many; who sends more waits.
+    Buffer(usize),
+    Unbounded,
+}
+
+/// What a conversation goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// No more than so many messages are ever under way.
+    Ring(usize),
+    Duplex {
+        client: Room,
+        server: Room,
+    },
+}
+
+impl Protocol {
+    /// What it is called.
+    pub fn name(&self) -> String {
+        self.name.to_string()
+    }
+}

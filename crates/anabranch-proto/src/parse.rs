@@ -1,0 +1,162 @@
+//! The grammar.
+//!
+//! ```text
+//! protocol: attributes visibility? name { state.. }
+//! state:    attributes Name : (send | recv) generics? { message, .. }
+//! message:  attributes name ( (type | name: type), .. )? -> (Next generics? | !)
+//! ```
+
+use proc_macro2::Span;
+use syn::{
+    Attribute, GenericArgument, Generics, Ident, Result, Token, Type, Visibility, braced,
+    ext::IdentExt,
+    parenthesized,
+    parse::{Parse, ParseStream},
+    punctuated::Punctuated,
+};
+
+mod word {
+    syn::custom_keyword!(send);
+    syn::custom_keyword!(recv);
+}
+
+/// A protocol as it is written.
+pub(crate) struct Written {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) states: Vec<WrittenState>,
+}
+
+pub(crate) struct WrittenState {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) is_send: bool,
+    pub(crate) generics: Generics,
+    pub(crate) messages: Vec<WrittenMessage>,
+}
+
+pub(crate) struct WrittenMessage {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) name: Ident,
+    pub(crate) fields: Vec<WrittenField>,
+    /// `None`: `!`.
+    pub(crate) next: Option<WrittenNext>,
+}
+
+pub(crate) struct WrittenField {
+    pub(crate) name: Option<Ident>,
+    pub(crate) kind: Type,
+}
+
+pub(crate) struct WrittenNext {
+    pub(crate) name: Ident,
+    pub(crate) args: Vec<GenericArgument>,
+}
+
+impl Parse for Written {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let name = input.parse::<Ident>().map_err(|error| {
+            syn::Error::new(error.span(), "a protocol begins with its name, as in `proto! { pub bank { .. } }`")
+        })?;
+        let inside;
+        braced!(inside in input);
+        let mut states = Vec::new();
+        while !inside.is_empty() {
+            states.push(inside.parse()?);
+            // Between states a comma may stand, as between messages.
+            inside.parse::<Option<Token![,]>>()?;
+        }
+        if !input.is_empty() {
+            return Err(input.error("a protocol ends with its closing brace; another one needs a `proto!` of its own"));
+        }
+        Ok(Self { attrs, visibility, name, states })
+    }
+}
+
+impl Parse for WrittenState {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let name: Ident = input.parse()?;
+        input.parse::<Token![:]>().map_err(|error| {
+            let help = format!(
+                "`{name}` is a state: say whose turn it is, `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
+            );
+            syn::Error::new(error.span(), help)
+        })?;
+        let is_send = if input.peek(word::send) {
+            input.parse::<word::send>()?;
+            true
+        } else if input.peek(word::recv) {
+            input.parse::<word::recv>()?;
+            false
+        } else {
+            return Err(input.error(format!(
+                "whose turn is it in `{name}`? Write `send` if the client sends in this state, `recv` if it receives"
+            )));
+        };
+        let mut generics: Generics = input.parse()?;
+        generics.where_clause = input.parse()?;
+        let inside;
+        braced!(inside in input);
+        let messages = Punctuated::<WrittenMessage, Token![,]>::parse_terminated(&inside)?;
+        Ok(Self { attrs, name, is_send, generics, messages: messages.into_iter().collect() })
+    }
+}
+
+impl Parse for WrittenMessage {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let name: Ident = input.parse()?;
+        let mut fields = Vec::new();
+        if input.peek(syn::token::Paren) {
+            let inside;
+            parenthesized!(inside in input);
+            fields = Punctuated::<WrittenField, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
+        }
+        input.parse::<Token![->]>().map_err(|error| {
+            let help = format!(
+                "what comes after `{name}`? Write `{name} -> State`, or `{name} -> !` if it is the last message"
+            );
+            syn::Error::new(error.span(), help)
+        })?;
+        if input.parse::<Option<Token![!]>>()?.is_some() {
+            return Ok(Self { attrs, name, fields, next: None });
+        }
+        let next = input.parse::<Ident>().map_err(|error| {
+            syn::Error::new(error.span(), format!("after `{name} ->` comes the name of a state, or `!` for the end"))
+        })?;
+        let mut args = Vec::new();
+        if input.parse::<Option<Token![<]>>()?.is_some() {
+            while !input.peek(Token![>]) {
+                args.push(input.parse()?);
+                if input.parse::<Option<Token![,]>>()?.is_none() {
+                    break;
+                }
+            }
+            input.parse::<Token![>]>()?;
+        }
+        Ok(Self { attrs, name, fields, next: Some(WrittenNext { name: next, args }) })
+    }
+}
+
+impl Parse for WrittenField {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let is_named = input.peek(Ident::peek_any) && input.peek2(Token![:]) && !input.peek2(Token![::]);
+        let name = if is_named {
+            let name = input.parse()?;
+            input.parse::<Token![:]>()?;
+            Some(name)
+        } else {
+            None
+        };
+        Ok(Self { name, kind: input.parse()? })
+    }
+}
+
+/// The place of the whole macro, for what has no word of its own.
+pub(crate) fn whole() -> Span {
+    Span::call_site()
+}

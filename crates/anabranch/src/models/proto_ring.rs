@@ -1,0 +1,163 @@
+//! The slots of a bounded conversation: what was said is heard once, with all that was written before; whoever waits is woken,
+//! also by one who goes; what nobody hears is dropped once, and the block is freed once.
+
+use super::{explore, parcel::Parcel};
+use crate::{
+    channel::word::Sleeper,
+    proto::ring::Ring,
+    sys::sync::Arc,
+    wait::{
+        parked::Parked,
+        waiter::{Outcome, Waiter},
+    },
+};
+use loom::thread;
+
+/// A strand of a model: it parks.
+#[derive(Clone)]
+struct Strand(Arc<Parked>);
+
+impl Strand {
+    fn new() -> Self {
+        Self(Parked::new())
+    }
+
+    /// As `Cx::wait`, until there is something to hear. `None`: cancelled. `Some(None)`: the other end has gone.
+    fn hear<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
+        loop {
+            if let Some(heard) = end.hear() {
+                return Some(heard.ok().map(Parcel::open));
+            }
+            let waiter = &self.0.waiter;
+            let sleeper = Sleeper::new();
+            waiter.arm(std::ptr::null());
+            // SAFETY: armed, and unregistered before the sleeper ends.
+            let is_registered = unsafe { end.register(&sleeper, waiter, 0) };
+            if !is_registered && waiter.disarm() {
+                continue;
+            }
+            while waiter.outcome().is_none() {
+                self.0.parker.park();
+            }
+            let was_cancelled = waiter.outcome() == Some(Outcome::Cancelled);
+            if is_registered {
+                // SAFETY: registered, and the wait has ended.
+                unsafe { end.unregister(&sleeper, !was_cancelled) };
+            }
+            if was_cancelled {
+                return None;
+            }
+        }
+    }
+
+    /// As a deadline, or a scope.
+    fn cancel(&self) {
+        // SAFETY: alive.
+        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
+            wake.wake();
+        }
+    }
+}
+
+#[test]
+fn models_proto_two_take_turns_and_slots_are_used_again() {
+    explore("conversation, turns", Some(3), || {
+        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let serving = thread::spawn(move || {
+            let strand = Strand::new();
+            assert_eq!(strand.hear(&mut server), Some(Some(1)));
+            assert!(server.say(Parcel::new(2)).is_ok());
+            assert_eq!(strand.hear(&mut server), Some(Some(3)));
+            server.leave();
+        });
+        let strand = Strand::new();
+        assert!(client.say(Parcel::new(1)).is_ok());
+        assert_eq!(strand.hear(&mut client), Some(Some(2)));
+        assert!(client.say(Parcel::new(3)).is_ok());
+        client.leave();
+        serving.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_a_speaker_says_two_things_at_a_time() {
+    explore("conversation, bursts", Some(3), || {
+        let (mut client, mut server) = Ring::<_, 3>::pair();
+        let serving = thread::spawn(move || {
+            let strand = Strand::new();
+            assert_eq!(strand.hear(&mut server), Some(Some(1)));
+            assert_eq!(strand.hear(&mut server), Some(Some(2)));
+            assert!(server.say(Parcel::new(3)).is_ok());
+            // The slot of the first message.
+            assert_eq!(strand.hear(&mut server), Some(Some(4)));
+            server.leave();
+        });
+        let strand = Strand::new();
+        assert!(client.say(Parcel::new(1)).is_ok());
+        assert!(client.say(Parcel::new(2)).is_ok());
+        assert_eq!(strand.hear(&mut client), Some(Some(3)));
+        assert!(client.say(Parcel::new(4)).is_ok());
+        client.leave();
+        serving.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_a_speaker_goes() {
+    explore("conversation, speaker goes", None, || {
+        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let going = thread::spawn(move || {
+            assert!(client.say(Parcel::new(1)).is_ok());
+            drop(client);
+        });
+        let strand = Strand::new();
+        assert_eq!(strand.hear(&mut server), Some(Some(1)));
+        // It may have gone or not; it does not hear this.
+        let _ = server.say(Parcel::new(2)).is_ok() && strand.hear(&mut server) == Some(None);
+        going.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_a_listener_goes_while_things_are_said() {
+    explore("conversation, listener goes", Some(4), || {
+        let (mut client, server) = Ring::<_, 3>::pair();
+        let going = thread::spawn(move || drop(server));
+        if client.say(Parcel::new(1)).is_ok() && client.say(Parcel::new(2)).is_ok() {
+            assert_eq!(Strand::new().hear(&mut client), Some(None));
+        }
+        assert!(client.is_used_up());
+        going.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_both_go() {
+    explore("conversation, both go", None, || {
+        let (mut client, server) = Ring::<_, 2>::pair();
+        let going = thread::spawn(move || drop(server));
+        let _ = client.say(Parcel::new(1)).is_ok();
+        drop(client);
+        going.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_a_listener_is_cancelled() {
+    explore("conversation, listener cancelled", Some(3), || {
+        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let strand = Strand::new();
+        let canceller = strand.clone();
+        let saying = thread::spawn(move || {
+            let _ = client.say(Parcel::new(1)).is_ok();
+            drop(client);
+        });
+        let cancelling = thread::spawn(move || canceller.cancel());
+        // Heard, or still there to be dropped.
+        let heard = strand.hear(&mut server);
+        assert!(matches!(heard, None | Some(Some(1))));
+        drop(server);
+        saying.join().unwrap();
+        cancelling.join().unwrap();
+    });
+}

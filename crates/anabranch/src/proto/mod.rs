@@ -1,0 +1,95 @@
+//! Pipes: conversations whose order the compiler checks.
+//!
+//! [`proto!`](crate::proto!) describes a conversation between two sides: its states, who speaks in each, what may be said and what
+//! comes next. It makes a module with a type for each state and side. A pipe is two endpoints; each step uses up an
+//! endpoint and gives the next one, which has other methods. A program that speaks out of turn does not compile.
+//!
+//! ```
+//! use anabranch::{channel::RecvError, proto};
+//!
+//! proto! { pub ping_pong {
+//!     Ping: send { ping(u64) -> Pong, quit -> ! }
+//!     Pong: recv { pong(u64) -> Ping }
+//! }}
+//!
+//! let (client, service) = proto::spawn_service(ping_pong::pipe, |cx, mut server| {
+//!     loop {
+//!         server = match server.recv(cx)? {
+//!             ping_pong::server::PingMessage::Ping(n, server) => server.pong(n + 1)?,
+//!             ping_pong::server::PingMessage::Quit(done) => return Ok::<_, RecvError>(done),
+//!         }
+//!     }
+//! });
+//! anabranch::run(|cx| {
+//!     let ping_pong::client::PongMessage::Pong(n, client) = client.ping(1).unwrap().recv(cx).unwrap();
+//!     assert_eq!(n, 2);
+//!     let done = client.quit().unwrap();
+//!     assert_eq!(service.join(cx).unwrap(), Ok(done));
+//! });
+//! ```
+//!
+//! # What it costs
+//! A conversation is *bounded* if neither side can speak again and again without an answer. All of it then takes place in one
+//! block, allocated by `pipe`, and no message costs an allocation: to send is one atomic exchange, to receive what has been
+//! sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`, and its messages
+//! wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!` makes says which it is.
+//!
+//! # Ends
+//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped before, by an error, a panic
+//! or a cancelled fiber, the other side is told at its next step: `Closed`. What was sent before can still be received.
+//!
+//! The guide is `docs/PROTOCOLS.md` in the repository.
+
+// `ring <- line <- {listen, speak, done}`.
+#[cfg(not(loom))]
+mod done;
+#[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
+mod line;
+#[cfg(not(loom))]
+mod listen;
+pub(crate) mod ring;
+#[cfg(not(loom))]
+mod speak;
+
+#[cfg(not(loom))]
+pub use self::{
+    done::{Done, Protocol, spawn_service, spawn_service_in},
+    error::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError},
+    listen::{Listen, Receiving},
+    speak::Room,
+};
+
+/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`] asks for.
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod __private {
+    pub use super::{
+        done::finish,
+        line::{Duplex, Line, say},
+        listen::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
+        ring::Ring,
+        speak::{room, room_async},
+    };
+
+    /// The two ends of a bounded conversation.
+    pub fn ring<M, const N: usize>() -> (Ring<M, N>, Ring<M, N>) {
+        Ring::pair()
+    }
+
+    /// The two ends of another, with room for so many messages of the client and of the server.
+    pub fn duplex<M>(of_client: Option<usize>, of_server: Option<usize>) -> (Duplex<M>, Duplex<M>) {
+        Duplex::pair(of_client, of_server)
+    }
+
+    /// Whether a message would have to wait for room.
+    pub fn is_full<M>(line: &Duplex<M>) -> bool {
+        line.is_full()
+    }
+
+    /// Whether the other side has gone.
+    pub fn is_closed<L: Line>(line: &L) -> bool {
+        super::line::Transport::is_closed(line)
+    }
+}

@@ -1,0 +1,263 @@
+//! The slots of a bounded conversation: one block, in which both ends go round.
+//!
+//! The idea, from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one buffer. A
+//! conversation is one sequence of messages, whoever says them, and both ends go through it in the same order. Whoever
+//! stops speaking waits for an answer, which does not come before all that was said has been heard. So what has been said
+//! and not yet heard is always of one speaker, and by the protocol no more than K messages: as many as may follow each other
+//! in one direction. Message i lies in slot i mod `N`, each with a [`Word`]. There is one slot more than there are messages
+//! under way, N = K + 1: so whichever message an end is at, to say it or to hear it, its slot has nothing unheard of another
+//! round. If the two take turns, N is 2.
+//!
+//! A slot is used again without having been emptied: its word says of which round its message is, even or odd.
+//!
+//! | word     | for message i, in round i / N                                             | left by                         |
+//! |----------|---------------------------------------------------------------------------|---------------------------------|
+//! | `before` | not said (with an address: the other end waits to hear it)                 | who says it -> `said`; who goes -> GONE |
+//! | `said`   | said; once it is heard, it is the `before` of message i + N                | who says that; who goes -> GONE |
+//! | GONE     | an end has gone, and the conversation came no further                      | who says something there takes it back |
+//!
+//! So to say something is one swap, and to hear what has been said is one load.
+//!
+//! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to the next
+//! slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen, or waits there, and
+//! finds GONE. An end that has said or heard the last message of its protocol, or has found GONE, leaves without a swap.
+//! `ends` counts who has not left; the last one frees the block.
+//!
+//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`. It is a
+//! speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said it, then by
+//! the protocol the other end has said something in between, after it had heard message i.
+//!
+//! Orderings: the swap to `said` releases the value, and with it that the speaker has taken out what it heard before; the
+//! listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and acquire.
+
+use crate::{
+    channel::word::{Content, Sleeper, Word, decide, is_address, number, number_of},
+    sys::sync::{AtomicU8, Ordering},
+    wait::waiter::Waiter,
+};
+use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr};
+
+const GONE: Content = number(2);
+
+struct Slot<M> {
+    word: Word,
+    value: UnsafeCell<MaybeUninit<M>>,
+}
+
+struct Block<M, const N: usize> {
+    ends: AtomicU8,
+    slots: [Slot<M>; N],
+}
+
+/// One end of a bounded conversation.
+pub struct Ring<M, const N: usize> {
+    /// Null when the end is used up.
+    block: *const Block<M, N>,
+    index: usize,
+    /// Whether it goes round for the second time, the fourth, and so on.
+    is_odd: bool,
+    _owns: PhantomData<M>,
+}
+
+// SAFETY: messages go from one thread to another, and the position is the end's own.
+unsafe impl<M: Send, const N: usize> Send for Ring<M, N> {}
+// SAFETY: by shared reference an end only looks at words.
+unsafe impl<M: Send, const N: usize> Sync for Ring<M, N> {}
+
+/// The other end has gone.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl<M, const N: usize> Ring<M, N> {
+    pub(crate) fn pair() -> (Self, Self) {
+        const { assert!(N > 1) };
+        let slot = |_| Slot { word: Word::new(number(0)), value: UnsafeCell::new(MaybeUninit::uninit()) };
+        let block = Box::new(Block { ends: AtomicU8::new(2), slots: std::array::from_fn(slot) });
+        let block = Box::into_raw(block).cast_const();
+        let end = || Self { block, index: 0, is_odd: false, _owns: PhantomData };
+        (end(), end())
+    }
+
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.block.is_null()
+    }
+
+    /// The end, as far as it came; what is left is used up.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Self {
+        let block = std::mem::replace(&mut self.block, ptr::null());
+        Self { block, index: self.index, is_odd: self.is_odd, _owns: PhantomData }
+    }
+
+    #[inline]
+    fn slot(&self) -> &Slot<M> {
+        // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which `hear` sees
+        // to, and all others take ends that have not been used up.
+        unsafe { &(&(*self.block).slots)[self.index % N] }
+    }
+
+    #[inline]
+    fn before(&self) -> Content {
+        number(usize::from(self.is_odd))
+    }
+
+    #[inline]
+    fn said(&self) -> Content {
+        number(usize::from(!self.is_odd))
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        self.index += 1;
+        if self.index == N {
+            self.index = 0;
+            self.is_odd = !self.is_odd;
+        }
+    }
+
+    /// Says a message, and wakes who waits to hear it. If the other end has gone the message comes back, and the end is used up.
+    ///
+    /// It must be this end's turn, and fewer than `N` messages may have been said and not heard, this one included.
+    #[inline]
+    pub(crate) fn say(&mut self, message: M) -> Result<(), M> {
+        let slot = self.slot();
+        // SAFETY: the slot is the speaker's until the swap, by the protocol; see the module.
+        let found = unsafe {
+            (*slot.value.get()).write(message);
+            slot.word.swap(self.said())
+        };
+        if found != self.before() {
+            self.found(found)?;
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// There was more than `before` in the word.
+    #[inline(never)]
+    fn found(&mut self, found: Content) -> Result<(), M> {
+        if is_address(found) {
+            wake(found);
+            return Ok(());
+        }
+        debug_assert!(found == GONE);
+        // SAFETY: the other end found nothing said here and looks no more, so what was put there still is this end's.
+        let message = unsafe { (*self.slot().value.get()).assume_init_read() };
+        self.leave();
+        Err(message)
+    }
+
+    /// Hears the next message. `None`: not said yet. If the other end has gone the end is used up.
+    #[inline]
+    pub(crate) fn hear(&mut self) -> Option<Result<M, Gone>> {
+        if self.is_used_up() {
+            return Some(Err(Gone));
+        }
+        // Nobody waits where something has been said.
+        let content = self.slot().word.load();
+        if content == self.said() {
+            // SAFETY: said, so it is the listener's.
+            let message = unsafe { (*self.slot().value.get()).assume_init_read() };
+            self.advance();
+            return Some(Ok(message));
+        }
+        if content == GONE {
+            self.leave();
+            return Some(Err(Gone));
+        }
+        None
+    }
+
+    /// Whether there is something to hear, or will never be.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_used_up() || number_of(self.slot().word.load()) != self.before()
+    }
+
+    /// Whether the other end has gone, and all that it said has been heard.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_used_up() || self.slot().word.load() == GONE
+    }
+
+    /// Nothing more will be said, by either end, or the other one has gone.
+    pub(crate) fn leave(&mut self) {
+        let block = std::mem::replace(&mut self.block, ptr::null());
+        // SAFETY: this end has not left before, as it was not used up.
+        if unsafe { (*block).ends.fetch_sub(1, Ordering::AcqRel) } == 1 {
+            // SAFETY: from a box, by `pair`; both ends have left, and what was said has been taken out.
+            drop(unsafe { Box::from_raw(block.cast_mut()) });
+        }
+    }
+
+    /// Goes one slot further in going away: what was said there.
+    fn abandon(&mut self) -> Option<M> {
+        let found = self.slot().word.swap(GONE);
+        if is_address(found) {
+            wake(found);
+        }
+        if found != self.said() {
+            return None;
+        }
+        // SAFETY: said, so it is the listener's.
+        let message = unsafe { (*self.slot().value.get()).assume_init_read() };
+        self.advance();
+        Some(message)
+    }
+
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper for this wait.
+    pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word. Only who will hear the message waits for the end of `before`.
+        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
+    }
+}
+
+/// Ends a wait whose address was taken out of a word.
+fn wake(found: Content) {
+    // SAFETY: taken out by a swap.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+/// What an end does that goes, also when dropping a message panics.
+struct Going<'a, M, const N: usize> {
+    end: &'a mut Ring<M, N>,
+    is_over: bool,
+}
+
+impl<M, const N: usize> Iterator for Going<'_, M, N> {
+    type Item = M;
+
+    fn next(&mut self) -> Option<M> {
+        // Not twice at the last slot, where the other end may be taking something back.
+        if self.is_over {
+            return None;
+        }
+        let message = self.end.abandon();
+        self.is_over = message.is_none();
+        message
+    }
+}
+
+impl<M, const N: usize> Drop for Going<'_, M, N> {
+    fn drop(&mut self) {
+        self.for_each(drop);
+        self.end.leave();
+    }
+}
+
+impl<M, const N: usize> Drop for Ring<M, N> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.is_used_up() {
+            Going { end: self, is_over: false }.by_ref().for_each(drop);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Waiting for room, in conversations with a buffer.
+
+use super::line::Duplex;
+use crate::{
+    channel::stream::StreamWait,
+    wait::{
+        Cancelled, Cx,
+        attempt::{Attempt, wait_async_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        waiter::Waiter,
+    },
+};
+use std::fmt;
+
+/// Waits until there is room for a message, or the other side has gone.
+#[inline]
+#[track_caller]
+pub fn room<M>(line: &mut Duplex<M>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
+    cx.checkpoint()?;
+    wait_long_for(cx, &Room::new(line), Reason::new(name))
+}
+
+/// As [`room`], for async code.
+pub async fn room_async<M>(line: &mut Duplex<M>) {
+    wait_async_for(Room::new(line)).await;
+}
+
+/// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for it.
+///
+/// It is done when there is room, or the other side has gone: then sending does not wait.
+pub struct Room<'a, M> {
+    line: &'a Duplex<M>,
+    wait: StreamWait,
+}
+
+impl<'a, M> Room<'a, M> {
+    #[doc(hidden)]
+    pub fn new(line: &'a mut Duplex<M>) -> Self {
+        Self { line, wait: StreamWait::new() }
+    }
+}
+
+impl<M> Attempt for Room<'_, M> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (!self.line.is_full()).then_some(())
+    }
+}
+
+// SAFETY: that of `wait`; the line is borrowed, so it stays where it is.
+unsafe impl<M> Place for Room<'_, M> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        self.line.inlet().is_some_and(|inlet| unsafe { self.wait.register_inlet(inlet, waiter, ticket) })
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if let Some(inlet) = self.line.inlet() {
+            // SAFETY: the caller's word.
+            unsafe { self.wait.unregister_inlet(inlet, has_decided) }
+        }
+    }
+}
+
+impl<M> fmt::Debug for Room<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("proto::Room").field("is_full", &self.line.is_full()).finish()
+    }
+}
