@@ -9,13 +9,9 @@
 use crate::{
     pool::{fork_stack::Outcome, frame::Frame, handle::Pool, worker::Worker},
     scope::report,
+    sys::unwind::{catch_unwind, resume_unwind},
 };
-use std::{
-    cell::UnsafeCell,
-    mem::ManuallyDrop,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    thread,
-};
+use std::{cell::UnsafeCell, mem::ManuallyDrop, panic::AssertUnwindSafe, thread};
 
 /// What can be forked: the second half of a `join`, the rest of a loop.
 pub(crate) trait Job: Send {

@@ -106,7 +106,10 @@ pub use anabranch_macros::proto;
 
 #[cfg(shuttle)]
 #[doc(hidden)]
-pub use crate::sys::chance::{Odds, set_odds};
+pub use crate::sys::{
+    chance::{Odds, set_odds},
+    unwind::{catch_unwind, panicking, resume_unwind},
+};
 
 /// The readme's example has to compile and run.
 #[cfg(doctest)]

@@ -10,15 +10,10 @@ use crate::{
     sys::{
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence, lock},
+        unwind::{catch_unwind, resume_unwind},
     },
 };
-use std::{
-    any::Any,
-    fmt,
-    marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    ptr,
-};
+use std::{any::Any, fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr};
 
 pub(crate) type Panic = Box<dyn Any + Send>;
 

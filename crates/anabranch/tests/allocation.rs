@@ -131,7 +131,7 @@ fn a_pool_that_is_dropped_gives_all_its_memory_back() {
         make();
         let before = LIVE_BYTES.load(Ordering::Relaxed);
         make();
-        // A pool has 400 kB for each seat.
+        // A pool has 100 kB for each seat.
         let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
         assert!(grown < 4_000_000, "{grown} bytes more than before");
     });

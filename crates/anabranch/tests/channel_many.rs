@@ -37,7 +37,7 @@ fn a_watcher_sees_the_latest_and_never_an_older_one() {
             .collect();
         let sending = pool.spawn(move |cx| {
             for n in 1..=500 {
-                sender.send(n);
+                sender.send(n).unwrap();
                 cx.yield_now();
             }
         });
@@ -56,15 +56,15 @@ fn what_a_watcher_is_told() {
         let tally = Tally::default();
         let (sender, mut receiver) = watch::channel(tally.make());
         assert!(matches!(receiver.try_recv(), Err(TryRecvError::Empty)) && !receiver.has_changed());
-        sender.send(tally.make());
-        sender.clone().send(tally.make());
+        sender.send(tally.make()).unwrap();
+        sender.clone().send(tally.make()).unwrap();
         assert_eq!(tally.dropped(), 2);
         assert!(receiver.has_changed());
         assert!(Arc::ptr_eq(&receiver.latest(), &sender.latest()));
         assert!(receiver.try_recv().is_ok());
         pool(1).run(|cx| {
             assert!(matches!(receiver.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut)));
-            sender.send(tally.make());
+            sender.send(tally.make()).unwrap();
             drop(sender);
             assert!(receiver.is_closed());
             assert!(receiver.recv(cx).is_ok());
@@ -159,7 +159,7 @@ fn futures_and_selections() {
                 n = two.receiving() => n.map(|n| *n),
             });
             assert_eq!(got, Ok(Ok(1)));
-            setting.send(5);
+            setting.send(5).unwrap();
             let got = select!(biased cx, {
                 n = settings.receiving() => n.map(|n| *n),
                 n = two.receiving() => n.map(|n| *n),
@@ -180,7 +180,7 @@ fn watchers_on_threads() {
                 let mut receiver = receiver.clone();
                 s.spawn(move || anabranch::run(|cx| assert_eq!(*receiver.iter(cx).last().unwrap(), 1000)));
             }
-            (1..=1000).for_each(|n| sender.send(n));
+            (1..=1000).for_each(|n| sender.send(n).unwrap());
             drop(sender);
         });
     });
@@ -214,6 +214,137 @@ fn services_answer() {
             let late = service.requests().downgrade();
             assert_eq!(service.stop(cx).unwrap(), 19);
             assert!(late.upgrade().is_none());
+        });
+    });
+}
+
+// ---- what the ends can be asked, and how they close ----
+
+#[test]
+fn closing_by_hand() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        let (setting, mut settings) = watch::channel(tally.make());
+        let (cry, mut cries) = broadcast::channel(2);
+        setting.send(tally.make()).unwrap();
+        cry.send(tally.make()).unwrap();
+        let (setting_too, cry_too) = (setting.clone(), cry.clone());
+        let pool = pool(1);
+        let waiting = pool.spawn({
+            let (mut settings, mut cries) = (setting.subscribe(), cry.subscribe());
+            move |cx| (settings.recv(cx).err(), cries.recv(cx).err())
+        });
+        pool.run(|cx| {
+            cx.sleep(SHORT).unwrap();
+            setting.close();
+            cry.close();
+            assert_eq!(waiting.join(cx).unwrap(), (Some(RecvError::Closed), Some(RecvError::Closed)));
+        });
+        // For all senders, and what was sent before is there. The value that is refused comes back.
+        assert!(setting_too.is_closed() && cry_too.is_closed() && cry_too.has_receivers());
+        let back = (setting_too.send(tally.make()).unwrap_err(), cry_too.send(tally.make()).unwrap_err());
+        drop((back.0.into_inner(), back.1.into_inner()));
+        assert!(settings.try_recv().is_ok() && cries.try_recv().is_ok());
+        assert!(matches!(settings.try_recv(), Err(TryRecvError::Closed)));
+        assert!(matches!(cries.try_recv(), Err(TryRecvError::Closed)));
+        drop((setting, setting_too, settings, cry, cry_too, cries));
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn weak_senders_and_who_is_who() {
+    let (setting, settings) = watch::channel(0);
+    let (cry, mut cries) = broadcast::channel(2);
+    let (other_setting, _) = watch::channel(0);
+    let (other_cry, _) = broadcast::channel::<u8>(2);
+    let (weak_setting, weak_cry) = (setting.downgrade().clone(), cry.downgrade().clone());
+    let again = (weak_setting.upgrade().unwrap(), weak_cry.upgrade().unwrap());
+    assert!(again.0.same_channel(&setting) && !again.0.same_channel(&other_setting));
+    assert!(again.1.same_channel(&cry) && !again.1.same_channel(&other_cry));
+    assert!(again.0.is_to(&settings) && again.1.is_to(&cries) && !other_cry.is_to(&cries));
+    assert_eq!(cry.capacity(), 2);
+    drop((setting, cry));
+    // The channels are open for as long as there is one sender.
+    assert!(!settings.is_closed() && again.1.send(1).is_ok());
+    drop(again);
+    assert!(weak_setting.upgrade().is_none() && weak_cry.upgrade().is_none());
+    assert!(settings.is_closed() && cries.is_closed() && cries.drain().map(|n| *n).eq([1]));
+}
+
+/// The last receiver of a broadcast drops what is kept for receivers; those that come later begin with nothing.
+#[test]
+fn a_broadcast_keeps_nothing_for_nobody() {
+    let tally = Tally::default();
+    let (sender, receiver) = broadcast::channel(10);
+    let other = receiver.clone();
+    (0..5).for_each(|_| sender.send(tally.make()).unwrap());
+    drop(receiver);
+    assert_eq!(tally.dropped(), 0);
+    drop(other);
+    assert_eq!(tally.dropped(), 5);
+    assert!(sender.is_closed() && !sender.has_receivers());
+    drop(sender.send(tally.make()).unwrap_err());
+    let mut late = sender.subscribe();
+    assert!(!sender.is_closed() && late.is_empty());
+    sender.send(tally.make()).unwrap();
+    assert_eq!((late.len(), late.missed()), (1, 0));
+    drop(late.try_recv().unwrap());
+    drop((sender, late));
+    tally.assert_all_dropped();
+}
+
+/// Receivers come and go while values are sent: each sees all that is sent from its beginning to its end.
+#[test]
+fn receivers_of_a_broadcast_come_and_go() {
+    watchdog(LONG, || {
+        let (sender, first) = broadcast::channel(1 << 14);
+        drop(first);
+        thread::scope(|s| {
+            for _ in 0..3 {
+                let sender = sender.clone();
+                s.spawn(move || {
+                    for round in 0..300 {
+                        let mut receiver = sender.subscribe();
+                        let mut last = None;
+                        for n in 0..round % 7 {
+                            sender.send(n).unwrap();
+                            last = Some(n);
+                        }
+                        let got: Vec<_> = receiver.drain().map(|n| *n).collect();
+                        assert_eq!(receiver.missed(), 0);
+                        // Its own are among them, in their order.
+                        let mut own = 0..round % 7;
+                        let mut next = own.next();
+                        for n in got {
+                            if Some(n) == next {
+                                next = own.next();
+                            }
+                        }
+                        assert_eq!(next, None, "after {last:?}");
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn broadcasts_come_in_batches() {
+    in_pools(|pool| {
+        let (sender, mut receiver) = broadcast::channel(100);
+        (0..10).for_each(|n| sender.send(n).unwrap());
+        let mut batch = Vec::new();
+        pool.run(|cx| {
+            assert_eq!(receiver.recv_many(cx, &mut batch, 4), Ok(4));
+            assert_eq!(receiver.recv_many(cx, &mut batch, 0), Ok(0));
+            let task = pool.spawn_async(async move {
+                let count = receiver.recv_many_async(&mut batch, 100).await;
+                (count, batch)
+            });
+            let (count, batch) = task.join(cx).unwrap();
+            assert_eq!(count, Ok(6));
+            assert!(batch.into_iter().map(|n| *n).eq(0..10));
         });
     });
 }

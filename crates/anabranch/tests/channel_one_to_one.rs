@@ -621,3 +621,38 @@ fn the_end_of_a_stream_is_the_end() {
         }
     });
 }
+
+#[test]
+fn room_in_a_stream_in_all_shapes() {
+    in_pools(|pool| {
+        let (mut sender, mut receiver) = spsc::bounded(1);
+        pool.run(|cx| {
+            sender.try_reserve().unwrap().send(1).unwrap();
+            assert!(sender.try_reserve().is_none());
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            let late = cx.now();
+            assert_eq!(sender.reserve_until(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(receiver.recv(cx), Ok(1));
+            drop(sender.reserve_timeout(cx, SHORT).unwrap());
+            let sending = pool.spawn_async(async move {
+                sender.reserve_async().await.unwrap().send(2).unwrap();
+                let mut values: VecDeque<_> = (3..20).collect();
+                sender.send_all_async(&mut values).await.unwrap();
+                let mut more = VecDeque::from([20, 21]);
+                (sender.send_all_async(&mut more).await, more.len())
+            });
+            let receiving = pool.spawn_async(async move {
+                let mut got = Vec::new();
+                while got.len() < 18 {
+                    let left = 18 - got.len();
+                    receiver.recv_many_async(&mut got, left).await.unwrap();
+                }
+                got
+            });
+            assert!(receiving.join(cx).unwrap().into_iter().eq(2..20));
+            let (sent, left) = sending.join(cx).unwrap();
+            // One of the last two may have found room before the receiver went.
+            assert!(sent == Err(Closed) && (1..=2).contains(&left));
+        });
+    });
+}

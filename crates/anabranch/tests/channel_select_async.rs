@@ -38,7 +38,7 @@ fn one_of_each_kind() {
             let mut act = || match turn {
                 0 => to_many.try_send(0).unwrap(),
                 1 => to_one.try_send(1).unwrap(),
-                2 => setting.send(2),
+                2 => setting.send(2).unwrap(),
                 3 => cry.send(3).unwrap(),
                 4 => to_set.try_send(4).unwrap(),
                 5 => signal.send(),

@@ -3,7 +3,10 @@
 mod common;
 
 use anabranch::{
-    channel::{Closed, ReceiverSet, RecvError, RecvTimeoutError, TryRecvError, bounded, rendezvous, spsc, unbounded},
+    channel::{
+        Closed, ReceiverSet, RecvError, RecvTimeoutError, TryRecvError, bounded, broadcast, oneshot, rendezvous, spsc,
+        unbounded, watch,
+    },
     select,
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
@@ -174,5 +177,93 @@ fn stress() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(received, 8000);
         tally.assert_all_dropped();
+    });
+}
+
+/// One value each, and then they leave; so do those whose sender goes without a word.
+#[test]
+fn replies_can_be_members() {
+    in_pools(|pool| {
+        let mut set = ReceiverSet::new();
+        let mut expected = HashMap::new();
+        for n in 0..100_u64 {
+            let (sender, receiver) = oneshot::channel();
+            expected.insert(set.insert(receiver), (n % 4 > 0).then_some(n));
+            drop(pool.spawn(move |cx| {
+                if n % 2 == 0 {
+                    cx.yield_now();
+                }
+                if n % 4 > 0 {
+                    sender.send(n).unwrap();
+                }
+            }));
+        }
+        pool.run(|cx| {
+            for (member, got) in set.iter(cx) {
+                match got {
+                    Ok(n) => assert_eq!(expected.insert(member, None), Some(Some(n))),
+                    Err(Closed) => assert_eq!(expected.remove(&member), Some(None)),
+                }
+            }
+        });
+        assert!(expected.is_empty() && set.is_empty());
+    });
+}
+
+/// One that is taken out while it waits, is sent to, and is put in again.
+#[test]
+fn a_reply_is_not_lost_by_leaving() {
+    let tally = Tally::default();
+    let mut set = ReceiverSet::new();
+    let (sender, receiver) = oneshot::channel();
+    let member = set.insert(receiver);
+    assert!(set.drain().next().is_none());
+    let receiver = set.remove(member).unwrap();
+    sender.send(tally.make()).unwrap();
+    let member = set.insert(receiver);
+    assert!(matches!(set.try_recv(), Ok((of, Ok(_))) if of == member));
+    let (sender, receiver) = oneshot::channel();
+    set.insert(receiver);
+    assert!(set.drain().all(|(_, got)| got.is_err()));
+    drop(set);
+    assert!(sender.is_closed() && sender.send(tally.make()).is_err());
+    tally.assert_all_dropped();
+}
+
+#[test]
+fn watchers_and_listeners_can_be_members() {
+    in_pools(|pool| {
+        let (settings, cries): (Vec<_>, Vec<_>) = (0..5).map(|_| (watch::channel(0), broadcast::channel(64))).unzip();
+        let mut watching: ReceiverSet<_> = settings.iter().map(|(_, receiver)| receiver.clone()).collect();
+        let mut listening: ReceiverSet<_> = cries.iter().map(|(_, receiver)| receiver.clone()).collect();
+        let sending = pool.spawn(move |cx| {
+            for n in 1..=50 {
+                for ((setting, _), (cry, _)) in settings.iter().zip(&cries) {
+                    setting.send(n).unwrap();
+                    cry.send(n).unwrap();
+                }
+                if n % 8 == 0 {
+                    cx.yield_now();
+                }
+            }
+        });
+        pool.run(|cx| {
+            let mut last = HashMap::new();
+            let mut sum = 0;
+            while !watching.is_empty() || !listening.is_empty() {
+                select!(cx, {
+                    got = watching.receiving() => if let Ok((member, Ok(n))) = got {
+                        assert!(last.insert(member, *n).unwrap_or(0) < *n);
+                    },
+                    got = listening.receiving() => if let Ok((_, Ok(n))) = got {
+                        sum += *n;
+                    },
+                })
+                .unwrap();
+            }
+            assert!(last.len() == 5 && last.values().all(|&n| n == 50));
+            assert_eq!(sum, 5 * 1275);
+            sending.join(cx).unwrap();
+        });
     });
 }

@@ -8,6 +8,7 @@ use anabranch::{
         Closed, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender, TryRecvError, TrySendError,
         bounded, rendezvous, unbounded,
     },
+    select,
 };
 use common::{
     LONG, Tally,
@@ -520,4 +521,40 @@ proptest! {
             prop_assert_eq!(receiver.is_closed(), is_closed);
         }
     }
+}
+
+#[test]
+fn room_in_a_channel_in_all_shapes() {
+    in_pools(|pool| {
+        let (sender, receiver) = bounded(1);
+        pool.run(|cx| {
+            let permit = sender.reserve_timeout(cx, SHORT).unwrap();
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            let late = cx.now();
+            assert_eq!(sender.reserve_until(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            permit.send(1).unwrap();
+            assert!(sender.is_to(&receiver) && !sender.is_to(&unbounded().1));
+            assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));
+            assert_eq!(receiver.recv(cx), Ok(1));
+            let kept = select!(cx, { room = sender.reserving() => room.unwrap() }).unwrap();
+            assert!(sender.try_reserve().is_none());
+            drop(kept);
+            receiver.close();
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
+        });
+        let (sender, receiver) = unbounded();
+        (0..40).for_each(|n| sender.try_send(n).unwrap());
+        drop(sender);
+        let task = pool.spawn_async(async move {
+            let (mut got, mut counts) = (Vec::new(), Vec::new());
+            assert_eq!(receiver.recv_many_async(&mut got, 0).await, Ok(0));
+            while let Ok(count) = receiver.recv_many_async(&mut got, 100).await {
+                counts.push(count);
+            }
+            (got, counts)
+        });
+        let (got, counts) = pool.run(|cx| task.join(cx)).unwrap();
+        assert!(got.into_iter().eq(0..40));
+        assert_eq!(counts, [16, 16, 8]);
+    });
 }

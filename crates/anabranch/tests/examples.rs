@@ -16,6 +16,9 @@ use std::{
 
 const ALL: [&str; 5] = ["echo", "happy_eyeballs", "hash_tree", "philosophers", "proof_of_work"];
 
+/// For the time limits of programs that end by themselves: the watchdog's is shorter.
+const ENDLESS: &str = "3600";
+
 #[test]
 fn each_says_how_it_is_used() {
     for name in ALL {
@@ -47,7 +50,7 @@ fn the_readme_lists_them_all() {
 
 #[test]
 fn echo_in_two_processes() {
-    let output = Example::new("echo").run(["--connections", "300", "--messages", "3"]);
+    let output = Example::new("echo").run(["--connections", "300", "--messages", "3", "--seconds", ENDLESS]);
     output.assert_success();
     assert!(output.stdout.contains("client: 300 connections in"), "{output:?}");
     assert!(output.stdout.contains(" 900 messages and their echoes"), "{output:?}");
@@ -57,7 +60,8 @@ fn echo_in_two_processes() {
 #[test]
 fn echo_in_one_process() {
     for threads in [1, 3] {
-        let output = Example::new("echo").threads(threads).run(["alone", "--connections", "60", "--messages", "5"]);
+        let arguments = ["alone", "--connections", "60", "--messages", "5", "--seconds", ENDLESS];
+        let output = Example::new("echo").threads(threads).run(arguments);
         output.assert_success();
         assert!(
             output.stdout.contains("300 messages") && output.stdout.contains("server: 60 connections"),
@@ -69,7 +73,7 @@ fn echo_in_one_process() {
 #[test]
 fn an_echo_server_ends_with_its_input_and_closes_what_is_open() {
     watchdog(LONG, || {
-        let mut server = Example::new("echo").spawn(["server"]);
+        let mut server = Example::new("echo").spawn(["server", "--seconds", ENDLESS]);
         let mut said = BufReader::new(server.stdout.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
@@ -106,11 +110,12 @@ fn echo_without_enough_open_files() {
     let output = Example::new("echo").with_open_files(100).run(["alone", "--connections", "100"]);
     output.assert_failure("232 open files are needed, and 100 are allowed");
     watchdog(LONG, || {
-        let mut server = Example::new("echo").with_open_files(64).spawn(["server"]);
+        let mut server = Example::new("echo").with_open_files(64).spawn(["server", "--seconds", ENDLESS]);
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        Example::new("echo").run(["client", &address, "--connections", "100"]).assert_failure("echo: ");
+        let arguments = ["client", &address, "--connections", "100", "--seconds", ENDLESS];
+        Example::new("echo").run(arguments).assert_failure("echo: ");
         assert!(!server.wait().unwrap().success());
         let mut why = String::new();
         server.stderr.take().unwrap().read_to_string(&mut why).unwrap();
@@ -193,38 +198,42 @@ fn a_tree_that_cannot_be_read() {
 
 #[test]
 fn the_first_that_greets_wins() {
-    let output = Example::new("happy_eyeballs").run(["--delay", "20", "--seconds", "60"]);
+    let output = Example::new("happy_eyeballs").run(["--delay", "20", "--seconds", ENDLESS]);
     output.assert_success();
     let place = |text| output.stdout.find(text).unwrap_or_else(|| panic!("{text:?} is missing: {output:?}"));
-    let order =
-        ["refusing begins", "refusing fails", "silent begins", "greeting begins", "silent is given up"].map(place);
-    assert!(order.is_sorted(), "{output:?}");
+    assert!(
+        ["refusing begins", "silent begins", "greeting begins", "silent is given up"].map(place).is_sorted(),
+        "{output:?}"
+    );
+    // At once, as a rule, and later where the system takes its time.
+    assert!(["refusing fails", "refusing is given up"].iter().any(|end| output.stdout.contains(end)), "{output:?}");
     assert!(output.stdout.ends_with("greeting has won: \"hello\"\n"), "{output:?}");
     Example::new("happy_eyeballs").run(["--dead", "--seconds", "1"]).assert_failure("the time was up");
 }
 
 #[test]
 fn philosophers_starve_and_are_seen_to_or_eat() {
-    for threads in [1, 3] {
+    let dine = |threads, seconds| {
         let output =
-            Example::new("philosophers").threads(threads).run(["--guests", "3", "--meals", "50", "--seconds", "2"]);
-        output.assert_success();
+            Example::new("philosophers").threads(threads).run(["--guests", "3", "--meals", "50", "--seconds", seconds]);
         let (naive, ordered) = output.stdout.split_once("the lower number first:").unwrap();
-        for seat in 0..3 {
-            let next = (seat + 1) % 3;
-            let line =
-                format!("philosopher {seat}, who has fork {seat} and wants fork {next}: waits for Mutex::lock at");
-            assert!(naive.contains(&line), "{output:?}");
-        }
         assert!(naive.contains("0 meals, and then the time was up\n  3 of 3 forks are free"), "{output:?}");
-        assert!(ordered.contains("150 meals in") && ordered.contains("3 of 3 forks are free"), "{output:?}");
-    }
+        assert!(ordered.contains("3 of 3 forks are free"), "{output:?}");
+        let is_seen = |seat| {
+            let next = (seat + 1) % 3;
+            let name = format!("philosopher {seat}, who has fork {seat} and wants fork {next}");
+            naive.contains(&format!("{name}: waits for Mutex::lock at"))
+        };
+        output.code == Some(0) && (0..3).all(is_seen) && ordered.contains("150 meals in")
+    };
+    // The first dinner takes all its time, so that is short where the machine is quick.
+    assert!([1, 3].into_iter().all(|threads| ["1", "10", "100"].into_iter().any(|seconds| dine(threads, seconds))));
 }
 
 #[test]
 fn a_proof_of_work_holds() {
     for threads in [1, 3] {
-        let output = Example::new("proof_of_work").threads(threads).run(["--bits", "9", "text"]);
+        let output = Example::new("proof_of_work").threads(threads).run(["--bits", "9", "--seconds", ENDLESS, "text"]);
         output.assert_success();
         let (hash, text) = output.stdout.lines().last().unwrap().split_once("  ").unwrap();
         assert_eq!(blake3::hash(text.as_bytes()).to_hex().as_str(), hash);

@@ -4,12 +4,15 @@ mod common;
 
 use anabranch::{Cancelled, Cx};
 use common::{
-    Tally,
+    LONG, Tally,
     fibers::{FOREVER, with_every_cx},
-    panic_text,
+    panic_text, pool, watchdog,
 };
 use std::{
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Barrier,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -79,5 +82,34 @@ fn no_more_than_the_limit_of_a_map_at_a_time() {
             assert!(most.into_inner() <= limit as u32);
         }
         assert!(panic_text(|| drop(cx.map(0, [1], |_, _| Ok::<_, Cancelled>(())))).contains("limit"));
+    });
+}
+
+/// Results that come late meet in their drops: so none is dropped while something is locked that the other needs.
+#[test]
+fn late_results_are_dropped_one_beside_the_other() {
+    struct Meets<'a>(Option<&'a Barrier>);
+    impl Drop for Meets<'_> {
+        fn drop(&mut self) {
+            if let Some(barrier) = self.0 {
+                barrier.wait();
+            }
+        }
+    }
+    watchdog(LONG, || {
+        // All begin, on a thread each, which they block: then none is cancelled before it has a result.
+        let (begin, end) = (Barrier::new(3), Barrier::new(2));
+        pool(4).run(|cx| {
+            let winner = cx.race_ok(0..3, |_, _| {
+                begin.wait();
+                Ok::<_, ()>(Meets(Some(&end)))
+            });
+            winner.unwrap().0 = None;
+            let winner = cx.race_iter(0..3, |_, _| {
+                begin.wait();
+                Meets(Some(&end))
+            });
+            winner.unwrap().0 = None;
+        });
     });
 }

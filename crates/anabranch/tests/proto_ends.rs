@@ -162,7 +162,8 @@ fn a_burst_is_heard_in_its_order() {
                 let bursts::client::MoreMessage::More(_, next) = more.recv(cx)? else { unreachable!() };
                 client = next;
             }
-            Ok::<_, anabranch::channel::RecvError>(drop(client))
+            drop(client);
+            Ok::<_, anabranch::channel::RecvError>(())
         });
         let rounds = pool.run(|cx| {
             let mut rounds = 0;

@@ -56,6 +56,8 @@ pub trait Selection<S: Strands>: 'static {
     type Sender: Send + 'static;
     /// All the ends that receive.
     type Receivers: Send + 'static;
+    /// How the receiver answers.
+    type Answers: Channel<S>;
 
     /// Whether [`sum`](Self::sum) returns only when all channels have been closed.
     const WAITS_FOR_THE_END: bool = false;
@@ -69,8 +71,9 @@ pub trait Selection<S: Strands>: 'static {
     /// Sends a value; the receiver is there.
     fn send(cx: &S::Cx<'_>, sender: &mut Self::Sender, value: u64);
 
-    /// Receives so many `messages`, passing over channels that have been closed. Returns their sum.
-    fn sum(cx: &S::Cx<'_>, receivers: &mut Self::Receivers, messages: u64) -> u64;
+    /// Receives so many `messages`, passing over channels that have been closed, and calls `took` after each. Returns their
+    /// sum.
+    fn sum(cx: &S::Cx<'_>, receivers: &mut Self::Receivers, messages: u64, took: impl FnMut()) -> u64;
 }
 
 /// Receives what there must be.

@@ -56,8 +56,12 @@ pub trait Selection: 'static {
     /// Sends a value; the receiver is there.
     fn send(sender: &mut Self::Sender, value: u64) -> impl Future<Output = ()> + Send;
 
-    /// Receives so many `messages`. Returns their sum.
-    fn sum(receivers: &mut Self::Receivers, messages: u64) -> impl Future<Output = u64> + Send;
+    /// Receives so many `messages`, and calls `took` after each. Returns their sum.
+    fn sum(
+        receivers: &mut Self::Receivers,
+        messages: u64,
+        took: impl FnMut() + Send,
+    ) -> impl Future<Output = u64> + Send;
 }
 
 /// Receives what there must be.

@@ -21,7 +21,7 @@ impl<T> Block<T> {
     const LEN: usize = {
         let size = if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         let fitting = BLOCK.saturating_sub(size_of::<Self>()) / size;
-        if fitting < 4 { 4 } else { fitting }
+        if cfg!(shuttle) || fitting < 4 { 4 } else { fitting }
     };
 
     const LAYOUT: Layout = {

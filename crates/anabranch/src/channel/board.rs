@@ -9,7 +9,7 @@
 use crate::{
     sys::{
         spin::Brief,
-        sync::{AtomicUsize, Ordering},
+        sync::{Arc, AtomicUsize, Ordering},
     },
     wait::{
         place::Place,
@@ -21,8 +21,10 @@ use crate::{
 /// See the [module](self).
 pub(super) struct Board<S> {
     state: Brief<State<S>>,
-    pub(super) senders: AtomicUsize,
-    pub(super) receivers: AtomicUsize,
+    /// Whether it is in vain to publish something when there is no receiver.
+    needs_receivers: bool,
+    senders: AtomicUsize,
+    receivers: AtomicUsize,
 }
 
 pub(super) struct State<S> {
@@ -36,9 +38,10 @@ pub(super) struct State<S> {
 
 impl<S> Board<S> {
     /// With one sender and one receiver.
-    pub(super) fn new(content: S) -> Self {
+    pub(super) fn new(content: S, needs_receivers: bool) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
-        Self { state: Brief::new(state), senders: AtomicUsize::new(1), receivers: AtomicUsize::new(1) }
+        let (senders, receivers) = (AtomicUsize::new(1), AtomicUsize::new(1));
+        Self { state: Brief::new(state), needs_receivers, senders, receivers }
     }
 
     /// `look` runs under the lock: it is short, and drops nothing.
@@ -46,11 +49,11 @@ impl<S> Board<S> {
         look(&mut self.state.lock())
     }
 
-    /// Changes the content; as for [`look`](Self::look). `Err`: the board is closed.
+    /// Changes the content; as for [`look`](Self::look). `Err`: it is in vain.
     pub(super) fn publish<V, R>(&self, value: V, change: impl FnOnce(&mut S, V) -> R) -> Result<R, V> {
         let (result, version) = {
             let mut state = self.state.lock();
-            if state.is_closed {
+            if self.is_in_vain(&state) {
                 return Err(value);
             }
             state.version += 1;
@@ -60,6 +63,15 @@ impl<S> Board<S> {
             wake.wake();
         }
         Ok(result)
+    }
+
+    fn is_in_vain(&self, state: &State<S>) -> bool {
+        state.is_closed || self.needs_receivers && !self.has_receivers()
+    }
+
+    /// Whether nothing can be published, now or ever.
+    pub(super) fn is_refusing(&self) -> bool {
+        self.is_in_vain(&self.state.lock())
     }
 
     /// Ends the wait of one who has not seen `version`.
@@ -92,12 +104,27 @@ impl<S> Board<S> {
         }
     }
 
+    /// Adds a sender, unless there is none.
+    pub(super) fn try_add_sender(&self) -> bool {
+        self.senders
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then_some(count + 1))
+            .is_ok()
+    }
+
+    /// Adds a receiver, before it looks what there is for it.
     pub(super) fn add_receiver(&self) {
         self.receivers.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn remove_receiver(&self) {
-        self.receivers.fetch_sub(1, Ordering::AcqRel);
+    /// `true`: it was the last one, and what is there for receivers is for nobody.
+    pub(super) fn remove_receiver(&self) -> bool {
+        self.receivers.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// As [`look`](Self::look), if there is no receiver: none that is added meanwhile has looked yet.
+    pub(super) fn look_alone<R>(&self, look: impl FnOnce(&mut State<S>) -> R) -> Option<R> {
+        let mut state = self.state.lock();
+        (!self.has_receivers()).then(|| look(&mut state))
     }
 
     pub(super) fn has_receivers(&self) -> bool {
@@ -106,7 +133,7 @@ impl<S> Board<S> {
 
     /// # Safety
     /// As for [`Place::register`], with an entry of the place.
-    unsafe fn register(&self, entry: &Entry<u64>, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(super) unsafe fn register(&self, entry: &Entry<u64>, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = self.state.lock();
         if state.is_closed || state.version != seen {
             return false;
@@ -117,6 +144,13 @@ impl<S> Board<S> {
             state.waiting.push_back(entry, waiter, ticket);
         }
         true
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`], when the wait was not decided from here.
+    pub(super) unsafe fn unregister(&self, entry: &Entry<u64>) {
+        // SAFETY: pushed to this queue by `register`.
+        unsafe { self.state.lock().waiting.remove(entry) };
     }
 }
 
@@ -142,8 +176,13 @@ unsafe impl<S> Place for News<'_, S> {
 
     unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
-            // SAFETY: pushed to this queue by `register`.
-            unsafe { self.board.state.lock().waiting.remove(&self.entry) };
+            // SAFETY: the caller's word.
+            unsafe { self.board.unregister(&self.entry) };
         }
     }
+}
+
+/// What could not be published.
+pub(super) fn alone<T>(refused: Arc<T>) -> T {
+    Arc::try_unwrap(refused).unwrap_or_else(|_| unreachable!("nobody has seen it"))
 }

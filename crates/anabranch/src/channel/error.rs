@@ -1,7 +1,7 @@
 //! What sending and receiving can fail with. A value that was not sent comes back in the error.
 
-use crate::wait::{Cancelled, WaitError};
-use std::{error::Error, fmt};
+use crate::wait::{Cancelled, TimedOut, WaitError};
+use std::{error::Error, fmt, io};
 
 /// The channel is closed, and all that was in it has been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -139,6 +139,39 @@ impl From<Cancelled> for RecvTimeoutError {
     }
 }
 
+impl From<RecvError> for RecvTimeoutError {
+    fn from(error: RecvError) -> Self {
+        match error {
+            RecvError::Closed => Self::Closed,
+            RecvError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// So that a receive can be made in [`Cx::timeout`](crate::Cx::timeout).
+///
+/// ```
+/// use anabranch::channel::{RecvTimeoutError, unbounded};
+/// use std::time::Duration;
+///
+/// let (_sender, receiver) = unbounded::<u8>();
+/// anabranch::run(|cx| {
+///     let two = cx.timeout(Duration::from_millis(1), |cx| Ok((receiver.recv(cx)?, receiver.recv(cx)?)));
+///     assert_eq!(two, Err(RecvTimeoutError::TimedOut));
+/// });
+/// ```
+impl From<TimedOut> for RecvTimeoutError {
+    fn from(_: TimedOut) -> Self {
+        Self::TimedOut
+    }
+}
+
+impl From<Closed> for TryRecvError {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
 impl From<WaitError> for RecvTimeoutError {
     fn from(error: WaitError) -> Self {
         match error {
@@ -157,6 +190,49 @@ impl<T> From<Refused<T>> for SendError<T> {
 impl<T> From<Refused<T>> for SendTimeoutError<T> {
     fn from(refused: Refused<T>) -> Self {
         Self::Closed(refused.0)
+    }
+}
+
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(error: SendError<T>) -> Self {
+        match error {
+            SendError::Closed(value) => Self::Closed(value),
+            SendError::Cancelled(value) => Self::Cancelled(value),
+        }
+    }
+}
+
+impl<T> From<Refused<T>> for TrySendError<T> {
+    fn from(refused: Refused<T>) -> Self {
+        Self::Closed(refused.0)
+    }
+}
+
+/// So that `?` works in functions that read and write. The kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe).
+impl From<Closed> for io::Error {
+    fn from(closed: Closed) -> Self {
+        Self::new(io::ErrorKind::BrokenPipe, closed)
+    }
+}
+
+/// As from [`Closed`] and from [`Cancelled`].
+impl From<RecvError> for io::Error {
+    fn from(error: RecvError) -> Self {
+        match error {
+            RecvError::Closed => Closed.into(),
+            RecvError::Cancelled => Cancelled.into(),
+        }
+    }
+}
+
+/// As from [`Closed`], from [`Cancelled`] and from [`TimedOut`].
+impl From<RecvTimeoutError> for io::Error {
+    fn from(error: RecvTimeoutError) -> Self {
+        match error {
+            RecvTimeoutError::Closed => Closed.into(),
+            RecvTimeoutError::Cancelled => Cancelled.into(),
+            RecvTimeoutError::TimedOut => TimedOut.into(),
+        }
     }
 }
 

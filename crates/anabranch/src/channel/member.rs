@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// The name of a member of a [`ReceiverSet`].
+/// The name of a member of a [`ReceiverSet`](crate::channel::ReceiverSet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Member {
     pub(super) index: u32,

@@ -15,13 +15,36 @@
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
 //! `recv_until(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
-//! code, which may be dropped at any time; and `try_recv()`, which does not wait.
+//! code, which may be dropped at any time; `try_recv()`, which does not wait; and `receiving()`, an operation to select among.
+//!
+//! # What there is where
+//! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
+//! |---|---|---|---|---|---|
+//! | `send`, in all shapes | yes | yes | never waits | never waits | never waits |
+//! | `reserve`, in all shapes | yes, but for rendezvous | yes, but for the operation: it would have to lend the sender | - | - | - |
+//! | `send_all` | - | yes | - | - | - |
+//! | `recv`, in all shapes | yes | yes | yes | yes | yes |
+//! | `recv_many`, `drain` | yes | yes | one value | one value | yes |
+//! | `iter(cx)` | yes | yes | one value | yes | yes |
+//! | `len`, `is_empty` | yes | receiver | `is_empty` | `has_changed` | receiver |
+//! | `capacity`, `is_full` | yes | yes | - | - | `capacity`; it is never full |
+//! | `close` | both ends | both ends | receiver; the sender is dropped | sender | sender |
+//! | `is_closed` | both ends | both ends | both ends | both ends | both ends |
+//! | `same_channel` | yes | there is one of each | there is one of each | yes | yes |
+//! | `is_to` | yes | yes | yes | yes | yes |
+//! | weak senders | yes | there is one sender | there is one sender | yes | yes |
+//! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
+//!
+//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has `recv` in all shapes,
+//! `iter` and `drain`.
 //!
 //! # Closing
-//! A channel is closed by `close`, at either end, or when all its senders or all its receivers have been dropped. From then
-//! on nothing can be sent: a value that was not sent comes back in the error. What was sent before can still be received; after
-//! the last of it a receive says that the channel is closed. What is in a channel whose last receiver is dropped is dropped
-//! with it.
+//! A channel is closed by `close`, or when all its senders or all its receivers have been dropped. From then on nothing can be
+//! sent: a value that was not sent comes back in the error. What was sent before can still be received; after the last of it a
+//! receive says that the channel is closed. What is in a channel whose last receiver is dropped is dropped with it.
+//!
+//! Watch and broadcast channels make new receivers from their senders, so these are not closed by their last receiver: a
+//! watch channel keeps its value, and a broadcast refuses what nobody would receive.
 //!
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
@@ -53,7 +76,7 @@ pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
     events::{Sleeping, Triggered},
     member::Member,
-    mpmc::{Permit, Receiver, Receiving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
+    mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
     select::{Operation, Select},
     set::{Receive, Received, ReceiverSet, SetReceiving},
 };

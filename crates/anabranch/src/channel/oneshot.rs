@@ -3,6 +3,8 @@
 use super::{
     error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
     packet::{self, PacketWait, State},
+    source::Source,
+    word::Sleeper,
 };
 use crate::{
     time::NEVER,
@@ -258,4 +260,31 @@ impl<T> fmt::Debug for Receiving<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("oneshot::Receiving").finish_non_exhaustive()
     }
+}
+
+impl<T> Source for Receiver<T> {
+    type Value = T;
+    type Wait = Sleeper;
+
+    fn wait() -> Sleeper {
+        Sleeper::new()
+    }
+
+    fn receive(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
+    }
+
+    unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
+        if let Some(end) = &self.end {
+            // SAFETY: the caller's word.
+            unsafe { end.unregister(wait, has_decided) }
+        }
+    }
+
+    fn pass_on(&self) {}
 }

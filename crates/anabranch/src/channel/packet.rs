@@ -173,6 +173,20 @@ impl<T> Receiving<T> {
     pub(crate) fn address(&self) -> usize {
         self.packet.addr().get()
     }
+
+    /// # Safety
+    /// As for [`Place::register`], with a sleeper of the place.
+    pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word. Only the receiver waits.
+        unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`].
+    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.word().unregister(EMPTY, sleeper, has_decided) }
+    }
 }
 
 impl<T> Drop for Receiving<T> {

@@ -36,13 +36,13 @@ use crate::{
 use std::{
     cell::UnsafeCell,
     collections::VecDeque,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
-/// A receiver that can be a member of a [`ReceiverSet`]: [`Receiver`](super::Receiver),
-/// [`spsc::Receiver`](super::spsc::Receiver), and the endpoints of [conversations](crate::proto), each of which leaves the set
-/// with what it has received. It is sealed.
+/// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours, and the endpoints of
+/// [conversations](crate::proto), each of which leaves the set with what it has received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.
@@ -55,6 +55,19 @@ impl<T> Receive for super::Receiver<T> {
 
 impl<T> Receive for super::spsc::Receiver<T> {
     type Item = T;
+}
+
+/// Its member gives one value, and leaves.
+impl<T> Receive for super::oneshot::Receiver<T> {
+    type Item = T;
+}
+
+impl<T> Receive for super::watch::Receiver<T> {
+    type Item = Arc<T>;
+}
+
+impl<T> Receive for super::broadcast::Receiver<T> {
+    type Item = Arc<T>;
 }
 
 /// A place in the table of members.
@@ -224,6 +237,28 @@ impl<R: Receive> ReceiverSet<R> {
             Some(Err(Closed)) => Err(TryRecvError::Closed),
             None => Err(TryRecvError::Empty),
         }
+    }
+
+    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more, or a wait was cancelled.
+    ///
+    /// ```
+    /// use anabranch::channel::{ReceiverSet, oneshot};
+    ///
+    /// let (senders, receivers): (Vec<_>, ReceiverSet<_>) = (0..10).map(|_| oneshot::channel()).unzip();
+    /// anabranch::run(|cx| {
+    ///     let mut replies = receivers;
+    ///     senders.into_iter().zip(0..).for_each(|(sender, n)| sender.send(n).unwrap());
+    ///     // Each member says its value, and then that it is closed.
+    ///     assert_eq!(replies.iter(cx).filter_map(|(_, got)| got.ok()).sum::<u32>(), 45);
+    /// });
+    /// ```
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Received<R>> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    }
+
+    /// All that is there, without waiting.
+    pub fn drain(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

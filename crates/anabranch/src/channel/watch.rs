@@ -1,8 +1,9 @@
 //! The latest value, for many to see: settings, states, progress.
 
 use super::{
-    Closed, RecvError, RecvTimeoutError, TryRecvError,
-    board::{Board, News},
+    Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
+    board::{Board, News, alone},
+    source::Source,
 };
 use crate::{
     sys::sync::Arc,
@@ -11,12 +12,14 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
         cx::Reason,
         place::Place,
+        queue::Entry,
         waiter::Waiter,
     },
 };
 use std::{
     cell::UnsafeCell,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
@@ -29,18 +32,23 @@ use std::{
 /// assert_eq!(*receiver.latest(), "starting");
 /// anabranch::run(|cx| {
 ///     cx.join(
-///         |_| sender.send("running"),
+///         |_| sender.send("running").unwrap(),
 ///         |cx| assert_eq!(*receiver.recv(cx).unwrap(), "running"),
 ///     );
 /// });
 /// ```
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
-    let board = Arc::new(Board::new(Arc::new(first)));
+    let board = Arc::new(Board::new(Arc::new(first), false));
     (Sender { board: Arc::clone(&board) }, Receiver { board, seen: 0 })
 }
 
 /// The end of a watch channel that sends; may be cloned.
 pub struct Sender<T> {
+    board: Arc<Board<Arc<T>>>,
+}
+
+/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+pub struct WeakSender<T> {
     board: Arc<Board<Arc<T>>>,
 }
 
@@ -53,10 +61,16 @@ pub struct Receiver<T> {
 
 impl<T> Sender<T> {
     /// Replaces the value, and wakes all who wait for a new one. Also when nobody looks: the value is there for who comes
-    /// later. One allocation.
-    pub fn send(&self, value: T) {
-        // A watch channel is closed by its last sender alone.
-        drop(self.board.publish(Arc::new(value), std::mem::replace));
+    /// later. Never waits. One allocation.
+    ///
+    /// # Errors
+    /// When the channel was closed by [`close`](Self::close); the value comes back.
+    pub fn send(&self, value: T) -> Result<(), Refused<T>> {
+        match self.board.publish(Arc::new(value), std::mem::replace) {
+            // Dropped here, when nothing is locked.
+            Ok(_old) => Ok(()),
+            Err(value) => Err(Refused(alone(value))),
+        }
     }
 
     /// The latest value.
@@ -70,7 +84,7 @@ impl<T> Sender<T> {
     /// let (sender, _) = anabranch::channel::watch::channel(1);
     /// let mut receiver = sender.subscribe();
     /// assert!(receiver.try_recv().is_err());
-    /// sender.send(2);
+    /// sender.send(2).unwrap();
     /// assert_eq!(*receiver.try_recv().unwrap(), 2);
     /// ```
     pub fn subscribe(&self) -> Receiver<T> {
@@ -79,9 +93,44 @@ impl<T> Sender<T> {
         Receiver { board: Arc::clone(&self.board), seen }
     }
 
-    /// Whether there is no receiver now.
+    /// Whether the channel was closed, so that sending is in vain.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = anabranch::channel::watch::channel(1);
+    /// sender.send(2).unwrap();
+    /// sender.close();
+    /// assert!(sender.is_closed() && sender.send(3).is_err());
+    /// assert_eq!(receiver.try_recv().as_deref(), Ok(&2));
+    /// ```
     pub fn is_closed(&self) -> bool {
-        !self.board.has_receivers()
+        self.board.is_refusing()
+    }
+
+    /// Closes the channel: what was sent can be received, and nothing can be sent any more.
+    ///
+    /// Receivers cannot close it, since others receive the same.
+    pub fn close(&self) {
+        self.board.close();
+    }
+
+    /// Whether somebody would receive what is sent now.
+    pub fn has_receivers(&self) -> bool {
+        self.board.has_receivers()
+    }
+
+    /// A sender that does not keep the channel open.
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { board: Arc::clone(&self.board) }
+    }
+
+    /// Whether both send to the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.board, &other.board)
+    }
+
+    /// Whether this sends to `receiver`.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        Arc::ptr_eq(&self.board, &receiver.board)
     }
 }
 
@@ -160,8 +209,8 @@ impl<T> Receiver<T> {
     }
 
     /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed or a wait cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = Arc<T>> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Arc<T>> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
@@ -224,6 +273,19 @@ impl<T> Drop for Sender<T> {
     }
 }
 
+impl<T> WeakSender<T> {
+    /// A sender, if there is one yet.
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self { board: Arc::clone(&self.board) }
+    }
+}
+
 /// Has seen what the original has seen.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
@@ -244,6 +306,12 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("watch::WeakSender").finish_non_exhaustive()
+    }
+}
+
 impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("watch::Receiver").field("is_closed", &self.is_closed()).finish_non_exhaustive()
@@ -254,4 +322,31 @@ impl<T> fmt::Debug for Receiving<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("watch::Receiving").finish_non_exhaustive()
     }
+}
+
+impl<T> Source for Receiver<T> {
+    type Value = Arc<T>;
+    type Wait = Entry<u64>;
+
+    fn wait() -> Entry<u64> {
+        Entry::new(0)
+    }
+
+    fn receive(&mut self) -> Result<Arc<T>, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.board.register(wait, self.seen, waiter, 0) }
+    }
+
+    unsafe fn unregister(&self, wait: &Entry<u64>, has_decided: bool) {
+        if !has_decided {
+            // SAFETY: the caller's word.
+            unsafe { self.board.unregister(wait) };
+        }
+    }
+
+    fn pass_on(&self) {}
 }

@@ -89,7 +89,7 @@ where
     F::Output: Send + 'static,
 {
     match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
+        Some(registry) => spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
         None => Pool::default().spawn_async(future),
     }
 }
@@ -101,6 +101,6 @@ impl Pool {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        spawn_task(self.registry(), None, |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
+        spawn_task(self.registry(), (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
     }
 }

@@ -2,7 +2,11 @@
 
 use crate::{
     cx::{handle::wait_for_end, ledger::Ledger, spawn::Stage},
-    pool::fibers::{fiber::Fiber, jobs::Job},
+    pool::fibers::{
+        fiber::Fiber,
+        job::{self, Head, Job, Name, Verbs},
+    },
+    sys::unwind::catch_unwind,
     wait::{
         Cancelled, Cx,
         cancel::CancelScope,
@@ -11,114 +15,149 @@ use crate::{
     },
 };
 use std::{
-    cell::UnsafeCell,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
+    marker::PhantomData,
+    panic::AssertUnwindSafe,
+    ptr::{self, NonNull},
     sync::Arc,
 };
 
-/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle.
-pub(super) struct Child<'scope, F, T> {
-    ledger: &'scope Ledger,
+/// What the handle sees of a fiber of a scope.
+#[repr(C)]
+struct Shared {
+    head: Head,
     done: Slot,
-    name: Option<Arc<str>>,
-    stage: UnsafeCell<Stage<F, T>>,
+    ledger: *const Ledger,
 }
 
-// SAFETY: the function and the result go from one thread to another, once each, as said above; the rest is made for sharing.
-unsafe impl<F: Send, T: Send> Sync for Child<'_, F, T> {}
-
-impl<'scope, F, T> Child<'scope, F, T> {
-    pub(super) fn new(ledger: &'scope Ledger, name: Option<&str>, function: F) -> Self {
-        Self {
-            ledger,
-            done: Slot::new(),
-            name: name.map(Arc::from),
-            stage: UnsafeCell::new(Stage::Unstarted(function)),
-        }
-    }
+/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle; the block
+/// to the last of the two (see `pool::fibers::job`).
+#[repr(C)]
+struct Child<F, T, N> {
+    shared: Shared,
+    name: N,
+    stage: Stage<F, T>,
 }
 
-impl<F, T> Job for Child<'_, F, T>
+impl<F, T, N> Child<F, T, N>
 where
     F: FnOnce(&Cx<'_>) -> T + Send,
     T: Send,
+    N: Name,
 {
-    fn run(self: Arc<Self>, fiber: &Fiber) {
-        let ledger: *const Ledger = self.ledger;
-        // SAFETY: a job is run once, and the handle waits for `done`.
-        let Stage::Unstarted(function) = (unsafe { self.stage.get().replace(Stage::Empty) }) else {
-            unreachable!("a job is run once")
-        };
-        let result = {
-            // SAFETY: the ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
-            let scope = unsafe { CancelScope::below(&(*ledger).cancel, fiber.waiter(), false) };
-            let cx = Cx::new(fiber, &scope, self.ledger.deadline, fiber.locals());
-            catch_unwind(AssertUnwindSafe(|| function(&cx)))
-        };
-        fiber.clear_locals();
-        match result {
-            // SAFETY: as above.
-            Ok(result) => unsafe { *self.stage.get() = Stage::Ended(result) },
-            // Before the handle hears of it, for which this is a cancellation.
-            Err(panic) => self.ledger.note(panic),
+    const VERBS: Verbs = Verbs {
+        run: Self::run,
+        name: if N::IS_ONE { Some(Self::name) } else { None },
+        take: Self::take_to,
+        end: Self::end,
+    };
+
+    /// As [`Verbs::run`].
+    unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
+        let this = block.cast::<Self>().as_ptr();
+        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits for `done`: until
+        // then the stage is this function's.
+        unsafe {
+            let ledger = (*this).shared.ledger;
+            let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
+                unreachable!("a job is run once")
+            };
+            let result = {
+                // The ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
+                let scope = CancelScope::below(&(*ledger).cancel, fiber.waiter(), false);
+                let cx = Cx::new(fiber, &scope, (*ledger).deadline, fiber.locals());
+                catch_unwind(AssertUnwindSafe(|| function(&cx)))
+            };
+            fiber.clear_locals();
+            match result {
+                Ok(result) => (&raw mut (*this).stage).write(Stage::Ended(result)),
+                // Before the handle hears of it, for which this is a cancellation.
+                Err(panic) => (*ledger).note(panic),
+            }
+            // Without a handle a result is dropped here, while what it borrows is there.
+            let dropped = if (*this).shared.done.tell() {
+                None
+            } else {
+                catch_unwind(AssertUnwindSafe(|| Self::end(block))).err()
+            };
+            // Entered by whoever made it, and this is the last touch.
+            Ledger::leave(ledger, dropped);
         }
-        // Without a handle there is nobody to wait for it, now or later.
-        if Arc::strong_count(&self) > 1 {
-            self.done.notify();
+    }
+
+    /// As [`Verbs::name`].
+    unsafe fn name(block: NonNull<Head>) -> Option<Arc<str>> {
+        // SAFETY: of this type, and alive, by the caller's word.
+        unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
+    }
+
+    /// As [`Verbs::take`]. There is no result if it panicked.
+    unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
+        // SAFETY: of this type, and the caller's, by its word.
+        let stage = unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) };
+        if let Stage::Ended(result) = stage {
+            // SAFETY: the caller's word.
+            unsafe { *place.cast() = Some(result) };
         }
-        // A result that nobody wants is dropped here, while what it borrows is there.
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
-        // SAFETY: entered by whoever made it, and this is the last touch.
-        unsafe { Ledger::leave(ledger, dropped.err()) };
     }
 
-    fn name(&self) -> Option<Arc<str>> {
-        self.name.clone()
-    }
-}
-
-/// A child as its handle sees it.
-trait ScopedJoin<T>: Send + Sync {
-    fn done(&self) -> &Slot;
-
-    /// The result; `None` if the child panicked.
-    ///
-    /// # Safety
-    /// The child is done, and the caller is the one handle.
-    unsafe fn take(&self) -> Option<T>;
-}
-
-impl<F: Send, T: Send> ScopedJoin<T> for Child<'_, F, T> {
-    fn done(&self) -> &Slot {
-        &self.done
-    }
-
-    unsafe fn take(&self) -> Option<T> {
+    /// As [`Verbs::end`].
+    unsafe fn end(block: NonNull<Head>) {
         // SAFETY: the caller's word.
-        match unsafe { self.stage.get().replace(Stage::Empty) } {
-            Stage::Ended(result) => Some(result),
-            _ => None,
-        }
+        unsafe { job::release(block.cast::<Self>()) };
     }
+}
+
+/// Makes a fiber of a scope: what is to be put into a queue, and its handle.
+///
+/// # Safety
+/// The child has entered the ledger, which is there until it has left. The job is run.
+pub(super) unsafe fn make<'scope, F, T, N>(
+    ledger: &'scope Ledger,
+    name: N,
+    function: F,
+) -> (Job, ScopedHandle<'scope, T>)
+where
+    F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
+    T: Send + 'scope,
+    N: Name,
+{
+    let shared = Shared { head: Head { verbs: &Child::<F, T, N>::VERBS }, done: Slot::new(), ledger };
+    let child = job::allocate(Child { shared, name, stage: Stage::<F, T>::Unstarted(function) });
+    // SAFETY: the function has been run when the child leaves the ledger, for which the scope waits, and before that the job lets
+    // go of the block; what the handle keeps of it ends within the scope.
+    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _result: PhantomData })
 }
 
 /// The handle of a fiber that was spawned in a scope.
 pub struct ScopedHandle<'scope, T> {
-    child: Arc<dyn ScopedJoin<T> + 'scope>,
+    child: NonNull<Shared>,
+    _result: PhantomData<&'scope T>,
 }
 
-impl<'scope, T> ScopedHandle<'scope, T> {
-    pub(super) fn new<F>(child: Arc<Child<'scope, F, T>>) -> Self
-    where
-        F: Send + 'scope,
-        T: Send + 'scope,
-    {
-        Self { child }
-    }
-}
+// SAFETY: the result goes to one thread, and can be sent, by the bound of `make`; the rest is made for sharing.
+unsafe impl<T> Send for ScopedHandle<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for ScopedHandle<'_, T> {}
 
 impl<T> ScopedHandle<'_, T> {
+    fn done(&self) -> &Slot {
+        // SAFETY: this is the one handle, and it has not given up.
+        unsafe { &(*self.child.as_ptr()).done }
+    }
+
+    /// # Safety
+    /// The child is done.
+    unsafe fn take(self) -> Result<T, Cancelled> {
+        // SAFETY: this is the one handle, and the caller's word.
+        unsafe { self.verbs().take_result(self.child.cast()) }.ok_or(Cancelled)
+    }
+
+    fn verbs(&self) -> &'static Verbs {
+        // SAFETY: as in `done`.
+        unsafe { (*self.child.as_ptr()).head.verbs }
+    }
+
     /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
     /// cancelled scope too.
     ///
@@ -127,9 +166,9 @@ impl<T> ScopedHandle<'_, T> {
     /// [`Cx::scope`].
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
-        wait_for_end(self.child.done(), cx, Reason::new(&"ScopedHandle::join"))?;
-        // SAFETY: done, and this is the one handle.
-        unsafe { self.child.take() }.ok_or(Cancelled)
+        wait_for_end(self.done(), cx, Reason::new(&"ScopedHandle::join"))?;
+        // SAFETY: it is done.
+        unsafe { self.take() }
     }
 
     /// The fiber's result if it has ended, or else the handle back. Never waits.
@@ -138,8 +177,8 @@ impl<T> ScopedHandle<'_, T> {
     /// The handle; inside, [`Cancelled`] when the fiber panicked, as of [`join`](Self::join).
     pub fn try_join(self) -> Result<Result<T, Cancelled>, Self> {
         if self.is_finished() {
-            // SAFETY: done, and this is the one handle.
-            Ok(unsafe { self.child.take() }.ok_or(Cancelled))
+            // SAFETY: it is done.
+            Ok(unsafe { self.take() })
         } else {
             Err(self)
         }
@@ -148,7 +187,16 @@ impl<T> ScopedHandle<'_, T> {
     /// Whether the fiber has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.child.done().is_notified()
+        self.done().is_notified()
+    }
+}
+
+impl<T> Drop for ScopedHandle<'_, T> {
+    fn drop(&mut self) {
+        if !self.done().give_up() {
+            // SAFETY: the job is done, so all is this handle's.
+            unsafe { (self.verbs().end)(self.child.cast()) };
+        }
     }
 }
 

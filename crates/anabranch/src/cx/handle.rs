@@ -2,6 +2,8 @@
 
 use crate::{
     cx::canceller::{Cancel, Canceller},
+    pool::fibers::job::{Head, Verbs},
+    sys::sync::{AtomicU64, Ordering},
     time::NEVER,
     wait::{
         Cancelled, Cx, TimedOut,
@@ -18,20 +20,91 @@ use std::{
     any::Any,
     fmt,
     future::Future,
+    marker::PhantomData,
     pin::Pin,
-    sync::Arc,
+    ptr::NonNull,
     task::{Context, Poll},
 };
 
-/// A task as its handle sees it.
-pub(super) trait Joinable<T>: Send + Sync {
-    fn done(&self) -> &Slot;
+/// What the handle sees of a task.
+#[repr(C)]
+pub(super) struct Shared {
+    head: Head,
+    pub(super) done: Slot,
+    pub(super) scope: CancelScope,
+    /// How many grips there are. Not those of the queue: see [`Grip`].
+    grips: AtomicU64,
+}
 
-    fn scope(&self) -> &CancelScope;
+impl Shared {
+    pub(super) fn new(verbs: &'static Verbs) -> Self {
+        Self { head: Head { verbs }, done: Slot::new(), scope: CancelScope::unattached(), grips: AtomicU64::new(1) }
+    }
+}
+
+/// A share of a task's block, that of its handle and of what was made from it: they count themselves, and the last of them says
+/// that nobody will wait for the end, or frees the block if that has come.
+pub(super) struct Grip<T> {
+    block: NonNull<Shared>,
+    _result: PhantomData<fn() -> T>,
+}
+
+// SAFETY: the result goes to one thread, and can be sent, by the bounds of whoever spawns; the rest is made for sharing.
+unsafe impl<T> Send for Grip<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Grip<T> {}
+
+impl<T> Grip<T> {
+    /// # Safety
+    /// The function of the block returns `Result<T, JoinError>`, and this is its first grip.
+    pub(super) unsafe fn new(block: NonNull<Shared>) -> Self {
+        Self { block, _result: PhantomData }
+    }
+
+    fn shared(&self) -> &Shared {
+        // SAFETY: the block is there as long as there is a grip.
+        unsafe { self.block.as_ref() }
+    }
+
+    fn verbs(&self) -> &'static Verbs {
+        self.shared().head.verbs
+    }
+
+    fn done(&self) -> &Slot {
+        &self.shared().done
+    }
+
+    fn scope(&self) -> &CancelScope {
+        &self.shared().scope
+    }
 
     /// # Safety
     /// The task is done, and the caller is the one handle.
-    unsafe fn take(&self) -> Result<T, JoinError>;
+    unsafe fn take(&self) -> Result<T, JoinError> {
+        // SAFETY: the caller's word, and the contract of `new`.
+        let result = unsafe { self.verbs().take_result(self.block.cast()) };
+        result.expect("a `JoinHandle` was polled after it had returned the result")
+    }
+}
+
+impl<T> Clone for Grip<T> {
+    fn clone(&self) -> Self {
+        self.shared().grips.fetch_add(1, Ordering::Relaxed);
+        Self { ..*self }
+    }
+}
+
+impl<T> Drop for Grip<T> {
+    fn drop(&mut self) {
+        let shared = self.shared();
+        // Acquire, and release below: the last one comes after all that was done with the others. Where there is but one, nobody
+        // can make another.
+        let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
+        if is_last && !shared.done.give_up() {
+            // SAFETY: the job is done, so all belongs to the last grip.
+            unsafe { (self.verbs().end)(self.block.cast()) };
+        }
+    }
 }
 
 /// Waits for the end of a fiber, unless it has come: who gathers results in a cancelled scope gets those that are
@@ -55,11 +128,11 @@ pub(super) fn wait_for_end(done: &Slot, cx: &Cx<'_>, reason: Reason) -> Result<(
 pub struct JoinHandle<T> {
     /// The wait of async code.
     wait: Option<Pin<Box<AsyncWait<Done<T>>>>>,
-    task: Arc<dyn Joinable<T>>,
+    task: Grip<T>,
 }
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(task: Arc<dyn Joinable<T>>) -> Self {
+    pub(super) fn new(task: Grip<T>) -> Self {
         Self { wait: None, task }
     }
 
@@ -136,7 +209,7 @@ impl<T> JoinHandle<T> {
     where
         T: 'static,
     {
-        Canceller::new(Whole(Arc::clone(&self.task)))
+        Canceller::new(Whole(self.task.clone()))
     }
 
     /// Cancels the fiber: all its waits return [`Cancelled`]. It is not waited for.
@@ -160,7 +233,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// A task as what is cancelled.
-struct Whole<T>(Arc<dyn Joinable<T>>);
+struct Whole<T>(Grip<T>);
 
 impl<T> Cancel for Whole<T> {
     fn cancel(&self) {
@@ -176,11 +249,11 @@ impl<T> Cancel for Whole<T> {
 pub(super) struct Done<T> {
     // Ends before the task, to which it refers.
     wait: SlotWait<&'static Slot>,
-    task: Arc<dyn Joinable<T>>,
+    task: Grip<T>,
 }
 
 impl<T> Done<T> {
-    fn new(task: Arc<dyn Joinable<T>>) -> Self {
+    fn new(task: Grip<T>) -> Self {
         let slot: *const Slot = task.done();
         // SAFETY: in the task, which `task` keeps for as long as the wait lives.
         Self { wait: SlotWait::new(unsafe { &*slot }), task }
@@ -219,7 +292,7 @@ impl<T> Future for JoinHandle<T> {
         let this = &mut *self;
         while !this.is_finished() {
             let task = &this.task;
-            let wait = this.wait.get_or_insert_with(|| Box::pin(AsyncWait::new(Done::new(Arc::clone(task)))));
+            let wait = this.wait.get_or_insert_with(|| Box::pin(AsyncWait::new(Done::new(task.clone()))));
             if wait.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }

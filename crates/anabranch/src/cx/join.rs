@@ -9,7 +9,10 @@ use crate::{
     join::{Fork, Job},
     pool::worker::Worker,
     scope::report,
-    sys::sync::{AtomicBool, Ordering},
+    sys::{
+        sync::{AtomicBool, Ordering},
+        unwind::{catch_unwind, resume_unwind},
+    },
     wait::{
         Cx,
         cancel::CancelScope,
@@ -17,10 +20,7 @@ use crate::{
         locals::Locals,
     },
 };
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    thread,
-};
+use std::{panic::AssertUnwindSafe, thread};
 
 /// The second half: what it runs, and in which scope.
 struct Half<F> {

@@ -114,15 +114,17 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
         }
     }
     for worker in registry.workers() {
-        let unstarted = worker.fibers.jobs.names().into_iter().map(|name| FiberInfo {
-            name,
-            state: FiberState::Unstarted,
-            waits_for: None,
-            location: None,
-            worker: None,
-            is_thread: false,
+        worker.fibers.jobs.for_each(|job| {
+            list.push(FiberInfo {
+                // SAFETY: it is in the queue, and stays while it is looked at.
+                name: unsafe { job.name() },
+                state: FiberState::Unstarted,
+                waits_for: None,
+                location: None,
+                worker: None,
+                is_thread: false,
+            });
         });
-        list.extend(unstarted);
     }
     list
 }

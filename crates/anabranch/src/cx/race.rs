@@ -14,15 +14,18 @@ where
     F: FnOnce(&Cx<'_>) -> R + Send + 'scope,
     R: Send + 'scope,
 {
-    spawner.spawn(move |cx| {
-        let result = racer(cx);
-        let late = {
-            let mut first = lock(finish);
-            if first.is_none() { first.replace(result) } else { Some(result) }
-        };
-        spawner.cancel();
-        drop(late);
-    });
+    spawner.spawn(move |cx| finish_with(spawner, finish, racer(cx)));
+}
+
+/// Puts down a result, if it is the first, and ends the race. One that comes late is dropped once nothing is locked, and when the
+/// others have heard: who drops it may take long, or want to know who won.
+fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
+    let late = {
+        let mut first = lock(finish);
+        if first.is_none() { first.replace(result) } else { Some(result) }
+    };
+    spawner.cancel();
+    drop(late);
 }
 
 /// Closures that [`Cx::race`] takes: tuples of up to eight with the same result.
@@ -162,10 +165,7 @@ impl Cx<'_> {
             let (finish, errors, racer, spawner) = (&finish, &errors, &racer, s.spawner());
             for (index, item) in items.into_iter().enumerate() {
                 spawner.spawn(move |cx| match racer(cx, item) {
-                    Ok(result) => {
-                        lock(finish).get_or_insert(result);
-                        spawner.cancel();
-                    }
+                    Ok(result) => finish_with(spawner, finish, result),
                     Err(error) => lock(errors).push((index, error)),
                 });
             }

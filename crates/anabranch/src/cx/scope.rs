@@ -11,12 +11,15 @@
 
 use crate::{
     cx::{
-        child::{Child, ScopedHandle},
+        child::{self, ScopedHandle},
         ledger::{Ledger, PARENT},
     },
-    pool::{fibers::jobs::Job, worker::Worker},
+    pool::{fibers::job::Name, worker::Worker},
     scope::report,
-    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+    sys::{
+        sync::{AtomicU64, Mutex, Ordering, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     wait::{
         Cx,
         cancel::CancelScope,
@@ -24,15 +27,7 @@ use crate::{
         slot::{Slot, SlotWait},
     },
 };
-use std::{
-    cell::Cell,
-    fmt,
-    marker::PhantomData,
-    mem,
-    ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::Arc,
-};
+use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
 /// Where fibers are spawned that borrow; see [`Cx::scope`].
 ///
@@ -135,7 +130,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         T: Send + 'scope,
     {
         self.spawned.set(self.spawned.get() + 1);
-        self.spawner.spawn_child(function, None)
+        self.spawner.spawn_child((), function)
     }
 
     /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
@@ -145,7 +140,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         T: Send + 'scope,
     {
         self.spawned.set(self.spawned.get() + 1);
-        self.spawner.spawn_child(function, Some(name))
+        self.spawner.spawn_child(Arc::<str>::from(name), function)
     }
 
     /// What the fibers of the scope may use to spawn others there: it can be copied and sent to them.
@@ -208,7 +203,7 @@ impl<'scope> Spawner<'scope, '_> {
         T: Send + 'scope,
     {
         self.ledger.pending.fetch_add(1, Ordering::Relaxed);
-        self.spawn_child(function, None)
+        self.spawn_child((), function)
     }
 
     /// As [`FiberScope::cancel`].
@@ -223,23 +218,21 @@ impl<'scope> Spawner<'scope, '_> {
         T: Send + 'scope,
     {
         self.ledger.pending.fetch_add(1, Ordering::Relaxed);
-        self.spawn_child(function, Some(name))
+        self.spawn_child(Arc::<str>::from(name), function)
     }
 
     /// The caller has counted the child.
-    fn spawn_child<F, T>(self, function: F, name: Option<&str>) -> ScopedHandle<'scope, T>
+    fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let child = Arc::new(Child::new(self.ledger, name, function));
-        let job: Arc<dyn Job + 'scope> = Arc::clone(&child) as _;
-        // SAFETY: only the lifetime changes. The function has been run when the child leaves the ledger, for which the scope
-        // waits, and before that the job lets go of the child; what handles keep of it ends within the scope.
-        let job = unsafe { mem::transmute::<Arc<dyn Job + 'scope>, Arc<dyn Job>>(job) };
-        // SAFETY: the registry outlives the scope.
-        unsafe { (*self.ledger.registry).post(job) };
-        ScopedHandle::new(child)
+        // SAFETY: counted, so the scope waits until the child has left the ledger. The registry, which runs the job, outlives it.
+        unsafe {
+            let (job, handle) = child::make(self.ledger, name, function);
+            (*self.ledger.registry).post(job);
+            handle
+        }
     }
 }
 

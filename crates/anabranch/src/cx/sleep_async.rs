@@ -64,7 +64,7 @@ pub fn sleep_async(duration: Duration) -> SleepAsync {
 
 fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
     let end = registry.clock.now().checked_add(duration);
-    let fiber = spawn_task(registry, Some("sleep_async"), move |cx| {
+    let fiber = spawn_task(registry, "sleep_async", move |cx| {
         // It is over for whoever waits when it was cancelled, too: nobody does, or the pool ends.
         _ = match end {
             Some(end) => cx.sleep_until(end),

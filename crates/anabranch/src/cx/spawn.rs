@@ -1,23 +1,25 @@
 //! Fibers that nobody has to wait for.
 
 use crate::{
-    cx::handle::{JoinError, JoinHandle, Joinable},
+    cx::handle::{Grip, JoinError, JoinHandle, Shared},
     pool::{
         Pool,
-        fibers::{fiber::Fiber, jobs::Job},
+        fibers::{
+            fiber::Fiber,
+            job::{self, Head, Job, Name, Verbs},
+        },
         registry::Registry,
         worker::Worker,
     },
+    sys::unwind::catch_unwind,
     wait::{
         Cx,
-        cancel::CancelScope,
         cx::{Deadline, Strand},
-        slot::Slot,
     },
 };
 use std::{
-    cell::UnsafeCell,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
+    ptr::{self, NonNull},
     sync::Arc,
 };
 
@@ -30,72 +32,91 @@ pub(super) enum Stage<F, T> {
 
 /// A spawned fiber: what it is to run, and then its result.
 ///
-/// `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle.
-struct Task<F, T> {
-    scope: CancelScope,
-    done: Slot,
-    name: Option<Arc<str>>,
-    stage: UnsafeCell<Stage<F, Result<T, JoinError>>>,
+/// `stage` belongs to whoever runs the job, and from the notification that it has ended on to the one handle; the block to the last of
+/// the two (see `pool::fibers::job`).
+#[repr(C)]
+struct Task<F, T, N> {
+    shared: Shared,
+    name: N,
+    stage: Stage<F, Result<T, JoinError>>,
 }
 
-// SAFETY: the function and the result go from one thread to another, once each, as said above; the rest is made for sharing.
-unsafe impl<F: Send, T: Send> Sync for Task<F, T> {}
-
-impl<F, T> Job for Task<F, T>
+impl<F, T, N> Task<F, T, N>
 where
     F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send,
     T: Send,
+    N: Name,
 {
-    fn run(self: Arc<Self>, fiber: &Fiber) {
-        // SAFETY: a job is run once, and the handle waits for `done`.
-        let Stage::Unstarted(function) = (unsafe { self.stage.get().replace(Stage::Empty) }) else {
-            unreachable!("a job is run once")
-        };
-        // SAFETY: a job is run once, and nobody has waited in it; detached below, before the fiber ends.
-        unsafe { self.scope.attach(fiber.waiter()) };
-        fiber.set_root(&self.scope);
-        let result = {
-            let cx = Cx::new(fiber, &self.scope, Deadline::NONE, fiber.locals());
-            catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
-        };
-        fiber.clear_root(&self.scope);
-        self.scope.detach();
-        fiber.clear_locals();
-        match result {
-            // Without a handle there is nobody to wait for it, now or later.
-            Err(JoinError::Panicked(panic)) if Arc::strong_count(&self) == 1 => fiber.report(panic),
-            // SAFETY: as above.
-            result => unsafe { *self.stage.get() = Stage::Ended(result) },
+    const VERBS: Verbs = Verbs {
+        run: Self::run,
+        name: if N::IS_ONE { Some(Self::name) } else { None },
+        take: Self::take_to,
+        end: Self::end,
+    };
+
+    /// As [`Verbs::run`].
+    unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
+        let this = block.cast::<Self>().as_ptr();
+        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits until it has ended:
+        // until then the stage is this function's.
+        unsafe {
+            let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
+                unreachable!("a job is run once")
+            };
+            let scope = &(*this).shared.scope;
+            // Nobody has waited in it; detached below, before the fiber ends.
+            scope.attach(fiber.waiter());
+            fiber.set_root(scope);
+            let result = {
+                let cx = Cx::new(fiber, scope, Deadline::NONE, fiber.locals());
+                catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
+            };
+            fiber.clear_root();
+            scope.detach();
+            fiber.clear_locals();
+            (&raw mut (*this).stage).write(Stage::Ended(result));
+            if !(*this).shared.done.tell() {
+                // Nobody wants the result. It may be a panic, and dropping it may lead to one.
+                let panic = catch_unwind(AssertUnwindSafe(|| match Self::take(block) {
+                    Some(Err(JoinError::Panicked(panic))) => Some(panic),
+                    _ => None,
+                }));
+                Self::end(block);
+                if let Some(panic) = panic.unwrap_or_else(Some) {
+                    fiber.report(panic);
+                }
+            }
         }
-        if Arc::strong_count(&self) > 1 {
-            self.done.notify();
-        }
-        // A result that nobody wants is dropped here.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self))) {
-            fiber.report(panic);
-        }
     }
 
-    fn name(&self) -> Option<Arc<str>> {
-        self.name.clone()
-    }
-}
-
-impl<F: Send, T: Send> Joinable<T> for Task<F, T> {
-    fn done(&self) -> &Slot {
-        &self.done
+    /// As [`Verbs::name`].
+    unsafe fn name(block: NonNull<Head>) -> Option<Arc<str>> {
+        // SAFETY: of this type, and alive, by the caller's word.
+        unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
     }
 
-    fn scope(&self) -> &CancelScope {
-        &self.scope
-    }
-
-    unsafe fn take(&self) -> Result<T, JoinError> {
+    /// As [`Verbs::take`].
+    unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
         // SAFETY: the caller's word.
-        match unsafe { self.stage.get().replace(Stage::Empty) } {
-            Stage::Ended(result) => result,
-            _ => panic!("a `JoinHandle` was polled after it had returned the result"),
+        unsafe { *place.cast() = Self::take(block) };
+    }
+
+    /// The result.
+    ///
+    /// # Safety
+    /// As for `take_to`.
+    unsafe fn take(block: NonNull<Head>) -> Option<Result<T, JoinError>> {
+        // SAFETY: of this type, and the caller's, by its word.
+        match unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) } {
+            Stage::Ended(result) => Some(result),
+            _ => None,
         }
+    }
+
+    /// As [`Verbs::end`].
+    unsafe fn end(block: NonNull<Head>) {
+        // SAFETY: the caller's word.
+        unsafe { job::release(block.cast::<Self>()) };
     }
 }
 
@@ -122,24 +143,23 @@ where
     T: Send + 'static,
 {
     match Worker::current().registry() {
-        Some(registry) => spawn_task(registry, None, |cx| Ok(function(cx))),
+        Some(registry) => spawn_task(registry, (), |cx| Ok(function(cx))),
         None => Pool::default().spawn(function),
     }
 }
 
-pub(super) fn spawn_task<F, T>(registry: &Registry, name: Option<&str>, function: F) -> JoinHandle<T>
+pub(super) fn spawn_task<F, T, N>(registry: &Registry, name: N, function: F) -> JoinHandle<T>
 where
     F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send + 'static,
     T: Send + 'static,
+    N: Name + 'static,
 {
-    let task = Arc::new(Task {
-        scope: CancelScope::unattached(),
-        done: Slot::new(),
-        name: name.map(Arc::from),
-        stage: UnsafeCell::new(Stage::Unstarted(function)),
-    });
-    registry.post(Arc::clone(&task) as Arc<dyn Job>);
-    JoinHandle::new(task)
+    let shared = Shared::new(&Task::<F, T, N>::VERBS);
+    let task = job::allocate(Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }).cast();
+    // SAFETY: the block is alive until the job has been run, and what is in it can be sent.
+    registry.post(unsafe { Job::new(task.cast()) });
+    // SAFETY: this is the handle of the block, whose function returns this.
+    JoinHandle::new(unsafe { Grip::new(task) })
 }
 
 impl Pool {
@@ -155,7 +175,7 @@ impl Pool {
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn_task(self.registry(), None, |cx| Ok(function(cx)))
+        spawn_task(self.registry(), (), |cx| Ok(function(cx)))
     }
 
     /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`] shows.
@@ -164,6 +184,6 @@ impl Pool {
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,
         T: Send + 'static,
     {
-        spawn_task(self.registry(), Some(name), |cx| Ok(function(cx)))
+        spawn_task(self.registry(), Arc::from(name), |cx| Ok(function(cx)))
     }
 }

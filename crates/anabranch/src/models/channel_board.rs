@@ -31,7 +31,7 @@ fn models_channel_watch_all_see_the_latest() {
             assert_eq!(see(&mut receiver, cx), Err(RecvError::Closed));
         });
         waiting.join().unwrap();
-        sending.join().unwrap();
+        sending.join().unwrap().unwrap();
     });
 }
 
@@ -50,7 +50,7 @@ fn models_channel_watch_two_publish() {
             }
             assert_eq!(receiver.latest().look(), seen);
         });
-        sending.into_iter().for_each(|sending| sending.join().unwrap());
+        sending.into_iter().for_each(|sending| sending.join().unwrap().unwrap());
     });
 }
 
@@ -64,7 +64,7 @@ fn models_channel_watch_one_is_cancelled() {
         let cancelled = spawn_below(&root, move |cx| see(&mut receiver, cx));
         let stays = spawn(move |cx| see(&mut other, cx));
         let canceller = spawn(move |_| root.cancel());
-        sender.send(Parcel::new(1));
+        sender.send(Parcel::new(1)).unwrap();
         assert_eq!(stays.join().unwrap(), Ok(1));
         assert!(matches!(cancelled.join().unwrap(), Ok(1) | Err(RecvError::Cancelled)));
         canceller.join().unwrap();

@@ -12,6 +12,7 @@ mod channel_shared;
 mod fork_stack;
 mod future;
 mod inbox;
+mod jobs;
 mod offer;
 mod parcel;
 mod parker;

@@ -5,11 +5,8 @@ use super::{
     strand::{Thread, reason},
 };
 use crate::{
-    pool::fibers::root::Root,
-    sys::{
-        barrier::Fence,
-        sync::{Arc, AtomicBool, Ordering},
-    },
+    pool::fibers::root::{Closing, Root},
+    sys::{barrier::Fence, sync::Arc},
     time::NEVER,
     wait::{
         cancel::CancelScope,
@@ -22,17 +19,15 @@ use loom::thread;
 use std::ptr;
 
 struct Pool {
-    is_closing: AtomicBool,
-    fence: Fence,
+    closing: Closing,
     root: Root,
 }
 
 impl Pool {
     /// As `Registry::close`.
     fn close(&self) {
-        self.is_closing.store(true, Ordering::Release);
-        self.fence.rare();
-        self.root.cancel();
+        // SAFETY: within `close`.
+        self.closing.close(|| unsafe { self.root.cancel() });
     }
 
     /// As a spawned fiber. Its scope is written to before it can be found, and when it can be found no more.
@@ -41,14 +36,10 @@ impl Pool {
         let scope = CancelScope::root(ptr::null());
         // SAFETY: nobody knows of the scope yet; detached at the end.
         unsafe { scope.attach(strand.waiter()) };
-        self.root.set(&scope);
-        self.fence.frequent();
-        if self.is_closing.load(Ordering::Acquire) {
-            scope.cancel();
-        }
+        self.root.set(&scope, &self.closing);
         let never = Slot::new();
         assert_eq!(strand.cx(&scope).wait(&SlotWait::new(&never), NEVER, reason()), Outcome::Cancelled);
-        self.root.clear(&scope);
+        self.root.clear(&self.closing);
         // SAFETY: nobody knows of the scope any more.
         unsafe { scope.attach(ptr::null()) };
     }
@@ -58,12 +49,35 @@ impl Pool {
 fn models_root_a_fiber_begins_while_the_pool_closes() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
         explore(&format!("root, a fiber and who closes, {fence:?}"), None, move || {
-            let pool = Arc::new(Pool { is_closing: AtomicBool::new(false), fence, root: Root::new() });
+            let pool = Arc::new(Pool { closing: Closing::new(fence), root: Root::new() });
             let other = thread::spawn({
                 let pool = Arc::clone(&pool);
                 move || pool.close()
             });
             pool.run_fiber();
+            other.join().unwrap();
+        });
+    }
+}
+
+/// It ends by itself while the pool closes.
+#[test]
+fn models_root_a_fiber_ends_while_the_pool_closes() {
+    for fence in [Fence::Asymmetric, Fence::Symmetric] {
+        explore(&format!("root, a fiber ends, {fence:?}"), None, move || {
+            let pool = Arc::new(Pool { closing: Closing::new(fence), root: Root::new() });
+            let other = thread::spawn({
+                let pool = Arc::clone(&pool);
+                move || pool.close()
+            });
+            let strand = Thread::new();
+            let scope = CancelScope::root(ptr::null());
+            // SAFETY: nobody knows of the scope yet.
+            unsafe { scope.attach(strand.waiter()) };
+            pool.root.set(&scope, &pool.closing);
+            pool.root.clear(&pool.closing);
+            // SAFETY: nobody knows of the scope any more.
+            unsafe { scope.attach(ptr::null()) };
             other.join().unwrap();
         });
     }

@@ -21,6 +21,8 @@ struct Event {
     root: CancelScope,
     slot: Slot,
     value: Cell<u32>,
+    /// Of whoever waits, and of the notifier once that has given up.
+    mine: Cell<u32>,
     marks: [AtomicBool; 2],
 }
 
@@ -35,6 +37,7 @@ impl Event {
             root: CancelScope::root(std::ptr::null()),
             slot: Slot::new(),
             value: Cell::new(0),
+            mine: Cell::new(0),
             marks: [AtomicBool::new(false), AtomicBool::new(false)],
         })
     }
@@ -148,5 +151,27 @@ fn models_slot_two_notifiers_and_a_reset() {
         for other in others {
             other.join().unwrap();
         }
+    });
+}
+
+/// Two share what the slot lies in: one tells, the other gives up or takes what came, and whoever is second has it all.
+#[test]
+fn models_slot_told_or_given_up() {
+    explore("slot, told or given up", None, || {
+        let event = Event::new();
+        // In place of freeing it: loom sees if anything of the other's comes after.
+        let other = spawn(&event, |event| {
+            event.value.set(event.value.get() + 1);
+            if !event.slot.tell() {
+                event.mine.set(event.mine.get() + 1);
+            }
+        });
+        event.mine.set(1);
+        if !event.slot.give_up() {
+            assert_eq!(event.value.get(), 1);
+            event.mine.set(event.mine.get() + 1);
+        }
+        other.join().unwrap();
+        assert_eq!(event.mine.get(), 2, "one of the two was the second");
     });
 }

@@ -9,12 +9,13 @@ use crate::{
     sys::{
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
         thread::{self, JoinHandle},
+        unwind::catch_unwind,
     },
 };
 use std::{
     any::Any,
     io::{self, Write},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     sync::{Arc, Weak},
 };
 

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         crew::{Crew, Plan},
-        fibers::{fiber::Fiber, jobs::Job, limits::Limits},
+        fibers::{job::Job, limits::Limits, root::Closing},
         seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
@@ -11,7 +11,7 @@ use crate::{
     },
     sys::{
         barrier::Fence,
-        sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock},
+        sync::{AtomicUsize, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
     time::{Clock, Subscription},
@@ -31,7 +31,7 @@ pub(crate) struct Registry {
     /// How many threads the machine runs at a time for this process.
     pub(crate) cores: usize,
     pub(crate) sleep: Sleep,
-    closing: AtomicBool,
+    pub(crate) closing: Closing,
     fence: Fence,
     pub(crate) crew: Crew,
     /// Added to by the lookout alone.
@@ -65,7 +65,7 @@ impl Registry {
                 threads,
                 cores: thread::cores(),
                 sleep: Sleep::new(fence),
-                closing: AtomicBool::new(false),
+                closing: Closing::new(fence),
                 fence,
                 crew: Crew::new(plan, registry.clone()),
                 slots_lent: Counter::new(),
@@ -114,20 +114,13 @@ impl Registry {
 
     /// Tells the workers to end, and cancels the fibers; whoever sleeps is woken for it.
     pub(crate) fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        // Here the flag is written and then the fibers are looked at; a fiber that begins is written down and then looks at
-        // the flag.
-        self.fence.rare();
-        for worker in self.workers() {
-            worker.fibers.blocks.for_each(Fiber::cancel_root);
-        }
+        self.closing.close(|| {
+            for worker in self.workers() {
+                // SAFETY: within `close`.
+                worker.fibers.blocks.for_each(|fiber| unsafe { fiber.cancel_root() });
+            }
+        });
         self.wake_all();
-    }
-
-    /// For a fiber that has just been written down as one to be cancelled: whether it was too late for that.
-    pub(crate) fn closes_without(&self) -> bool {
-        self.fence.frequent();
-        self.is_closing()
     }
 
     /// The last fiber has ended: if the pool closes, the workers can.
@@ -147,7 +140,9 @@ impl Registry {
     pub(crate) fn stir(&self) {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
-            None => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+            None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+            // The hint would be an old one: the caller itself, perhaps, which is about to park, and would never do so for long.
+            None => {}
         }
     }
 
@@ -160,13 +155,14 @@ impl Registry {
 
     /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that of one
     /// of the workers.
-    pub(crate) fn post(&self, job: Arc<dyn Job>) {
+    pub(crate) fn post(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
-            here.fibers.jobs.push(job);
+            // SAFETY: this thread holds the seat.
+            unsafe { here.fibers.jobs.push(job) };
         } else {
             let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads;
-            self.worker(index).fibers.jobs.push(job);
+            self.worker(index).fibers.jobs.post(job);
             self.stir();
         }
     }
@@ -178,7 +174,7 @@ impl Registry {
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
+        self.closing.has_begun()
     }
 
     /// How many slots are taken; counts up to `limit`.

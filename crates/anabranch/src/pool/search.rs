@@ -2,6 +2,7 @@
 
 use crate::{
     pool::{
+        fibers::job::Job,
         frame::{Frame, Lineage},
         registry::Registry,
         worker::{Work, Worker},
@@ -76,7 +77,8 @@ impl Registry {
         let silent =
             |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
-            let published = worker.stack.raid(&worker.parker, self.threads(), |offer| worker.fibers.jobs.push(offer));
+            let published =
+                worker.stack.raid(&worker.parker, self.threads(), |offer| worker.fibers.jobs.post(Job::offer(offer)));
             if published > 0 {
                 worker.counters.raided.add(published as u64);
                 has_published = true;

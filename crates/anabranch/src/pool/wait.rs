@@ -13,7 +13,7 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::{clock::Instant, parker::Parker, sync::hint, thread},
+    sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
 };
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ impl Worker {
                 self.pause(&mut patience, || {
                     // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
                     // panicking thread, and a guard that rolls back on panic would do so.
-                    if thread::panicking() {
+                    if unwind::panicking() {
                         return None;
                     }
                     self.registry()?.find_descendant(self, index, awaited)

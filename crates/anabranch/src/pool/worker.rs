@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{
-        fibers::{Fibers, card::Card, jobs::Job},
+        fibers::{Fibers, card::Card, job::Job},
         fork_stack::ForkStack,
         frame::{Frame, Lineage, Running},
         monitor,
@@ -19,7 +19,7 @@ use crate::{
         thread::thread_local,
     },
 };
-use std::{cell::Cell, ptr, sync::Arc};
+use std::{cell::Cell, ptr};
 
 /// The most forks that a worker can have published at a time; there is no limit to those that are not. Few under shuttle,
 /// where the limit ought to be met.
@@ -38,7 +38,7 @@ pub(crate) enum Work {
     Frame(Claim),
     Task(Task),
     /// Fibers that can go on, or one that is to begin.
-    Fibers(Option<Arc<dyn Job>>),
+    Fibers(Option<Job>),
 }
 
 /// See the [module](self).
@@ -86,7 +86,7 @@ static NOBODY: Worker = Worker {
     index: usize::MAX,
     is_own: false,
     status: Status::vacant(),
-    fibers: Fibers::new(),
+    fibers: Fibers::new(Fence::Symmetric),
     card: Card::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
@@ -114,7 +114,7 @@ impl Worker {
             index,
             is_own,
             status: Status::vacant(),
-            fibers: Fibers::new(),
+            fibers: Fibers::new(fence),
             card: Card::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
@@ -198,7 +198,8 @@ impl Worker {
 
     fn publish(&self, most: usize) {
         // SAFETY: called by the owner.
-        let published = unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push(offer)) };
+        let published =
+            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push(Job::offer(offer))) };
         self.counters.published.add(published as u64);
     }
 

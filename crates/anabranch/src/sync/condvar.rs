@@ -16,7 +16,10 @@ use super::{
     rounds::{Rounds, wake_round},
 };
 use crate::{
-    sys::sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+    sys::{
+        sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -31,7 +34,7 @@ use std::{
     any::Any,
     cell::Cell,
     fmt, mem,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::AssertUnwindSafe,
     time::{Duration, Instant},
 };
 

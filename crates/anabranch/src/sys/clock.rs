@@ -33,6 +33,10 @@ mod random {
             Self(NOW.get())
         }
 
+        pub(crate) fn since_the_first(self) -> Duration {
+            self.0
+        }
+
         pub(crate) fn elapsed(&self) -> Duration {
             Self::now() - *self
         }

@@ -13,3 +13,4 @@ pub(crate) mod parker;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;
+pub(crate) mod unwind;

@@ -2,12 +2,12 @@
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{
-    thread::{Builder, JoinHandle, current, panicking, yield_now},
+    thread::{Builder, JoinHandle, current, yield_now},
     thread_local,
 };
 
 #[cfg(shuttle)]
-pub(crate) use self::shuttled::{Builder, LocalCell, panicking, thread_local};
+pub(crate) use self::shuttled::{Builder, LocalCell, thread_local};
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
@@ -44,13 +44,6 @@ mod shuttled {
         pub(crate) fn spawn(self, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
             if chance::is_refused() { Err(io::ErrorKind::WouldBlock.into()) } else { self.0.spawn(body) }
         }
-    }
-
-    /// Whether the calling thread unwinds. The threads of an execution are run by one, and so have one count of panics: when
-    /// some thread unwinds, none can tell whether it is itself. So chance decides. Then a thread that unwinds may do now and
-    /// then what it ought not to, which costs nothing but the promise that nothing runs on top of a panic.
-    pub(crate) fn panicking() -> bool {
-        std::thread::panicking() && chance::one_in(2)
     }
 
     /// std has these methods on `LocalKey<Cell<T>>`, shuttle does not.

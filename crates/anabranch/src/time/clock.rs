@@ -68,7 +68,10 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Instant {
         match &self.0 {
+            #[cfg(not(shuttle))]
             Source::System { .. } => Instant::now(),
+            #[cfg(shuttle)]
+            Source::System { origin } => *origin + Duration::from_nanos(self.tick()),
             Source::Manual(manual) => manual.origin() + manual.elapsed(),
         }
     }
@@ -80,7 +83,10 @@ impl Clock {
     #[inline]
     pub(crate) fn tick(&self) -> Tick {
         match &self.0 {
+            #[cfg(not(shuttle))]
             Source::System { origin } => nanos(origin.elapsed()),
+            #[cfg(shuttle)]
+            Source::System { .. } => nanos(crate::sys::clock::Instant::now().since_the_first()),
             Source::Manual(manual) => manual.tick(),
         }
     }

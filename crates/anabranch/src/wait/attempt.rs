@@ -1,7 +1,7 @@
 //! What is wanted at a place: an attempt that is made again whenever the place has ended a wait.
 //!
-//! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What a strand
-//! was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends with something
+//! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What a
+//! strand was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends with something
 //! untaken passes it on in its `Drop`, or is told to before. So nothing is lost by whichever way a wait is left: by cancellation, by a deadline, by
 //! a future that is dropped, or by the panic of a foreign waker.
 

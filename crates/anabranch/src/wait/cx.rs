@@ -1,7 +1,10 @@
 //! `Cx`, the permission to wait, and the one way in which everything waits.
 
 use crate::{
-    sys::sync::{Ordering, fence, fence_after_update},
+    sys::{
+        sync::{Ordering, fence, fence_after_update},
+        unwind::panicking,
+    },
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
@@ -11,10 +14,10 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, thread, time::Duration};
+use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
 
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
-const BUDGET: u32 = 128;
+const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
@@ -309,7 +312,7 @@ impl<'a> Cx<'a> {
     /// Arms the waiter. `false`: the strand must not wait now.
     #[inline]
     fn begin(&self) -> bool {
-        if thread::panicking() && self.strand.shares_its_thread() {
+        if panicking() && self.strand.shares_its_thread() {
             return false;
         }
         self.scope.enlist();

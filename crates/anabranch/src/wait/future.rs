@@ -4,7 +4,10 @@
 //! its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
 
 use crate::{
-    sys::sync::{Arc, Mutex, lock},
+    sys::{
+        sync::{Arc, Mutex, lock},
+        unwind::catch_unwind,
+    },
     wait::{
         place::Place,
         waiter::{Kind, Outcome, Waiter},
@@ -14,7 +17,7 @@ use std::{
     cell::Cell,
     marker::PhantomPinned,
     mem,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     ptr,
     task::{Context, Poll, Waker},

@@ -2,19 +2,24 @@
 //!
 //! | word     | meaning                                   | left by                                                    |
 //! |----------|-------------------------------------------|------------------------------------------------------------|
-//! | EMPTY    | nothing happened, nobody waits            | `notify` -> NOTIFIED, `register` -> an address             |
-//! | address  | somebody waits                            | `notify` -> BUSY, `unregister` -> EMPTY                    |
+//! | EMPTY    | nothing happened, nobody waits            | `tell` -> NOTIFIED, `register` -> an address, `give_up` -> GIVEN UP |
+//! | address  | somebody waits                            | `tell` -> BUSY, `unregister` -> EMPTY                      |
 //! | BUSY     | the notifier decides the waiter's word    | the notifier -> NOTIFIED                                   |
 //! | NOTIFIED | it has happened                           | `reset` -> EMPTY                                           |
+//! | GIVEN UP | nobody will ever wait                     |                                                            |
 //!
 //! One strand waits at a time. A future may be forgotten while it waits; whoever waits next puts its own address in the place
 //! of that one's.
 //!
 //! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the end of it.
 //!
-//! Orderings: `notify` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written by
+//! Of two who share what the slot lies in, one tells and the other gives up, once each, and the second of them is told that it
+//! is: so it knows that all is its own, and the first touches nothing afterwards.
+//!
+//! Orderings: `tell` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written by
 //! read-modify-writes alone, so each of several notifications is acquired with the last one. `register` releases the
 //! address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter may write another.
+//! Giving up releases what was done until then, and acquires where it comes second; so does telling.
 
 use crate::{
     sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
@@ -30,6 +35,7 @@ type Word = *mut Cell<Address>;
 const EMPTY: Word = ptr::null_mut();
 const BUSY: Word = ptr::without_provenance_mut(1);
 const NOTIFIED: Word = ptr::without_provenance_mut(2);
+const GIVEN_UP: Word = ptr::without_provenance_mut(3);
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -54,16 +60,25 @@ impl Slot {
 
     /// It has happened. Who waits for it is woken. Doing it again is harmless.
     pub(crate) fn notify(&self) {
+        self.tell();
+    }
+
+    /// As [`notify`](Self::notify), for an event that somebody may have given up. `false`: somebody has, before.
+    pub(crate) fn tell(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let next = match word {
                 EMPTY => NOTIFIED,
+                GIVEN_UP => {
+                    self.word.load(Ordering::Acquire);
+                    return false;
+                }
                 // Another notifies just now, or has: written all the same, so that the waiter sees what came before this.
                 BUSY | NOTIFIED => word,
                 _ => BUSY,
             };
             match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(EMPTY | BUSY | NOTIFIED) => return,
+                Ok(EMPTY | BUSY | NOTIFIED) => return true,
                 Ok(address) => {
                     // SAFETY: while the slot is busy the waiter does not leave, so its address is alive and the wait is
                     // the one that was registered.
@@ -73,11 +88,16 @@ impl Slot {
                     if let Some(wake) = wake {
                         wake.wake();
                     }
-                    return;
+                    return true;
                 }
                 Err(found) => word = found,
             }
         }
+    }
+
+    /// For the one strand that might wait here, and does not: it never will. `false`: it has happened, before.
+    pub(crate) fn give_up(&self) -> bool {
+        self.word.compare_exchange(EMPTY, GIVEN_UP, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
     /// Makes the slot ready for another event. Only for the one strand that waits here, when it is not registered.

@@ -83,11 +83,22 @@ pub enum Event {
     Lent,
     Panic,
     Dropped,
+    Fiber,
+    Switch,
+    CutShort,
+    Late,
+    Sent,
+    Received,
+    Shut,
+    Missed,
 }
 
 use Event::*;
 
-const EVENTS: [Event; 11] = [Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped];
+const EVENTS: [Event; 19] = [
+    Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped, Fiber, Switch, CutShort,
+    Late, Sent, Received, Shut, Missed,
+];
 
 impl Seen {
     pub fn add(&self, event: Event, count: u64) {
@@ -138,10 +149,11 @@ impl Seen {
     /// Adds what the threads of a pool have done.
     pub fn note(&self, pool: &Pool) {
         let stats = pool.stats();
-        let WorkerStats { published, raided, reclaimed, stolen, helped, wakes, .. } = stats.total();
+        let WorkerStats { published, raided, reclaimed, stolen, helped, wakes, fibers, switches, .. } = stats.total();
         let counts = [(Published, published), (Raided, raided), (Reclaimed, reclaimed), (Stolen, stolen)];
         let others = [(Helped, helped), (Woken, wakes), (Refused, stats.spares_refused), (Lent, stats.slots_lent)];
-        counts.into_iter().chain(others).for_each(|(event, count)| self.add(event, count));
+        let of_fibers = [(Fiber, fibers), (Switch, switches)];
+        counts.into_iter().chain(others).chain(of_fibers).for_each(|(event, count)| self.add(event, count));
         self.add(Spare, stats.spare_threads as u64);
     }
 }
@@ -239,11 +251,15 @@ pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> 
     let body = {
         let seen = Arc::clone(&seen);
         Arc::new(move |is_first: bool| {
+            set_odds(Odds { long_waits_end: true, refusals: 0 });
             if is_first {
                 let threads: Vec<_> = (0..MANY_THREADS).map(|_| thread::spawn(|| ())).collect();
-                return threads.into_iter().for_each(|thread| thread.join().unwrap());
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+                // What a thread has for fibers it keeps.
+                let pool = Pool::builder().threads(1).build().unwrap();
+                let fiber = pool.spawn(|cx| cx.yield_now());
+                return pool.run(|cx| fiber.join(cx)).unwrap();
             }
-            set_odds(Odds { long_waits_end: true, refusals: 0 });
             program(&seen);
             let steps = shuttle::current::context_switches() as u64;
             seen.executions.fetch_add(1, Ordering::Relaxed);

@@ -14,6 +14,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod explore;
+mod fibers;
 mod pools;
 mod trap;
 mod work;

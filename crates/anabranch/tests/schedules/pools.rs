@@ -7,13 +7,13 @@ use crate::{
     trap::Trap,
     tree,
 };
-use anabranch::{BuildError, Odds, Pool, join, par_for_each, scope, set_odds};
+use anabranch::{BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds};
 use shuttle::{
     sync::{Barrier, Mutex, mpsc},
     thread,
 };
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},

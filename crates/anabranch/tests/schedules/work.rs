@@ -45,7 +45,7 @@ fn joins_of_what_panics_when_it_is_dropped() {
     struct Touchy<'a>(&'a Trap, #[allow(dead_code, reason = "its drop is counted")] Counted);
     impl Drop for Touchy<'_> {
         fn drop(&mut self) {
-            if !std::thread::panicking() {
+            if !anabranch::panicking() {
                 drop(self.0.step());
             }
         }

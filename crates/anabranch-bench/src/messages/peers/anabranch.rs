@@ -158,6 +158,7 @@ where
 {
     type Sender = spsc::Sender<u64>;
     type Receivers = ReceiverSet<spsc::Receiver<u64>>;
+    type Answers = Spsc<false>;
 
     fn new(count: usize) -> (Vec<Self::Sender>, Self::Receivers) {
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| spsc::unbounded()).unzip();
@@ -168,12 +169,13 @@ where
         sender.send(cx, value).expect("the receiver is there");
     }
 
-    fn sum(cx: &Cx<'_>, receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    fn sum(cx: &Cx<'_>, receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut()) -> u64 {
         let (mut sum, mut left) = (0, messages);
         while left > 0 {
             if let (_, Ok(value)) = receivers.recv(cx).expect("there are messages left") {
                 sum += value;
                 left -= 1;
+                took();
             }
         }
         sum
@@ -189,6 +191,7 @@ where
 {
     type Sender = spsc::Sender<u64>;
     type Receivers = Vec<spsc::Receiver<u64>>;
+    type Answers = Spsc<false>;
 
     fn new(count: usize) -> (Vec<Self::Sender>, Self::Receivers) {
         (0..count).map(|_| spsc::unbounded()).unzip()
@@ -198,7 +201,7 @@ where
         sender.send(cx, value).expect("the receiver is there");
     }
 
-    fn sum(cx: &Cx<'_>, receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    fn sum(cx: &Cx<'_>, receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut()) -> u64 {
         let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
         let (mut sum, mut left) = (0, messages);
         while left > 0 {
@@ -206,6 +209,7 @@ where
                 (_, Ok(value)) => {
                     sum += value;
                     left -= 1;
+                    took();
                 }
                 (index, Err(_)) => {
                     select.swap_remove(index);

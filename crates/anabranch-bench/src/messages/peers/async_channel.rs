@@ -50,10 +50,11 @@ impl Selection for Selecting {
         sender.send(value).await.expect("the receiver is there");
     }
 
-    async fn sum(receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    async fn sum(receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut() + Send) -> u64 {
         let mut sum = 0;
         for _ in 0..messages {
             sum += receivers.next().await.expect("there are messages left");
+            took();
         }
         sum
     }

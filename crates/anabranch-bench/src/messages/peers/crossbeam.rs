@@ -37,6 +37,7 @@ pub struct Selecting;
 impl Selection<Threads> for Selecting {
     type Sender = Sender<u64>;
     type Receivers = Vec<Receiver<u64>>;
+    type Answers = Crossbeam<false>;
 
     fn new(count: usize) -> (Vec<Sender<u64>>, Vec<Receiver<u64>>) {
         (0..count).map(|_| unbounded()).unzip()
@@ -46,7 +47,7 @@ impl Selection<Threads> for Selecting {
         sender.send(value).expect("the receiver is there");
     }
 
-    fn sum(_: &(), receivers: &mut Vec<Receiver<u64>>, messages: u64) -> u64 {
+    fn sum(_: &(), receivers: &mut Vec<Receiver<u64>>, messages: u64, mut took: impl FnMut()) -> u64 {
         let mut select = Select::new();
         for receiver in &*receivers {
             select.recv(receiver);
@@ -59,6 +60,7 @@ impl Selection<Threads> for Selecting {
                 Ok(value) => {
                     sum += value;
                     left -= 1;
+                    took();
                 }
                 Err(_) => select.remove(index),
             }

@@ -113,6 +113,7 @@ pub struct Multiplexed;
 impl Selection<Threads> for Multiplexed {
     type Sender = Tx<Mux<spsc::Array<u64>>>;
     type Receivers = Multiplex<spsc::Array<u64>>;
+    type Answers = Unbounded;
 
     fn prepare() {
         detect_backoff_cfg();
@@ -128,8 +129,13 @@ impl Selection<Threads> for Multiplexed {
         sender.send(value).expect("the receiver is there");
     }
 
-    fn sum(_: &(), receivers: &mut Self::Receivers, messages: u64) -> u64 {
-        (0..messages).map(|_| receivers.recv().expect("there are messages left")).sum()
+    fn sum(_: &(), receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut()) -> u64 {
+        let next = |_| {
+            let value = receivers.recv().expect("there are messages left");
+            took();
+            value
+        };
+        (0..messages).map(next).sum()
     }
 }
 
@@ -150,10 +156,11 @@ impl tasks::Selection for All {
         sender.send(value).await.expect("the receiver is there");
     }
 
-    async fn sum(receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    async fn sum(receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut() + Send) -> u64 {
         let mut sum = 0;
         for _ in 0..messages {
             sum += receivers.next().await.expect("there are messages left");
+            took();
         }
         sum
     }

@@ -88,6 +88,7 @@ pub struct Queued;
 impl Selection<Coroutines> for Queued {
     type Sender = spsc::Sender<u64>;
     type Receivers = Vec<spsc::Receiver<u64>>;
+    type Answers = Spsc;
 
     const WAITS_FOR_THE_END: bool = true;
 
@@ -99,7 +100,7 @@ impl Selection<Coroutines> for Queued {
         sender.send(value).expect("the receiver is there");
     }
 
-    fn sum(_: &(), receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    fn sum(_: &(), receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut()) -> u64 {
         cqueue::scope(|queue| {
             for (token, receiver) in receivers.drain(..).enumerate() {
                 go!(queue, token, move |events| {
@@ -108,7 +109,12 @@ impl Selection<Coroutines> for Queued {
                     }
                 });
             }
-            (0..messages).map(|_| queue.poll(None).expect("there are messages left").extra as u64).sum()
+            let next = |_| {
+                let event = queue.poll(None).expect("there are messages left");
+                took();
+                event.extra as u64
+            };
+            (0..messages).map(next).sum()
         })
     }
 }

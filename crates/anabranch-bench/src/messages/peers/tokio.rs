@@ -88,10 +88,11 @@ impl Selection for Mapped {
         sender.send(value).expect("the receiver is there");
     }
 
-    async fn sum(receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    async fn sum(receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut() + Send) -> u64 {
         let mut sum = 0;
         for _ in 0..messages {
             sum += receivers.next().await.expect("there are messages left").1;
+            took();
         }
         sum
     }
@@ -113,10 +114,11 @@ impl Selection for All {
         sender.send(value).expect("the receiver is there");
     }
 
-    async fn sum(receivers: &mut Self::Receivers, messages: u64) -> u64 {
+    async fn sum(receivers: &mut Self::Receivers, messages: u64, mut took: impl FnMut() + Send) -> u64 {
         let mut sum = 0;
         for _ in 0..messages {
             sum += receivers.next().await.expect("there are messages left");
+            took();
         }
         sum
     }

@@ -102,7 +102,7 @@ impl SelectJob for Msgsend {
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();
             let (requests, mut request) = C::new(clients as usize);
-            let server = S::spawn(move |cx| C::sum(cx, &mut request, clients * times));
+            let server = S::spawn(move |cx| C::sum(cx, &mut request, clients * times, || ()));
             for mut requests in requests {
                 S::spawn(move |cx| (0..times).for_each(|value| C::send(cx, &mut requests, value)));
             }
@@ -116,7 +116,7 @@ impl SelectJob for Msgsend {
         tasks::root(runtime, async move {
             let watch = Stopwatch::start();
             let (requests, mut request) = C::new(clients as usize);
-            let server = spawn(async move { C::sum(&mut request, clients * times).await });
+            let server = spawn(async move { C::sum(&mut request, clients * times, || ()).await });
             for mut requests in requests {
                 spawn(async move {
                     for value in 0..times {

@@ -1,39 +1,62 @@
 //! One sender and many channels: each message goes through a channel drawn at random, and one receiver takes it from
 //! whichever has something.
+//!
+//! The sender may be no more than [`WINDOW`] messages ahead. Else everybody whose sends never wait would fill all channels
+//! first and empty them then, and nobody would have to look for the one that has something.
+
+use std::sync::Arc;
 
 use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
 use tokio::task::spawn;
 
 use super::{On, SelectJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::{Kind, Library};
-use crate::messages::strands::{Selection, Strands};
+use crate::messages::strands::{self, Channel, Selection, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many channels.
+/// How many messages are on the way at most.
+pub const WINDOW: u64 = 128;
+
+/// How many of them the receiver allows at a time.
+const SHARE: u64 = WINDOW / 2;
+
+/// So many channels, some of which are used.
 #[derive(Clone, Copy)]
 pub struct Select {
     channels: usize,
+    used: usize,
     is_about_sets: bool,
 }
 
 impl Select {
     /// With everybody who can select.
     pub fn new(channels: usize) -> Select {
-        Select { channels, is_about_sets: false }
+        Select { channels, used: channels, is_about_sets: false }
     }
 
-    /// With a `ReceiverSet` only.
-    pub fn set(channels: usize) -> Select {
-        Select { channels, is_about_sets: true }
+    /// With a `ReceiverSet` only, `used` of whose members are sent to, evenly spread.
+    pub fn set(channels: usize, used: usize) -> Select {
+        Select { channels, used, is_about_sets: true }
+    }
+}
+
+/// Says after which messages another share is due.
+fn every_share() -> impl FnMut() -> bool {
+    let mut count = 0u64;
+    move || {
+        count += 1;
+        count.is_multiple_of(SHARE)
     }
 }
 
 /// Which channel is next.
-fn draw(channels: usize) -> impl FnMut() -> usize {
+fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
     let mut random = fastrand::Rng::with_seed(0xc4a2);
-    move || random.usize(0..channels)
+    let each = channels / used;
+    move || random.usize(0..used) * each
 }
 
 impl SelectJob for Select {
@@ -46,17 +69,28 @@ impl SelectJob for Select {
     }
 
     fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
-        let Select { channels, .. } = *self;
+        let Select { channels, used, .. } = *self;
         S::root(pool, move |cx| {
             let (mut senders, mut receivers) = C::new(channels);
+            let (mut allowing, mut allowed) = C::Answers::new();
             let watch = Stopwatch::start();
             let sending = S::spawn(move |cx| {
-                let mut next = draw(channels);
-                (0..times).for_each(|value| C::send(cx, &mut senders[next()], value));
-                // To close thousands of channels is not what is measured.
-                (!C::WAITS_FOR_THE_END).then_some(senders)
+                let mut next = draw(channels, used);
+                for value in 0..times {
+                    if value >= WINDOW && value % SHARE == 0 {
+                        strands::must_recv::<S, C::Answers>(cx, &mut allowed);
+                    }
+                    C::send(cx, &mut senders[next()], value);
+                }
+                // The last answers are not waited for. To close thousands of channels is not what is measured.
+                (allowed, (!C::WAITS_FOR_THE_END).then_some(senders))
             });
-            let sum = C::sum(cx, &mut receivers, times);
+            let mut is_share = every_share();
+            let sum = C::sum(cx, &mut receivers, times, || {
+                if is_share() {
+                    C::Answers::send(cx, &mut allowing, SHARE);
+                }
+            });
             let senders = S::join(cx, sending);
             let meter = watch.stop();
             drop(senders);
@@ -65,18 +99,29 @@ impl SelectJob for Select {
     }
 
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done {
-        let Select { channels, .. } = *self;
+        let Select { channels, used, .. } = *self;
         tasks::root(runtime, async move {
             let (mut senders, mut receivers) = C::new(channels);
+            let ahead = Arc::new(Semaphore::new(WINDOW as usize));
+            let allowed = Arc::clone(&ahead);
             let watch = Stopwatch::start();
             let sending = spawn(async move {
-                let mut next = draw(channels);
+                let mut next = draw(channels, used);
                 for value in 0..times {
+                    if value % SHARE == 0 {
+                        allowed.acquire_many(SHARE as u32).await.expect("it is not closed").forget();
+                    }
                     C::send(&mut senders[next()], value).await;
                 }
                 senders
             });
-            let sum = C::sum(&mut receivers, times).await;
+            let mut is_share = every_share();
+            let sum = C::sum(&mut receivers, times, || {
+                if is_share() {
+                    ahead.add_permits(SHARE as usize);
+                }
+            })
+            .await;
             let senders = sending.await.expect("no task panics");
             let meter = watch.stop();
             drop(senders);
@@ -87,7 +132,9 @@ impl SelectJob for Select {
 
 impl Workload for Select {
     fn title(&self) -> String {
-        format!("one sends through any of {} channels, the other selects", self.channels)
+        let Select { channels, used, .. } = *self;
+        let which = if used == channels { format!("any of {channels}") } else { format!("{used} of {channels}") };
+        format!("one sends through {which} channels, {WINDOW} ahead at most, the other selects")
     }
 
     fn unit(&self) -> &'static str {

@@ -1,13 +1,13 @@
 //! Channels with any number of senders and receivers, as users see them.
 
-// `permit <- sender`, `common <- {sender, receiver}`.
+// `common <- receiver <- sender <- permit`.
 mod common;
 mod permit;
 mod receiver;
 mod sender;
 
 pub use self::{
-    permit::Permit,
+    permit::{Permit, Reserving},
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending, WeakSender},
 };

@@ -1,19 +1,125 @@
 //! Room that is kept for a value.
 
-use super::common::opaque;
+use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
-        Closed, Refused,
+        Closed, RecvError, RecvTimeoutError, Refused,
         shared::{Channel, Offer, Stuck},
     },
-    wait::{attempt::Attempt, place::Place, queue::Entry, waiter::Waiter},
+    wait::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+        place::Place,
+        queue::Entry,
+        waiter::Waiter,
+    },
 };
-use std::{cell::Cell, fmt};
+use std::{
+    cell::Cell,
+    fmt,
+    time::{Duration, Instant},
+};
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`]; dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct Permit<'a, T> {
-    pub(super) channel: &'a Channel<T>,
+    channel: &'a Channel<T>,
+}
+
+impl<T> Sender<T> {
+    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    ///
+    /// # Errors
+    /// When the channel is closed, or the wait was cancelled.
+    ///
+    /// # Panics
+    /// In a rendezvous, where there is no room to be kept.
+    ///
+    /// ```
+    /// let (sender, receiver) = anabranch::channel::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = sender.reserve(cx).unwrap();
+    ///     assert!(sender.try_send("no room").is_err());
+    ///     permit.send("made late").unwrap();
+    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+        let reason = Reason::new(&"Sender::reserve");
+        cx.checkpoint()?;
+        Ok(wait_long_for(cx, &self.reserving(), reason)??)
+    }
+
+    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn reserve_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        self.reserve_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Sender::reserve"))
+    }
+
+    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    ///
+    /// # Panics
+    /// As there.
+    #[track_caller]
+    pub fn reserve_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        self.reserve_to(cx, cx.after(timeout), Reason::new(&"Sender::reserve"))
+    }
+
+    fn reserve_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        cx.checkpoint()?;
+        Ok(wait_for(cx, &self.reserving(), deadline, reason)??)
+    }
+
+    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
+    ///
+    /// # Errors
+    /// When the channel is closed.
+    ///
+    /// # Panics
+    /// As there.
+    pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
+        wait_async_for(self.reserving()).await
+    }
+
+    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
+    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
+        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
+    }
+
+    /// The reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select): so a value
+    /// is made only if its arm is chosen.
+    ///
+    /// # Panics
+    /// In a rendezvous.
+    ///
+    /// ```
+    /// use anabranch::{channel, select};
+    ///
+    /// let (sender, receiver) = channel::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let sent = select!(cx, {
+    ///         permit = sender.reserving() => permit.unwrap().send("made late").is_ok(),
+    ///         default => false,
+    ///     });
+    ///     assert_eq!((sent, receiver.recv(cx)), (Ok(true), Ok("made late")));
+    /// });
+    /// ```
+    pub fn reserving(&self) -> Reserving<'_, T> {
+        assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
+        let offer = Offer { value: None, is_taken: false };
+        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
+    }
 }
 
 impl<T> Permit<'_, T> {
@@ -33,22 +139,22 @@ impl<T> Drop for Permit<'_, T> {
     }
 }
 
-/// Waiting for room to be kept.
-pub(super) struct Reserving<'a, T> {
-    pub(super) channel: &'a Channel<T>,
-    pub(super) entry: Entry<Offer<T>>,
-    pub(super) has_permit: Cell<bool>,
+/// Keeping room, as an operation. Made by [`Sender::reserving`].
+pub struct Reserving<'a, T> {
+    channel: &'a Channel<T>,
+    entry: Entry<Offer<T>>,
+    has_permit: Cell<bool>,
 }
 
-impl<T> Attempt for Reserving<'_, T> {
-    type Output = Result<(), Closed>;
+impl<'a, T> Attempt for Reserving<'a, T> {
+    type Output = Result<Permit<'a, T>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
         if self.has_permit.take() {
-            return Some(Ok(()));
+            return Some(Ok(Permit { channel: self.channel }));
         }
         match self.channel.try_reserve() {
-            Ok(()) => Some(Ok(())),
+            Ok(()) => Some(Ok(Permit { channel: self.channel })),
             Err(Stuck::Closed) => Some(Err(Closed)),
             Err(Stuck::Full) => None,
         }
@@ -88,4 +194,4 @@ impl<T> Drop for Reserving<'_, T> {
     }
 }
 
-opaque!(Permit<'_>);
+opaque!(Permit<'_>, Reserving<'_>);

@@ -4,7 +4,7 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        shared::{Channel, Nothing},
+        shared::{BATCH, Channel, Nothing},
         source::Source,
     },
     sys::sync::Arc,
@@ -20,7 +20,8 @@ use crate::{
 };
 use std::{
     cell::Cell,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
@@ -135,15 +136,27 @@ impl<T> Receiver<T> {
         }
     }
 
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// As for [`recv_async`](Self::recv_async).
+    pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        into.push(self.recv_async().await?);
+        Ok(1 + if limit > 1 { self.channel.try_recv_many(into, (limit - 1).min(BATCH - 1)).unwrap_or(0) } else { 0 })
+    }
+
     /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the channel was closed, or a
     /// wait cancelled.
-    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
     }
 
     /// All values that are there, without waiting.
-    pub fn drain(&self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.try_recv().ok())
+    pub fn drain(&self) -> impl FusedIterator<Item = T> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

@@ -2,18 +2,18 @@
 
 use super::{
     common::{common, opaque},
-    permit::{Permit, Reserving},
+    receiver::Receiver,
 };
 use crate::{
     channel::{
-        Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
+        Refused, SendError, SendTimeoutError, TrySendError,
         shared::{Channel, Offer, Stuck},
     },
     sys::sync::Arc,
     time::NEVER,
     wait::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
         cx::Reason,
         place::Place,
         queue::Entry,
@@ -21,7 +21,6 @@ use crate::{
     },
 };
 use std::{
-    cell::Cell,
     fmt,
     time::{Duration, Instant},
 };
@@ -143,58 +142,15 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
-    ///
-    /// # Errors
-    /// When the channel is closed, or the wait was cancelled.
-    ///
-    /// # Panics
-    /// In a rendezvous, where there is no room to be kept.
-    ///
-    /// ```
-    /// let (sender, receiver) = anabranch::channel::bounded(1);
-    /// anabranch::run(|cx| {
-    ///     let permit = sender.reserve(cx).unwrap();
-    ///     assert!(sender.try_send("no room").is_err());
-    ///     permit.send("made late").unwrap();
-    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
-        let reason = Reason::new(&"Sender::reserve");
-        cx.checkpoint()?;
-        wait_long_for(cx, &self.reserving(), reason)??;
-        Ok(Permit { channel: &self.channel })
-    }
-
-    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
-    ///
-    /// # Errors
-    /// When the channel is closed.
-    ///
-    /// # Panics
-    /// In a rendezvous.
-    pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
-        wait_async_for(self.reserving()).await?;
-        Ok(Permit { channel: &self.channel })
-    }
-
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
-    pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
-        self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
-    }
-
-    fn reserving(&self) -> Reserving<'_, T> {
-        assert!(self.capacity() != Some(0), "there is no room in a rendezvous");
-        let offer = Offer { value: None, is_taken: false };
-        Reserving { channel: &self.channel, entry: Entry::new(offer), has_permit: Cell::new(false) }
-    }
-
     /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let offer = Offer { value: Some(value), is_taken: false };
         Sending { channel: &self.channel, entry: Entry::new(offer) }
+    }
+
+    /// Whether this sends to `receiver`.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        Arc::ptr_eq(&self.channel, &receiver.channel)
     }
 
     /// A sender that does not keep the channel open.

@@ -134,9 +134,9 @@ impl Circle {
     }
 }
 
-/// A number that is hard to foretell, by Marsaglia's xorshift.
+/// A number that is hard to foretell, by Marsaglia's xorshift. In a model, whose executions are to be the same each time, zero.
+#[cfg(not(shuttle))]
 pub(super) fn random_below(count: usize) -> usize {
-    // An execution of a model is to be the same each time.
     if cfg!(loom) {
         return 0;
     }
@@ -147,4 +147,9 @@ pub(super) fn random_below(count: usize) -> usize {
     state ^= state << 5;
     STATE.set(state);
     ((u64::from(state) * count as u64) >> 32) as usize
+}
+
+#[cfg(shuttle)]
+pub(super) fn random_below(count: usize) -> usize {
+    crate::sys::chance::up_to(count) - 1
 }

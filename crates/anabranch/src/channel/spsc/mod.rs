@@ -1,11 +1,15 @@
 //! Streams: channels with one sender and one receiver, the fastest there are.
 
+// `room <- sender <- permit`.
+mod permit;
 mod receiver;
+mod room;
 mod sender;
 
 pub use self::{
+    permit::Permit,
     receiver::{Receiver, Receiving},
-    sender::{Permit, Sender, Sending},
+    sender::{Sender, Sending},
 };
 use super::stream::stream;
 

@@ -17,7 +17,8 @@ use crate::{
 };
 use std::{
     cell::UnsafeCell,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
@@ -130,15 +131,29 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// As for [`recv_async`](Self::recv_async).
+    pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        into.push(self.recv_async().await?);
+        let before = into.len();
+        into.extend(self.drain().take(limit - 1));
+        Ok(into.len() - before + 1)
+    }
+
     /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the stream was closed, or a wait
     /// cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = T> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
     }
 
     /// All values that are there, without waiting.
-    pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        std::iter::from_fn(|| self.try_recv().ok())
+    pub fn drain(&mut self) -> impl FusedIterator<Item = T> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

@@ -1,10 +1,10 @@
 //! The sender of a stream, and what it waits for: room.
 
-use super::receiver::Receiver;
+use super::{receiver::Receiver, room::Reserving};
 use crate::{
     channel::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        stream::{Inlet, StreamWait, Stuck},
+        stream::{Inlet, Stuck},
     },
     time::NEVER,
     wait::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 use std::{
-    cell::{Cell, UnsafeCell},
+    cell::Cell,
     collections::VecDeque,
     fmt,
     time::{Duration, Instant},
@@ -25,12 +25,6 @@ use std::{
 /// The end of a stream that sends. Dropping it closes the stream.
 pub struct Sender<T> {
     pub(super) inlet: Inlet<T>,
-}
-
-/// The right to send one value without waiting. Made by [`Sender::reserve`].
-#[must_use = "it is there to be used"]
-pub struct Permit<'a, T> {
-    inlet: &'a mut Inlet<T>,
 }
 
 impl<T> Sender<T> {
@@ -152,42 +146,30 @@ impl<T> Sender<T> {
             match self.inlet.push_all(values) {
                 Ok(()) => {}
                 Err(Stuck::Closed) => return Err(RecvError::Closed),
-                Err(Stuck::Full) => wait_long_for(cx, &self.reserving(), reason)??,
+                Err(Stuck::Full) => wait_long_for(cx, &Reserving::new(&mut self.inlet), reason)??,
             }
         }
         Ok(())
     }
 
-    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    /// As [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
     ///
     /// # Errors
-    /// When the stream is closed, or the wait was cancelled.
-    ///
-    /// ```
-    /// use anabranch::channel::spsc;
-    ///
-    /// let (mut sender, mut receiver) = spsc::bounded(1);
-    /// anabranch::run(|cx| {
-    ///     let permit = sender.reserve(cx).unwrap();
-    ///     permit.send("made late").unwrap();
-    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
-        let reason = Reason::new(&"spsc::Sender::reserve");
-        cx.checkpoint()?;
-        wait_long_for(cx, &self.reserving(), reason)??;
-        Ok(Permit { inlet: &mut self.inlet })
+    /// When the stream is closed. What was not sent is still in `values`.
+    pub async fn send_all_async(&mut self, values: &mut VecDeque<T>) -> Result<(), Closed> {
+        while !values.is_empty() {
+            match self.inlet.push_all(values) {
+                Ok(()) => {}
+                Err(Stuck::Closed) => return Err(Closed),
+                Err(Stuck::Full) => wait_async_for(Reserving::new(&mut self.inlet)).await?,
+            }
+        }
+        Ok(())
     }
 
     /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
-        Sending { room: self.reserving(), value: Cell::new(Some(value)) }
-    }
-
-    fn reserving(&mut self) -> Reserving<'_, T> {
-        Reserving { inlet: UnsafeCell::new(&mut self.inlet), wait: StreamWait::new() }
+        Sending { room: Reserving::new(&mut self.inlet), value: Cell::new(Some(value)) }
     }
 
     /// Closes the stream: what was sent can be received, and nothing can be sent any more.
@@ -216,53 +198,10 @@ impl<T> Sender<T> {
     }
 }
 
-impl<T> Permit<'_, T> {
-    /// Sends a value into the room that was kept.
-    ///
-    /// # Errors
-    /// When the stream has been closed meanwhile; the value comes back.
-    pub fn send(self, value: T) -> Result<(), Refused<T>> {
-        self.inlet.push(value).map_err(|(_, value)| Refused(value))
-    }
-}
-
-/// Waiting for room.
-struct Reserving<'a, T> {
-    inlet: UnsafeCell<&'a mut Inlet<T>>,
-    wait: StreamWait,
-}
-
 /// Sending into a stream, as an operation. Made by [`Sender::sending`].
 pub struct Sending<'a, T> {
     room: Reserving<'a, T>,
     value: Cell<Option<T>>,
-}
-
-impl<T> Attempt for Reserving<'_, T> {
-    type Output = Result<(), Closed>;
-
-    fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
-        match unsafe { &*self.inlet.get() }.check() {
-            Ok(()) => Some(Ok(())),
-            Err(Stuck::Closed) => Some(Err(Closed)),
-            Err(Stuck::Full) => None,
-        }
-    }
-}
-
-// SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is borrowed and
-// not moved by an attempt that fails.
-unsafe impl<T> Place for Reserving<'_, T> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: as in `attempt`; the rest is the caller's word.
-        unsafe { self.wait.register_inlet(&**self.inlet.get(), waiter, ticket) }
-    }
-
-    unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
-        unsafe { self.wait.unregister_inlet(&**self.inlet.get(), has_decided) }
-    }
 }
 
 impl<T> Sending<'_, T> {
@@ -278,7 +217,7 @@ impl<T> Attempt for Sending<'_, T> {
         // A selection may attempt again what it has done.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
         // SAFETY: as for `Reserving`.
-        match unsafe { &mut *self.room.inlet.get() }.push(value) {
+        match unsafe { self.room.inlet() }.push(value) {
             Ok(()) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
@@ -305,12 +244,6 @@ unsafe impl<T> Place for Sending<'_, T> {
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("spsc::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Permit<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("spsc::Permit").finish_non_exhaustive()
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) const END: Content = number(2);
 const SLAB: usize = 200;
 
 /// How many slots such a slab has at least.
-const MIN_SLOTS: usize = if cfg!(loom) { 2 } else { 4 };
+const MIN_SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
 pub(super) struct Slot<T> {
     pub(super) word: Word,
@@ -37,8 +37,8 @@ pub(super) struct Slab<T> {
 impl<T> Slab<T> {
     /// How many slots a slab of an unbounded stream has.
     pub(super) const LEN: usize = {
-        let fitting = (SLAB - size_of::<Slab<T>>()) / size_of::<Slot<T>>();
-        if cfg!(loom) || fitting < MIN_SLOTS { MIN_SLOTS } else { fitting }
+        let fitting = SLAB.saturating_sub(size_of::<Slab<T>>()) / size_of::<Slot<T>>();
+        if cfg!(any(loom, shuttle)) || fitting < MIN_SLOTS { MIN_SLOTS } else { fitting }
     };
 
     fn layout(len: usize) -> Layout {

@@ -21,14 +21,16 @@ use crate::{
     pool::{
         fibers::{
             card::{Card, State},
-            jobs::Job,
+            job::Job,
             ready::{Inbox, Linked},
-            root::Root,
+            root::{Closing, Root},
         },
-        registry::Registry,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::sync::Ordering,
+    sys::{
+        sync::Ordering,
+        unwind::{catch_unwind, panicking},
+    },
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -40,10 +42,9 @@ use crate::{
 use std::{
     any::Any,
     cell::{Cell, UnsafeCell},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     ptr,
     sync::Arc,
-    thread,
 };
 
 /// See the [module](self).
@@ -57,7 +58,7 @@ pub(crate) struct Fiber {
     context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
     exit: Cell<*const Exit>,
-    job: Cell<Option<Arc<dyn Job>>>,
+    job: Cell<Option<Job>>,
     timer: Cell<Option<Key>>,
     guarded: UnsafeCell<Option<Guarded>>,
     /// To be cancelled when the pool ends.
@@ -158,7 +159,7 @@ impl Fiber {
         unsafe { (*self.context.get()).take().map(Context::into_stack) }
     }
 
-    pub(crate) fn give(&self, job: Arc<dyn Job>) {
+    pub(crate) fn give(&self, job: Job) {
         self.job.set(Some(job));
     }
 
@@ -198,10 +199,13 @@ impl Fiber {
             while let Some(now) = job {
                 self.card.set(State::Running);
                 self.home().counters.fibers.add(1);
-                if let Some(name) = now.name() {
-                    self.set_name(name);
+                // SAFETY: a job is in one place at a time, and was taken from there to be run.
+                unsafe {
+                    if let Some(name) = now.name() {
+                        self.set_name(name);
+                    }
+                    now.run(self);
                 }
-                now.run(self);
                 self.end();
                 job = self.home().next_job_on_this_stack();
             }
@@ -237,20 +241,25 @@ impl Fiber {
 
     /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
-        self.root.set(scope);
-        if self.home().registry().is_some_and(Registry::closes_without) {
-            scope.cancel();
-        }
+        self.root.set(scope, self.closing());
     }
 
     /// The scope may end afterwards.
-    pub(crate) fn clear_root(&self, scope: &CancelScope) {
-        self.root.clear(scope);
+    pub(crate) fn clear_root(&self) {
+        self.root.clear(self.closing());
     }
 
-    /// Cancels the fiber if no parent will do it. For whoever closes the pool, from any thread.
-    pub(crate) fn cancel_root(&self) {
-        self.root.cancel();
+    fn closing(&self) -> &Closing {
+        &self.home().registry().expect("fibers run on the workers of a pool").closing
+    }
+
+    /// Cancels the fiber if no parent will do it.
+    ///
+    /// # Safety
+    /// As for [`Root::cancel`].
+    pub(crate) unsafe fn cancel_root(&self) {
+        // SAFETY: the caller's word.
+        unsafe { self.root.cancel() };
     }
 
     /// Tells the handler of overflows what this fiber, which runs, is called.
@@ -289,7 +298,7 @@ impl Fiber {
     /// thread, and is not inside another pool, where other fibers would find themselves too.
     #[inline]
     fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !thread::panicking()
+        ptr::eq(Worker::current(), self.home) && !panicking()
     }
 
     /// Waits without leaving the stack. The other fibers of this thread wait too.
@@ -344,6 +353,9 @@ unsafe impl Strand for Fiber {
             self.home().publish_all();
             return Worker::current().yield_slot();
         }
+        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        #[cfg(shuttle)]
+        crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
         self.switch();

@@ -24,7 +24,7 @@ use std::{
 const MAX_CHAIN: u32 = 3;
 
 /// How many idle stacks are kept ready to run, with what they have touched of their memory.
-const MAX_IDLE: usize = 256;
+const MAX_IDLE: usize = if cfg!(shuttle) { 1 } else { 256 };
 
 /// See the [module](self).
 pub(crate) struct Local {

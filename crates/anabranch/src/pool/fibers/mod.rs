@@ -7,6 +7,7 @@
 
 pub(crate) mod card;
 pub(crate) mod fiber;
+pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod limits;
 pub(crate) mod local;
@@ -20,13 +21,15 @@ use crate::{
     pool::{
         fibers::{
             fiber::Fiber,
-            jobs::{Job, Jobs, OLDEST_EVERY},
+            job::Job,
+            jobs::{Jobs, OLDEST_EVERY},
             limits::Limits,
             local::{Blocks, Local},
             ready::Inbox,
         },
         worker::Worker,
     },
+    sys::barrier::Fence,
     time::{Clock, NEVER},
     wait::{
         cx::Strand,
@@ -34,22 +37,23 @@ use crate::{
     },
 };
 use crossbeam_utils::CachePadded;
-use std::{cell::Cell, sync::Arc, time::Duration};
+use std::{cell::Cell, time::Duration};
 
 /// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
-/// looks at the clock, while timers run.
-const ROUND: u32 = 16;
+/// looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and then ought to happen
+/// there.
+const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// How many rounds before the worker looks at what else there is.
-const ROUNDS: u32 = 4;
+const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
 /// After how many times as many it begins a fiber that waits elsewhere.
-const ELSEWHERE_EVERY: u32 = 16;
+const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
-    pub(crate) jobs: CachePadded<Jobs>,
+    pub(crate) jobs: CachePadded<Jobs<Job>>,
     /// Woken by other threads.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// The worker's own.
@@ -60,9 +64,9 @@ pub(crate) struct Fibers {
 }
 
 impl Fibers {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(fence: Fence) -> Self {
         Self {
-            jobs: CachePadded::new(Jobs::new()),
+            jobs: CachePadded::new(Jobs::new(fence)),
             inbox: CachePadded::new(Inbox::new()),
             local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
@@ -113,7 +117,7 @@ impl Worker {
     }
 
     /// Goes on with fibers for a while, and begins new ones, `first` before all others.
-    pub(crate) fn run_fibers(&self, first: Option<Arc<dyn Job>>) {
+    pub(crate) fn run_fibers(&self, first: Option<Job>) {
         if let Some(job) = first {
             self.start_fiber(job);
         }
@@ -147,7 +151,7 @@ impl Worker {
 
     /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
     /// that nobody would come for while the fibers here always have something to do.
-    pub(crate) fn find_job_elsewhere(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn find_job_elsewhere(&self) -> Option<Job> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
         if !rounds.is_multiple_of(ELSEWHERE_EVERY) {
@@ -165,22 +169,28 @@ impl Worker {
     ///
     /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer. So
     /// fibers are left alone where their worker will come to them, unless the thief `is_bold`.
-    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Arc<dyn Job>> {
+    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Job> {
         let is_worth_while = is_bold || !(self.is_own && self.status.is_active());
-        if is_worth_while && self.has_jobs() { self.fibers.jobs.rob(&thief.fibers.jobs) } else { None }
+        if !is_worth_while || !self.has_jobs() {
+            return None;
+        }
+        // SAFETY: the thief is the caller's own seat.
+        unsafe { self.fibers.jobs.rob(&thief.fibers.jobs) }
     }
 
-    pub(crate) fn next_job(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn next_job(&self) -> Option<Job> {
         if !self.has_jobs() {
             return None;
         }
         let ticks = self.fibers.ticks.get().wrapping_add(1);
         self.fibers.ticks.set(ticks);
-        if ticks.is_multiple_of(OLDEST_EVERY) { self.fibers.jobs.take_oldest() } else { self.fibers.jobs.take_newest() }
+        let jobs = &self.fibers.jobs;
+        // SAFETY: this thread holds the seat.
+        unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
     }
 
     /// For a fiber that has ended: what to run on the same stack, without a switch. `None`: others come first.
-    pub(crate) fn next_job_on_this_stack(&self) -> Option<Arc<dyn Job>> {
+    pub(crate) fn next_job_on_this_stack(&self) -> Option<Job> {
         let has_others = self.fibers.local.has_ready()
             || !self.fibers.inbox.is_empty()
             || !self.inbox.is_empty()
@@ -192,14 +202,15 @@ impl Worker {
     }
 
     /// Runs a job on an idle stack. Where there is none to be had it goes back into the queue.
-    fn start_fiber(&self, job: Arc<dyn Job>) {
+    fn start_fiber(&self, job: Job) {
         let (fibers, limits) = (&self.fibers, self.limits());
         let stack = limits.enter().and_then(|()| {
             let stack = fibers.local.take_idle(self, &fibers.blocks, || limits.stacks.clone());
             stack.inspect_err(|error| limits.refuse(error)).ok()
         });
         let Some(fiber) = stack else {
-            fibers.jobs.push(job);
+            // SAFETY: this thread holds the seat.
+            unsafe { fibers.jobs.push(job) };
             return;
         };
         fibers.local.set_live(fibers.local.live() + 1);

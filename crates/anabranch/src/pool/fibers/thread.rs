@@ -19,7 +19,7 @@ use crate::{
 use std::{marker::PhantomData, sync::Arc, thread};
 
 /// How often a thread looks whether its wait is over before it parks.
-const LOOKS: usize = 200;
+const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 
 /// See the [module](self).
 pub(crate) struct ThreadStrand {

@@ -1,103 +1,36 @@
-//! Every value to every receiver: events.
+//! The end that receives.
 
-use super::{
-    Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
-    board::{Board, News},
-};
+use super::Log;
 use crate::{
+    channel::{
+        Closed, RecvError, RecvTimeoutError, TryRecvError,
+        board::{Board, News},
+        source::Source,
+    },
     sys::sync::Arc,
     wait::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
         cx::Reason,
         place::Place,
+        queue::Entry,
         waiter::Waiter,
     },
 };
 use std::{
     cell::UnsafeCell,
     collections::VecDeque,
-    fmt,
+    fmt, iter,
+    iter::FusedIterator,
     time::{Duration, Instant},
 };
 
-/// Makes a channel that keeps the last `capacity` values, and of which each receiver gets all.
-///
-/// Sending never waits: a receiver that has fallen behind by more than `capacity` misses the oldest ones, and is told how many.
-///
-/// # Panics
-/// When `capacity` is zero.
-///
-/// ```
-/// use anabranch::channel::broadcast;
-///
-/// let (sender, mut one) = broadcast::channel(2);
-/// let mut other = sender.subscribe();
-/// sender.send("a").unwrap();
-/// assert_eq!(*one.try_recv().unwrap(), "a");
-/// sender.send("b").unwrap();
-/// sender.send("c").unwrap();
-/// drop(sender);
-/// anabranch::run(|cx| {
-///     assert!(one.iter(cx).map(|text| *text).eq(["b", "c"]));
-///     assert!(other.iter(cx).map(|text| *text).eq(["b", "c"]));
-/// });
-/// assert_eq!((one.missed(), other.missed()), (0, 1));
-/// ```
-pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    assert!(capacity > 0, "what is not kept cannot be received");
-    let board = Arc::new(Board::new(Log { values: VecDeque::with_capacity(capacity + 1), capacity }));
-    (Sender { board: Arc::clone(&board) }, Receiver { board, next: 0, missed: 0 })
-}
-
-/// The last values; the version of the board is the number of those that were ever sent.
-struct Log<T> {
-    values: VecDeque<Arc<T>>,
-    capacity: usize,
-}
-
-/// The end of a broadcast channel that sends; may be cloned.
-pub struct Sender<T> {
-    board: Arc<Board<Log<T>>>,
-}
-
 /// The end of a broadcast channel that receives; may be cloned, and each clone receives all.
 pub struct Receiver<T> {
-    board: Arc<Board<Log<T>>>,
+    pub(super) board: Arc<Board<Log<T>>>,
     /// The number of the next value.
-    next: u64,
-    missed: u64,
-}
-
-impl<T> Sender<T> {
-    /// Sends a value to all receivers, and wakes those that wait. One allocation, whatever their number.
-    ///
-    /// # Errors
-    /// When there is no receiver; the value comes back.
-    pub fn send(&self, value: T) -> Result<(), Refused<T>> {
-        if self.is_closed() {
-            return Err(Refused(value));
-        }
-        let oldest = self.board.publish(Arc::new(value), |log, value| {
-            log.values.push_back(value);
-            if log.values.len() > log.capacity { log.values.pop_front() } else { None }
-        });
-        // A broadcast channel is closed by its last sender alone.
-        drop(oldest);
-        Ok(())
-    }
-
-    /// Another receiver, for what is sent from now on.
-    pub fn subscribe(&self) -> Receiver<T> {
-        self.board.add_receiver();
-        let next = self.board.look(|state| state.version);
-        Receiver { board: Arc::clone(&self.board), next, missed: 0 }
-    }
-
-    /// Whether there is no receiver now.
-    pub fn is_closed(&self) -> bool {
-        !self.board.has_receivers()
-    }
+    pub(super) next: u64,
+    pub(super) missed: u64,
 }
 
 impl<T> Receiver<T> {
@@ -184,8 +117,44 @@ impl<T> Receiver<T> {
     }
 
     /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed or a wait cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl Iterator<Item = Arc<T>> + 'a {
-        std::iter::from_fn(move || self.recv(cx).ok())
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Arc<T>> + 'a {
+        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    }
+
+    /// All values that are there, without waiting.
+    pub fn drain(&mut self) -> impl FusedIterator<Item = Arc<T>> + '_ {
+        iter::from_fn(|| self.try_recv().ok()).fuse()
+    }
+
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
+    ///
+    /// # Errors
+    /// As for [`recv`](Self::recv).
+    #[track_caller]
+    pub fn recv_many(&mut self, cx: &Cx<'_>, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, RecvError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        let first = self.recv(cx)?;
+        Ok(self.take_many(first, into, limit))
+    }
+
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    ///
+    /// # Errors
+    /// As for [`recv_async`](Self::recv_async).
+    pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, Closed> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        let first = self.recv_async().await?;
+        Ok(self.take_many(first, into, limit))
+    }
+
+    fn take_many(&mut self, first: Arc<T>, into: &mut Vec<Arc<T>>, limit: usize) -> usize {
+        let before = into.len();
+        into.extend(iter::once(first).chain(self.drain().take(limit - 1)));
+        into.len() - before
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
@@ -194,6 +163,15 @@ impl<T> Receiver<T> {
         // SAFETY: the receiver keeps the board for as long as it is borrowed.
         let news = News::after(self.next, unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }
+    }
+
+    /// There is no receiver any more: drops what there is.
+    #[cold]
+    fn forget_all(&self) {
+        // Made before anything is locked, for those who come later.
+        let empty = VecDeque::with_capacity(self.board.look(|state| state.content.capacity) + 1);
+        let rest = self.board.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
+        drop(rest);
     }
 
     /// Whether nothing will be sent any more. There may still be something to receive.
@@ -235,19 +213,6 @@ unsafe impl<T> Place for Receiving<'_, T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        self.board.add_sender();
-        Self { board: Arc::clone(&self.board) }
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        self.board.remove_sender();
-    }
-}
-
 /// Has seen what the original has seen.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
@@ -258,13 +223,9 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.board.remove_receiver();
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("broadcast::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+        if self.board.remove_receiver() {
+            self.forget_all();
+        }
     }
 }
 
@@ -278,4 +239,31 @@ impl<T> fmt::Debug for Receiving<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("broadcast::Receiving").finish_non_exhaustive()
     }
+}
+
+impl<T> Source for Receiver<T> {
+    type Value = Arc<T>;
+    type Wait = Entry<u64>;
+
+    fn wait() -> Entry<u64> {
+        Entry::new(0)
+    }
+
+    fn receive(&mut self) -> Result<Arc<T>, TryRecvError> {
+        self.try_recv()
+    }
+
+    unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.board.register(wait, self.next, waiter, 0) }
+    }
+
+    unsafe fn unregister(&self, wait: &Entry<u64>, has_decided: bool) {
+        if !has_decided {
+            // SAFETY: the caller's word.
+            unsafe { self.board.unregister(wait) };
+        }
+    }
+
+    fn pass_on(&self) {}
 }

@@ -1,0 +1,54 @@
+//! Every value to every receiver: events.
+
+mod receiver;
+mod sender;
+
+use super::board::Board;
+use crate::sys::sync::Arc;
+use std::collections::VecDeque;
+
+pub use self::{
+    receiver::{Receiver, Receiving},
+    sender::{Sender, WeakSender},
+};
+
+/// Makes a channel that keeps the last `capacity` values, and of which each receiver gets all.
+///
+/// Sending never waits: a receiver that has fallen behind by more than `capacity` misses the oldest ones, and is told how many.
+///
+/// # Panics
+/// When `capacity` is zero.
+///
+/// ```
+/// use anabranch::channel::broadcast;
+///
+/// let (sender, mut one) = broadcast::channel(2);
+/// let mut other = sender.subscribe();
+/// sender.send("a").unwrap();
+/// assert_eq!(*one.try_recv().unwrap(), "a");
+/// sender.send("b").unwrap();
+/// sender.send("c").unwrap();
+/// drop(sender);
+/// anabranch::run(|cx| {
+///     assert!(one.iter(cx).map(|text| *text).eq(["b", "c"]));
+///     assert!(other.iter(cx).map(|text| *text).eq(["b", "c"]));
+/// });
+/// assert_eq!((one.missed(), other.missed()), (0, 1));
+/// ```
+pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "what is not kept cannot be received");
+    let board = Arc::new(Board::new(Log::new(capacity), true));
+    (Sender { board: Arc::clone(&board) }, Receiver { board, next: 0, missed: 0 })
+}
+
+/// The last values; the version of the board is the number of those that were ever sent.
+struct Log<T> {
+    values: VecDeque<Arc<T>>,
+    capacity: usize,
+}
+
+impl<T> Log<T> {
+    fn new(capacity: usize) -> Self {
+        Self { values: VecDeque::with_capacity(capacity + 1), capacity }
+    }
+}

@@ -1,0 +1,129 @@
+//! The ends that send.
+
+use super::{Log, receiver::Receiver};
+use crate::{
+    channel::{
+        Refused,
+        board::{Board, alone},
+    },
+    sys::sync::Arc,
+};
+use std::fmt;
+
+/// The end of a broadcast channel that sends; may be cloned.
+pub struct Sender<T> {
+    pub(super) board: Arc<Board<Log<T>>>,
+}
+
+/// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
+pub struct WeakSender<T> {
+    pub(super) board: Arc<Board<Log<T>>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends a value to all receivers, and wakes those that wait. Never waits. One allocation, whatever their number.
+    ///
+    /// # Errors
+    /// When there is no receiver, or the channel was closed; the value comes back.
+    pub fn send(&self, value: T) -> Result<(), Refused<T>> {
+        let oldest = self.board.publish(Arc::new(value), |log, value| {
+            log.values.push_back(value);
+            if log.values.len() > log.capacity { log.values.pop_front() } else { None }
+        });
+        match oldest {
+            // Dropped here, when nothing is locked.
+            Ok(_oldest) => Ok(()),
+            Err(value) => Err(Refused(alone(value))),
+        }
+    }
+
+    /// Another receiver, for what is sent from now on.
+    pub fn subscribe(&self) -> Receiver<T> {
+        self.board.add_receiver();
+        let next = self.board.look(|state| state.version);
+        Receiver { board: Arc::clone(&self.board), next, missed: 0 }
+    }
+
+    /// Whether sending is in vain: there is no receiver now, or the channel was closed.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = anabranch::channel::broadcast::channel(4);
+    /// sender.send(1).unwrap();
+    /// sender.close();
+    /// assert!(sender.is_closed() && sender.send(2).is_err());
+    /// assert!(receiver.drain().map(|n| *n).eq([1]));
+    /// ```
+    pub fn is_closed(&self) -> bool {
+        self.board.is_refusing()
+    }
+
+    /// How many values are kept for those who come late.
+    pub fn capacity(&self) -> usize {
+        self.board.look(|state| state.content.capacity)
+    }
+
+    /// Closes the channel: what was sent can be received, and nothing can be sent any more.
+    ///
+    /// Receivers cannot close it, since others receive the same.
+    pub fn close(&self) {
+        self.board.close();
+    }
+
+    /// Whether somebody would receive what is sent now.
+    pub fn has_receivers(&self) -> bool {
+        self.board.has_receivers()
+    }
+
+    /// A sender that does not keep the channel open.
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { board: Arc::clone(&self.board) }
+    }
+
+    /// Whether both send to the same channel.
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.board, &other.board)
+    }
+
+    /// Whether this sends to `receiver`.
+    pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
+        Arc::ptr_eq(&self.board, &receiver.board)
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.board.add_sender();
+        Self { board: Arc::clone(&self.board) }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.board.remove_sender();
+    }
+}
+
+impl<T> WeakSender<T> {
+    /// A sender, if there is one yet.
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        Self { board: Arc::clone(&self.board) }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("broadcast::Sender").field("is_closed", &self.is_closed()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("broadcast::WeakSender").finish_non_exhaustive()
+    }
+}

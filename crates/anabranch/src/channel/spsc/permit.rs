@@ -1,0 +1,100 @@
+//! Room in a stream that is kept for a value.
+
+use super::{room::Reserving, sender::Sender};
+use crate::{
+    channel::{Closed, RecvError, RecvTimeoutError, Refused, stream::Inlet},
+    wait::{
+        Cx,
+        attempt::{wait_async_for, wait_for, wait_long_for},
+        cx::Reason,
+    },
+};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// The right to send one value without waiting. Made by [`Sender::reserve`].
+#[must_use = "it is there to be used"]
+pub struct Permit<'a, T> {
+    inlet: &'a mut Inlet<T>,
+}
+
+impl<T> Sender<T> {
+    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    ///
+    /// # Errors
+    /// When the stream is closed, or the wait was cancelled.
+    ///
+    /// ```
+    /// use anabranch::channel::spsc;
+    ///
+    /// let (mut sender, mut receiver) = spsc::bounded(1);
+    /// anabranch::run(|cx| {
+    ///     let permit = sender.reserve(cx).unwrap();
+    ///     permit.send("made late").unwrap();
+    ///     assert_eq!(receiver.recv(cx), Ok("made late"));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+        let reason = Reason::new(&"spsc::Sender::reserve");
+        cx.checkpoint()?;
+        wait_long_for(cx, &Reserving::new(&mut self.inlet), reason)??;
+        Ok(Permit { inlet: &mut self.inlet })
+    }
+
+    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn reserve_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        self.reserve_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Sender::reserve"))
+    }
+
+    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    ///
+    /// # Errors
+    /// As there, and when the time was up.
+    #[track_caller]
+    pub fn reserve_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        self.reserve_to(cx, cx.after(timeout), Reason::new(&"spsc::Sender::reserve"))
+    }
+
+    fn reserve_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Permit<'_, T>, RecvTimeoutError> {
+        cx.checkpoint()?;
+        wait_for(cx, &Reserving::new(&mut self.inlet), deadline, reason)??;
+        Ok(Permit { inlet: &mut self.inlet })
+    }
+
+    /// As [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
+    ///
+    /// # Errors
+    /// When the stream is closed.
+    pub async fn reserve_async(&mut self) -> Result<Permit<'_, T>, Closed> {
+        wait_async_for(Reserving::new(&mut self.inlet)).await?;
+        Ok(Permit { inlet: &mut self.inlet })
+    }
+
+    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the stream is closed.
+    pub fn try_reserve(&mut self) -> Option<Permit<'_, T>> {
+        self.inlet.check().is_ok().then_some(Permit { inlet: &mut self.inlet })
+    }
+}
+
+impl<T> Permit<'_, T> {
+    /// Sends a value into the room that was kept.
+    ///
+    /// # Errors
+    /// When the stream has been closed meanwhile; the value comes back.
+    pub fn send(self, value: T) -> Result<(), Refused<T>> {
+        self.inlet.push(value).map_err(|(_, value)| Refused(value))
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("spsc::Permit").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,164 @@
+//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by somebody who sees
+//! what was put in.
+
+use super::explore;
+use crate::{
+    pool::fibers::jobs::Jobs,
+    sys::{
+        barrier::Fence,
+        sync::{Arc, Cell},
+    },
+};
+use loom::thread;
+
+/// What a job leads to, as seen by loom: written before the job is put in, and by whoever has taken it.
+struct Cells([Cell<u32>; 4]);
+
+// SAFETY: loom checks who touches the cells when.
+unsafe impl Sync for Cells {}
+// SAFETY: as above.
+unsafe impl Send for Cells {}
+
+struct Queue {
+    jobs: Jobs<usize>,
+    cells: Cells,
+}
+
+impl Queue {
+    fn new(fence: Fence) -> Arc<Self> {
+        Arc::new(Self { jobs: Jobs::new(fence), cells: Cells([0; 4].map(Cell::new)) })
+    }
+
+    /// The owner.
+    fn push(&self, job: usize) {
+        self.cells.0[job].set(1);
+        // SAFETY: each model has one owner.
+        unsafe { self.jobs.push(job) };
+    }
+
+    /// The owner. How many it has taken.
+    fn pop(&self) -> usize {
+        // SAFETY: as above.
+        self.note(unsafe { self.jobs.take_newest() })
+    }
+
+    /// A thief; what is too much goes into the queue of the thief. How many it has taken in all.
+    fn steal(&self) -> usize {
+        let own = Jobs::new(Fence::Asymmetric);
+        // SAFETY: the thief has just made it.
+        let (first, second) = unsafe { (self.jobs.rob(&own), own.take_newest()) };
+        self.note(first) + self.note(second)
+    }
+
+    fn note(&self, job: Option<usize>) -> usize {
+        let Some(job) = job else { return 0 };
+        let cell = &self.cells.0[job];
+        assert_eq!(cell.get(), 1, "put in, and taken once");
+        cell.set(2);
+        1
+    }
+}
+
+/// `owner` takes part, beside one thief, after two jobs were put in.
+fn with_a_thief(name: &str, bound: Option<usize>, owner: fn(&Queue) -> usize, in_all: usize) {
+    for fence in [Fence::Asymmetric, Fence::Symmetric] {
+        explore(&format!("jobs, {name}, {fence:?}"), bound, move || {
+            let queue = Queue::new(fence);
+            queue.push(0);
+            queue.push(1);
+            let thief = thread::spawn({
+                let queue = Arc::clone(&queue);
+                move || queue.steal()
+            });
+            let mut taken = owner(&queue);
+            taken += thief.join().unwrap();
+            while queue.pop() > 0 {
+                taken += 1;
+            }
+            assert_eq!(taken, in_all);
+            assert!(queue.jobs.is_empty());
+        });
+    }
+}
+
+#[test]
+fn models_jobs_owner_and_thief() {
+    with_a_thief("the owner takes all", Some(3), |queue| queue.pop() + queue.pop(), 2);
+}
+
+#[test]
+fn models_jobs_a_slot_is_used_again() {
+    let owner = |queue: &Queue| {
+        let taken = queue.pop();
+        queue.push(2);
+        taken + queue.pop()
+    };
+    with_a_thief("one out, one in, one out", Some(3), owner, 3);
+}
+
+#[test]
+fn models_jobs_the_ring_grows() {
+    let owner = |queue: &Queue| {
+        queue.push(2);
+        queue.push(3);
+        queue.pop()
+    };
+    with_a_thief("the ring grows", Some(3), owner, 4);
+}
+
+/// What is put in while a thief looks.
+#[test]
+fn models_jobs_an_owner_at_work() {
+    for fence in [Fence::Asymmetric, Fence::Symmetric] {
+        explore(&format!("jobs, an owner at work, {fence:?}"), Some(3), move || {
+            let queue = Queue::new(fence);
+            let thief = thread::spawn({
+                let queue = Arc::clone(&queue);
+                move || queue.steal()
+            });
+            queue.push(0);
+            queue.push(1);
+            let mut taken = queue.pop() + queue.pop();
+            taken += thief.join().unwrap();
+            assert_eq!(taken, 2);
+        });
+    }
+}
+
+#[test]
+fn models_jobs_two_thieves() {
+    explore("jobs, two thieves", Some(2), || {
+        let queue = Queue::new(Fence::Asymmetric);
+        (0..3).for_each(|job| queue.push(job));
+        let thieves = [(); 2].map(|()| {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || queue.steal())
+        });
+        let mut taken = queue.pop() + queue.pop();
+        taken += thieves.map(|thief| thief.join().unwrap()).iter().sum::<usize>();
+        while queue.pop() > 0 {
+            taken += 1;
+        }
+        assert_eq!(taken, 3);
+    });
+}
+
+/// What comes from outside is found, after what is there already.
+#[test]
+fn models_jobs_posted_from_outside() {
+    explore("jobs, posted", None, || {
+        let queue = Queue::new(Fence::Asymmetric);
+        let other = thread::spawn({
+            let queue = Arc::clone(&queue);
+            move || {
+                queue.cells.0[1].set(1);
+                queue.jobs.post(1);
+            }
+        });
+        queue.push(0);
+        let mut taken = queue.pop() + queue.pop();
+        other.join().unwrap();
+        taken += queue.pop();
+        assert_eq!(taken, 2);
+    });
+}

@@ -1,0 +1,49 @@
+//! Panics: catching them, going on with them, and whether the calling thread unwinds.
+//!
+//! shuttle runs all threads of an execution on one, which has one count of panics: when some thread unwinds, std says of each
+//! that it does. So there panics are counted here, thread by thread, those that [`resume_unwind`] throws; a panic that comes from
+//! an assertion is the end of the test anyway. A catch sets the count back to what it was when it began.
+
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    panic::{catch_unwind, resume_unwind},
+    thread::panicking,
+};
+
+#[cfg(shuttle)]
+pub use self::counted::{catch_unwind, panicking, resume_unwind};
+
+#[cfg(shuttle)]
+mod counted {
+    use std::{
+        any::Any,
+        cell::Cell,
+        panic::{self, UnwindSafe},
+        thread,
+    };
+
+    shuttle::thread_local! {
+        static PANICS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// As `std::thread::panicking`, of the calling thread alone.
+    pub fn panicking() -> bool {
+        PANICS.try_with(|panics| panics.get() > 0).unwrap_or(false)
+    }
+
+    /// As `std::panic::resume_unwind`.
+    pub fn resume_unwind(payload: Box<dyn Any + Send>) -> ! {
+        let _ = PANICS.try_with(|panics| panics.set(panics.get() + 1));
+        panic::resume_unwind(payload)
+    }
+
+    /// As `std::panic::catch_unwind`.
+    pub fn catch_unwind<R>(body: impl FnOnce() -> R + UnwindSafe) -> thread::Result<R> {
+        let before = PANICS.try_with(Cell::get).unwrap_or(0);
+        let outcome = panic::catch_unwind(body);
+        if outcome.is_err() {
+            let _ = PANICS.try_with(|panics| panics.set(before));
+        }
+        outcome
+    }
+}

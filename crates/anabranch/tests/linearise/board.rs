@@ -1,0 +1,88 @@
+//! What channels are of which all receivers see all, or the latest: a log, of which each receiver has its own place.
+
+use super::Spec;
+
+/// Receivers have numbers, beginning at zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Sent(u64),
+    /// Not sent: there is no receiver.
+    Refused,
+    /// By this receiver, which has missed so many in all.
+    Received(usize, u64, u64),
+    Empty(usize),
+    Ended(usize),
+    /// Not received: cancelled, or out of time.
+    WaitedInVain,
+    Latest(u64),
+    /// This receiver now sees what is sent from now on.
+    Subscribed(usize),
+    SenderGone,
+    ReceiverGone,
+}
+
+/// A channel that keeps the last `capacity` values. A watch channel is one that keeps the latest, of which what was missed is
+/// not counted, that has a value from the beginning, and takes values when there is nobody to see them.
+pub struct Board {
+    pub capacity: usize,
+    pub is_watch: bool,
+    pub senders: usize,
+    pub receivers: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct State {
+    log: Vec<u64>,
+    senders: usize,
+    receivers: usize,
+    /// Of each receiver: the place in the log, and how many were missed.
+    places: Vec<(usize, u64)>,
+}
+
+impl Spec for Board {
+    type Op = Op;
+    type State = State;
+
+    fn start(&self) -> State {
+        State { log: Vec::new(), senders: self.senders, receivers: self.receivers, places: vec![(0, 0); 8] }
+    }
+
+    fn apply<'a>(&self, state: &State, op: &Op, _: impl Iterator<Item = &'a Op> + Clone) -> Option<State> {
+        let mut next = state.clone();
+        let is_up_to_date = |receiver: usize| state.places[receiver].0 == state.log.len();
+        let is_possible = match *op {
+            Op::Sent(value) => {
+                next.log.push(value);
+                self.is_watch || state.receivers > 0
+            }
+            Op::Refused => !self.is_watch && state.receivers == 0,
+            Op::Received(receiver, value, missed) => {
+                let (place, sum) = &mut next.places[receiver];
+                let first = state.log.len().saturating_sub(self.capacity).max(*place);
+                if !self.is_watch {
+                    *sum += (first - *place) as u64;
+                }
+                *place = first + 1;
+                state.log.get(first) == Some(&value) && *sum == missed
+            }
+            Op::Empty(receiver) => is_up_to_date(receiver) && state.senders > 0,
+            Op::Ended(receiver) => is_up_to_date(receiver) && state.senders == 0,
+            Op::WaitedInVain => true,
+            Op::Latest(value) => state.log.last().copied().unwrap_or(0) == value,
+            Op::Subscribed(receiver) => {
+                next.receivers += 1;
+                next.places[receiver] = (state.log.len(), 0);
+                true
+            }
+            Op::SenderGone => {
+                next.senders -= 1;
+                true
+            }
+            Op::ReceiverGone => {
+                next.receivers -= 1;
+                true
+            }
+        };
+        is_possible.then_some(next)
+    }
+}

@@ -1,0 +1,142 @@
+//! What channels are that hand each value to one receiver: a queue with so much room, or with none.
+
+use super::{Event, Spec};
+
+/// Values are unique within a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Sent(u64),
+    /// Not sent: the channel is closed.
+    Refused,
+    /// Not sent: there is no room.
+    Full,
+    Received(u64),
+    /// Likewise, by who would not have waited.
+    ReceivedAtOnce(u64),
+    /// Not received: the channel is closed, and empty.
+    Ended,
+    /// Not received: there is nothing.
+    Empty,
+    /// Not received: cancelled, or out of time, or another operation was done.
+    WaitedInVain,
+    /// Not sent, likewise.
+    GaveUp,
+    /// The future was dropped before it said whether it had sent. See [`settle`].
+    PerhapsSent(u64),
+    Reserved,
+    NotReserved,
+    SentReserved(u64),
+    RefusedReserved,
+    GivenBack,
+    Closed,
+    SeenClosed(bool),
+    Len(usize),
+}
+
+/// A channel.
+///
+/// One without room is not an object whose operations have one turn each: a sender has met a receiver that waits. Here that is
+/// a queue with room for one value per receiver under way. The value that a receiver was woken for is its own only once it has
+/// taken it: another may be faster. And a receive that does not wait may meet a sender that does; then it is the next.
+pub struct Queue {
+    pub capacity: Option<usize>,
+    /// It closes with the one value.
+    pub is_oneshot: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct State {
+    values: Vec<u64>,
+    permits: usize,
+    is_closed: bool,
+    /// Has to be received by the next operation.
+    is_meeting: bool,
+}
+
+impl Queue {
+    pub fn new(capacity: Option<usize>) -> Self {
+        Self { capacity, is_oneshot: false }
+    }
+
+    fn has_room(&self, state: &State) -> bool {
+        self.capacity.is_none_or(|capacity| state.values.len() + state.permits < capacity)
+    }
+}
+
+impl Spec for Queue {
+    type Op = Op;
+    type State = State;
+
+    fn start(&self) -> State {
+        State::default()
+    }
+
+    fn apply<'a>(&self, state: &State, op: &Op, mut others: impl Iterator<Item = &'a Op> + Clone) -> Option<State> {
+        let mut next = state.clone();
+        if state.is_meeting && !matches!(op, Op::ReceivedAtOnce(_)) {
+            return None;
+        }
+        let has_room = self.has_room(state);
+        let is_empty = state.values.is_empty();
+        let is_possible = match *op {
+            Op::Sent(value) => {
+                next.values.push(value);
+                next.is_closed = self.is_oneshot;
+                let waits = |op: &&Op| matches!(op, Op::Received(_) | Op::Ended | Op::WaitedInVain);
+                let is_met = self.capacity == Some(0) && {
+                    let is_awaited = state.values.len() < others.clone().filter(waits).count();
+                    next.is_meeting = !is_awaited;
+                    is_awaited || is_empty && others.any(|op| *op == Op::ReceivedAtOnce(value))
+                };
+                !state.is_closed && (has_room || is_met)
+            }
+            Op::Refused => state.is_closed,
+            // In a rendezvous a receiver may be under way and not wait yet.
+            Op::Full => !state.is_closed && !has_room,
+            Op::Received(value) | Op::ReceivedAtOnce(value) => {
+                next.is_meeting = false;
+                !is_empty && next.values.remove(0) == value
+            }
+            Op::Ended => state.is_closed && is_empty,
+            Op::Empty => !state.is_closed && is_empty,
+            Op::WaitedInVain | Op::GaveUp => true,
+            Op::PerhapsSent(_) => unreachable!("it is settled"),
+            Op::Reserved => {
+                next.permits += 1;
+                !state.is_closed && has_room
+            }
+            Op::NotReserved => state.is_closed || !has_room,
+            Op::SentReserved(value) => {
+                next.permits = state.permits.checked_sub(1)?;
+                next.values.push(value);
+                !state.is_closed
+            }
+            Op::RefusedReserved => {
+                next.permits = state.permits.checked_sub(1)?;
+                state.is_closed
+            }
+            Op::GivenBack => {
+                next.permits = state.permits.checked_sub(1)?;
+                true
+            }
+            Op::Closed => {
+                next.is_closed = true;
+                true
+            }
+            Op::SeenClosed(is_closed) => state.is_closed == is_closed,
+            Op::Len(len) => state.values.len() == len,
+        };
+        is_possible.then_some(next)
+    }
+}
+
+/// What was perhaps sent to a channel that has been emptied since was sent if it was received.
+pub fn settle(history: &mut [Event<Op>]) {
+    for index in 0..history.len() {
+        if let Op::PerhapsSent(value) = history[index].op {
+            let is_it = |op: Op| op == Op::Received(value) || op == Op::ReceivedAtOnce(value);
+            let was_sent = history.iter().any(|event| is_it(event.op));
+            history[index].op = if was_sent { Op::Sent(value) } else { Op::GaveUp };
+        }
+    }
+}
