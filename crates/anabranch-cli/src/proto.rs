@@ -42,8 +42,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             shown.push(format!("```mermaid\n{}\n```\n", protocol.mermaid()));
         }
         if !args.diagram {
-            let code = syn::parse2(protocol.to_module()).map_err(told)?;
-            shown.push(tidy(&prettyplease::unparse(&code)));
+            let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(told)?;
+            shown.push(prettyplease::unparse(&code));
         }
     }
     if shown.is_empty() {
@@ -53,18 +53,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::to_stdout(&shown.join("\n"))
 }
 
-/// The code without the paths that a macro has to write out.
-fn tidy(code: &str) -> String {
+/// The code, as tokens with spaces between, without the paths that a macro has to write out.
+fn tidy(tokens: &str) -> String {
     let shorter = [
-        ("::core::result::Result::Ok", "Ok"),
-        ("::core::result::Result::Err", "Err"),
-        ("::core::result::", ""),
-        ("::core::option::Option::", ""),
-        ("::core::time::", ""),
-        ("::std::time::", ""),
-        ("::core::fmt::", "fmt::"),
-        ("::core::unreachable!", "unreachable!"),
-        ("::anabranch::", "anabranch::"),
+        (":: core :: result :: Result :: Ok", "Ok"),
+        (":: core :: result :: Result :: Err", "Err"),
+        (":: core :: result :: Result", "Result"),
+        (":: core :: option :: Option :: ", ""),
+        (":: core :: time :: ", ""),
+        (":: std :: time :: ", ""),
+        (":: core :: fmt", "fmt"),
+        (":: core :: unreachable", "unreachable"),
+        (":: anabranch", "anabranch"),
     ];
-    shorter.into_iter().fold(code.to_owned(), |code, (long, short)| code.replace(long, short))
+    shorter.into_iter().fold(tokens.to_owned(), |tokens, (long, short)| tokens.replace(long, short))
 }
