@@ -122,7 +122,7 @@ fn hear_both(
         let kind = player.random.below(11);
         let from = player.begin();
         let op = match kind {
-            10 if value % 4 == 0 => {
+            10 if value.is_multiple_of(4) => {
                 sender.close();
                 Op::Closed
             }
