@@ -17,7 +17,7 @@ mod linux {
 
     use anabranch_bench::machine::Versions;
     use anabranch_bench::messages::peers;
-    use anabranch_bench::messages::workloads::{ACROSS, ALL, Settings};
+    use anabranch_bench::messages::workloads::{ACROSS, ALL, Extent, Settings};
     use anabranch_bench::options::{self, Bench};
     use clap::Parser;
 
@@ -47,7 +47,7 @@ mod linux {
         let budget = options.budget.unwrap_or(if options.common.quick { 10 } else { 40 });
         options.common.run(Bench {
             workloads: &ALL,
-            settings: Settings { budget: Duration::from_millis(budget) },
+            settings: Settings { extent: Extent::For(Duration::from_millis(budget)) },
             peers,
             threads: &[2],
             versions: Versions::of_messages(),

@@ -79,6 +79,20 @@ impl Memory {
     }
 }
 
+/// The bytes of the heap that the allocator has given out, where it can say.
+#[cfg(target_env = "gnu")]
+pub fn heap_bytes() -> Option<u64> {
+    // SAFETY: it only reads the allocator's counters.
+    let info = unsafe { nix::libc::mallinfo2() };
+    Some((info.uordblks + info.hblkhd) as u64)
+}
+
+/// The bytes of the heap that the allocator has given out, where it can say.
+#[cfg(not(target_env = "gnu"))]
+pub fn heap_bytes() -> Option<u64> {
+    None
+}
+
 fn bytes_in(status: &str, key: &str) -> Option<u64> {
     let (_, value) = status.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| *name == key)?;
     value.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)

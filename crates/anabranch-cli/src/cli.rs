@@ -4,7 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::Failure;
-use crate::{graph500, output};
+use crate::{graph500, output, proto};
 
 const EXIT_CODES: &str = "Exit status:
   0    the run ended and its results are valid (or validation was skipped)
@@ -17,7 +17,7 @@ Environment:
   ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
   NO_COLOR               no colours";
 
-/// Benchmarks of the anabranch worker pool
+/// Benchmarks of the anabranch worker pool, and a look at protocols
 #[derive(Parser)]
 #[command(name = "anabranch", version, after_help = EXIT_CODES, subcommand_required = true)]
 #[command(arg_required_else_help = true, max_term_width = 100, disable_help_subcommand = true)]
@@ -32,6 +32,8 @@ pub enum Command {
     /// Run the Graph500 benchmark: breadth-first searches in a Kronecker graph
     #[command(after_help = EXIT_CODES)]
     Graph500(graph500::Args),
+    /// Show the protocols in a source file: their diagrams, and what `proto!` makes of them
+    Proto(proto::Args),
 }
 
 impl Command {
@@ -39,6 +41,7 @@ impl Command {
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Graph500(args) => graph500::run(&args),
+            Command::Proto(args) => proto::run(&args),
         }
     }
 }

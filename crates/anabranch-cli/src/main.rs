@@ -9,6 +9,7 @@ mod graph500;
 mod machine;
 mod output;
 mod progress;
+mod proto;
 mod signals;
 mod units;
 

@@ -19,7 +19,7 @@ mod parse;
 mod text;
 
 pub use crate::model::Protocol;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 
 /// Reads a protocol and checks it.
 ///
@@ -35,5 +35,37 @@ pub fn expand(input: TokenStream) -> TokenStream {
     match read(input) {
         Ok(protocol) => protocol.to_module(),
         Err(error) => error.into_compile_error(),
+    }
+}
+
+/// What stands in each `proto! { .. }` of a source text, in its order.
+///
+/// # Errors
+/// When the text is none of Rust.
+///
+/// ```
+/// let found = anabranch_proto::find("mod a { anabranch::proto! { pub b { C: send { d -> ! } } } }").unwrap();
+/// assert_eq!(anabranch_proto::read(found[0].clone()).unwrap().name(), "b");
+/// ```
+pub fn find(source: &str) -> syn::Result<Vec<TokenStream>> {
+    let mut found = Vec::new();
+    collect(source.parse()?, &mut found);
+    Ok(found)
+}
+
+fn collect(tokens: TokenStream, found: &mut Vec<TokenStream>) {
+    let mut before = [None, None];
+    for token in tokens {
+        if let TokenTree::Group(group) = &token {
+            match &before {
+                [Some(TokenTree::Ident(name)), Some(TokenTree::Punct(bang))]
+                    if name == "proto" && bang.as_char() == '!' =>
+                {
+                    found.push(group.stream());
+                }
+                _ => collect(group.stream(), found),
+            }
+        }
+        before = [before[1].take(), Some(token)];
     }
 }

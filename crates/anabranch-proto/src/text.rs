@@ -1,6 +1,6 @@
 //! Names and texts.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use quote::format_ident;
 use syn::ext::IdentExt;
 
@@ -70,8 +70,10 @@ fn write(text: &mut String, tokens: TokenStream) {
                 text.push_str(close);
             }
             TokenTree::Punct(punct) => {
+                let is_second = text.ends_with(':');
                 text.push(punct.as_char());
-                if matches!(punct.as_char(), ',' | ';') {
+                let is_colon = punct.as_char() == ':' && punct.spacing() == Spacing::Alone && !is_second;
+                if is_colon || matches!(punct.as_char(), ',' | ';') {
                     text.push(' ');
                 }
             }

@@ -10,6 +10,7 @@
 //! - [`run`] and [`spawn`] give out a [`Cx`], the permission to wait. With it [fibers](spawn) wait for each other, for time,
 //!   for locks ([`sync`]) and for futures ([`Cx::block_on`]), a million of them if need be, inside parallel code too:
 //!   [`Cx::join`], [`Cx::try_join`], [`Cx::scope`], [`Cx::race`], [`Cx::map`], [`Cx::timeout`].
+//! - [`proto!`] describes a conversation, and makes a type for each of its states: who speaks out of turn does not compile.
 //! - [`Pool`] is for those who want threads of their own; everybody else uses the default pool without a word about it.
 //!
 //! ```
@@ -101,6 +102,85 @@ pub use crate::{
     wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };
 
+/// Describes a conversation between two sides, and makes a module with a type for each state and side.
+///
+/// ```text
+/// proto! { attributes visibility name {
+///     State: send { message(Type, name: Type) -> NextState, last -> ! }     // the client sends
+///     Other: recv { message -> State }                                      // the client receives
+/// }}
+/// ```
+/// A protocol is written from the client's view; the server's is derived. A conversation begins in the first state.
+///
+/// For a protocol `bank` with a state `Login` there are, in the module `bank`:
+/// - `pipe()`: the two endpoints of a new conversation;
+/// - `client::Login` and `server::Login`, the endpoints. One has a method for each message, which uses it up and returns the
+///   next endpoint; the other has `recv`, `recv_until`, `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for
+///   [`select!`]. It can be a member of a [`ReceiverSet`](channel::ReceiverSet);
+/// - `client::LoginMessage` or `server::LoginMessage`, of which a receive returns one: the messages in camel case, each with
+///   what it carries and the next endpoint;
+/// - `Done`, which the last message (`-> !`) yields; `Protocol`, its [description](proto::Protocol).
+///
+/// ```
+/// use anabranch::{channel::RecvError, proto};
+///
+/// proto! { pub bank {
+///     Login: send { login(String, String) -> LoginResponse }
+///     LoginResponse: recv { ok -> Connected, invalid -> Login }
+///     Connected: send { deposit(u64) -> Connected, withdrawal(u64) -> Withdrawal, quit -> ! }
+///     Withdrawal: recv { money(u64) -> Connected, insufficient_funds -> Connected }
+/// }}
+///
+/// use bank::{client, server};
+///
+/// let (bank, service) = proto::spawn_service(bank::pipe, |cx, door| {
+///     let server::LoginMessage::Login(_name, _password, answer) = door.recv(cx)?;
+///     let mut balance = 0;
+///     let mut counter = answer.ok()?;
+///     loop {
+///         counter = match counter.recv(cx)? {
+///             server::ConnectedMessage::Deposit(amount, next) => {
+///                 balance += amount;
+///                 next
+///             }
+///             server::ConnectedMessage::Withdrawal(amount, till) if amount <= balance => {
+///                 balance -= amount;
+///                 till.money(amount)?
+///             }
+///             server::ConnectedMessage::Withdrawal(_, till) => till.insufficient_funds()?,
+///             server::ConnectedMessage::Quit(done) => return Ok::<_, RecvError>(done),
+///         }
+///     }
+/// });
+///
+/// let got = anabranch::run(|cx| {
+///     let client::LoginResponseMessage::Ok(bank) = bank.login("me".into(), "1234".into())?.recv(cx)? else {
+///         return Ok(0);
+///     };
+///     let bank = bank.deposit(cx, 100)?;
+///     let client::WithdrawalMessage::Money(got, bank) = bank.withdrawal(cx, 60)?.recv(cx)? else { return Ok(0) };
+///     bank.quit(cx)?;
+///     Ok::<_, RecvError>(got)
+/// });
+/// assert_eq!(got, Ok(60));
+/// # anabranch::run(|cx| service.join(cx)).unwrap().unwrap();
+/// ```
+///
+/// # Attributes
+/// - `#[buffer(n)]` before a state that can follow itself without an answer from the other side, such as `Connected`: there is
+///   room for n messages, and sending waits, takes a `cx`, while they are under way. Without it there is room for 16.
+/// - `#[unbounded]` instead: sending never waits, and takes memory.
+/// - `#[allow(endless)]` before a state, or the protocol, that has no way to the end (`!`), which is warned of else.
+/// - All others are handed on: those of states to their endpoints, those of messages to methods and variants.
+///
+/// # Parameters
+/// States may have parameters, `Stream: send<T: Send> { send(T) -> Stream<T> }`. All states have those of the first one, where
+/// their bounds stand, and hand them on as they are.
+///
+/// # Names
+/// Types are those of the place of the macro. A type of one's own that has the name of a state, or `client`, `server`, `Done` and
+/// the like, is written with its path, `self::Login`. An endpoint of another protocol is a type like any other: what is sent
+/// so is the rest of that conversation (delegation).
 #[cfg(all(not(loom), feature = "macros"))]
 pub use anabranch_macros::proto;
 

@@ -169,3 +169,64 @@
 //! static NUMBER: anabranch::FiberLocal<u32> = anabranch::FiberLocal::new(|| 7);
 //! anabranch::run(|cx| cx.join(|cx| NUMBER.get(cx), |_| ()));
 //! ```
+//!
+//! # A conversation keeps its order
+//! ```
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = ask::pipe();
+//! let client = client.ask(1).unwrap();
+//! let Ok(ask::server::AskMessage::Ask(_, server)) = server.try_recv() else { panic!() };
+//! let done: ask::Done = server.end().unwrap();
+//! # drop(client);
+//! ```
+//! Nobody speaks out of turn:
+//! ```compile_fail,E0599
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = ask::pipe();
+//! let client = client.ask(1).unwrap().ask(2);
+//! ```
+//! ```compile_fail,E0599
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = ask::pipe();
+//! let done = server.end();
+//! ```
+//! Nobody goes back:
+//! ```compile_fail,E0382
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = ask::pipe();
+//! let answer = client.ask(1);
+//! let again = client.ask(2);
+//! ```
+//! No answer is left out:
+//! ```compile_fail,E0004
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = ask::pipe();
+//! match client.ask(1).unwrap().try_recv().unwrap() {
+//!     ask::client::AnswerMessage::Answer(_, _) => {}
+//! }
+//! ```
+//! No service returns before the end:
+//! ```compile_fail,E0308
+//! # use anabranch::proto;
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! proto! { other { Only: send { only -> ! } } }
+//! fn serve(server: other::client::Only) -> Result<ask::Done, anabranch::channel::Closed> {
+//!     server.only()
+//! }
+//! ```
+//! What cannot end is warned of:
+//! ```
+//! #![deny(deprecated)]
+//! # use anabranch::proto;
+//! proto! { #[allow(endless)] ping { Ping: send { ping -> Pong } Pong: recv { pong -> Ping } } }
+//! ```
+//! ```compile_fail
+//! #![deny(deprecated)]
+//! # use anabranch::proto;
+//! proto! { ping { Ping: send { ping -> Pong } Pong: recv { pong -> Ping } } }
+//! ```

@@ -15,7 +15,15 @@ use anabranch::{
     wait::Trigger,
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
-use std::{mem, thread, time::Duration};
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 use waits::{Polled, until_waiting};
 
 /// Each wakes the one who waits for all of them; before, and while it waits.
@@ -425,5 +433,35 @@ fn stress() {
         drop(receivers);
         let sum: u64 = pool.run(|cx| tasks.into_iter().map(|task| task.join(cx).unwrap()).sum());
         assert_eq!(sum, 3 * 45_150);
+    });
+}
+
+/// On one thread: a task that finds at once what it wants, again and again, until another has run.
+#[test]
+fn who_need_not_wait_lets_others_run() {
+    watchdog(LONG, || {
+        for kind in 0..4 {
+            let pool = pool(1);
+            let (closed, is_over) = (unbounded::<u8>().1, Arc::new(AtomicBool::new(false)));
+            let busy = pool.spawn_async({
+                let is_over = Arc::clone(&is_over);
+                async move {
+                    let mut select = Select::from(vec![closed.receiving()]);
+                    while !is_over.load(Ordering::Relaxed) {
+                        match kind {
+                            0 => assert_eq!(closed.recv_async().await, Err(Closed)),
+                            1 => assert_eq!(select.wait_async().await, (0, Err(Closed))),
+                            2 => select!(async, { got = closed.receiving() => assert_eq!(got, Err(Closed)) }),
+                            _ => select!(async, { _ = closed.receiving() => (), default => unreachable!() }),
+                        }
+                    }
+                }
+            });
+            let other = pool.spawn(move |_| is_over.store(true, Ordering::Relaxed));
+            pool.run(|cx| {
+                busy.join(cx).unwrap();
+                other.join(cx).unwrap();
+            });
+        }
     });
 }

@@ -12,7 +12,7 @@ use anabranch::{
 };
 use common::{
     LONG, Tally,
-    fibers::{until, waiting},
+    fibers::{until, until_waiting, waiting},
     in_pools, pool, watchdog,
 };
 use proptest::prelude::*;
@@ -556,5 +556,34 @@ fn room_in_a_channel_in_all_shapes() {
         let (got, counts) = pool.run(|cx| task.join(cx)).unwrap();
         assert!(got.into_iter().eq(0..40));
         assert_eq!(counts, [16, 16, 8]);
+    });
+}
+
+/// Two receivers wait, and one is woken for the only value that fits. A second value waits with its sender, and moves up when the
+/// first is taken: that is a value for the other receiver, whoever has made room for it.
+#[test]
+fn what_moves_up_wakes_a_receiver() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        for is_batch in [false, true] {
+            let (sender, receiver) = bounded(1);
+            let receivers = [0, 1].map(|_| {
+                let receiver = receiver.clone();
+                pool.spawn(move |cx| {
+                    let mut got = Vec::new();
+                    if is_batch { receiver.recv_many(cx, &mut got, 1).map(|_| got[0]) } else { receiver.recv(cx) }
+                })
+            });
+            until_waiting(&pool, 2);
+            let sends = sender.clone();
+            let sending = pool.spawn(move |cx| (1..=2).try_for_each(|n| sends.send(cx, n)));
+            pool.run(|cx| {
+                sending.join(cx).unwrap().unwrap();
+                // The channel is still open, so no other wake-up will come.
+                let sum: i32 = receivers.into_iter().map(|handle| handle.join(cx).unwrap().unwrap()).sum();
+                assert_eq!(sum, 3);
+            });
+            drop(sender);
+        }
     });
 }

@@ -14,7 +14,7 @@ use std::{
     process::Command,
 };
 
-const ALL: [&str; 5] = ["echo", "happy_eyeballs", "hash_tree", "philosophers", "proof_of_work"];
+const ALL: [&str; 6] = ["conversations", "echo", "happy_eyeballs", "hash_tree", "philosophers", "proof_of_work"];
 
 /// For the time limits of programs that end by themselves: the watchdog's is shorter.
 const ENDLESS: &str = "3600";
@@ -248,5 +248,30 @@ fn a_search_ends_when_it_is_told_to() {
         search().run(["--bits", "64", "--seconds", "1"]).assert_failure("nothing found, and the time was up");
         // Its standard input ends at once.
         search().run(["--bits", "64", "--interactive"]).assert_failure("interrupted");
+    }
+}
+
+#[test]
+fn conversations_come_to_their_ends() {
+    for threads in [1, 3] {
+        let output = Example::new("conversations").threads(threads).run([] as [&str; 0]);
+        output.assert_success();
+        for line in [
+            "yay, I got 50",
+            "there are no 60 left",
+            "once: hello",
+            "again and again: 5050",
+            "100000 bytes, no more than 4 blocks",
+            "a meeting on Monday: all 100 have done it",
+            "a meeting on Sunday: no, it is Sunday",
+            "a meeting on Sunday: nobody has done it",
+            "Cleo has heard 9 lines",
+            "the name Ann was taken",
+        ] {
+            assert!(output.stdout.contains(line), "{line:?} is missing: {output:?}");
+        }
+        let output = Example::new("conversations").run(["bank"]);
+        output.assert_success();
+        assert!(output.stdout.starts_with("bank:") && !output.stdout.contains("chat"), "{output:?}");
     }
 }

@@ -37,7 +37,7 @@ struct Notice {
     desk: Arc<Desk>,
 }
 
-static KIND: Kind = Kind::in_arc::<Notice>(wake);
+static KIND: Kind = Kind::in_arc::<Notice>(wake, 0);
 
 /// # Safety
 /// The waiter was retained.

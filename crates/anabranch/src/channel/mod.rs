@@ -17,6 +17,9 @@
 //! `recv_until(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
 //! code, which may be dropped at any time; `try_recv()`, which does not wait; and `receiving()`, an operation to select among.
 //!
+//! A future is ready at once where there is nothing to wait for, but for one in 128, which lets the other tasks of its thread run
+//! first.
+//!
 //! # What there is where
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
 //! |---|---|---|---|---|---|

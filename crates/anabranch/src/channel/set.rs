@@ -42,7 +42,7 @@ use std::{
 };
 
 /// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours, and the endpoints of
-/// [conversations](crate::proto), each of which leaves the set with what it has received. It is sealed.
+/// [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.

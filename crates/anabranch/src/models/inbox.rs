@@ -50,6 +50,7 @@ static KIND: Kind = Kind {
     // SAFETY: the waiter of this kind is the first field of a `Fiber`, and was decided by the caller.
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
+    looks: 0,
 };
 
 /// As for fibers, from another thread than theirs.

@@ -141,7 +141,7 @@ impl Registry {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
             None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
-            // The hint would be an old one: the caller itself, perhaps, which is about to park, and would never do so for long.
+            // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
             None => {}
         }
     }

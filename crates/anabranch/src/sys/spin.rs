@@ -1,6 +1,10 @@
 //! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take it and
-//! a store to let go. Who finds it taken looks again, and lets other threads run if that lasts: the holder may have been
-//! interrupted.
+//! a store to let go. Who finds it taken stays away for about a microsecond, and lets other threads run if it lasts longer: the
+//! holder may have been interrupted.
+//!
+//! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and each time
+//! its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second stays away for a
+//! while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice the patience.
 //!
 //! Orderings: letting go releases, taking acquires.
 //!
@@ -12,6 +16,10 @@ use std::{
     cell::UnsafeCell,
     ops::{Deref, DerefMut},
 };
+
+/// How many pauses a thread makes that finds the lock taken; each takes 10 to 40 ns.
+#[cfg(not(any(loom, shuttle)))]
+const PATIENCE: u32 = 128;
 
 /// See the [module](self).
 pub(crate) struct SpinLock<T> {
@@ -48,6 +56,8 @@ impl<T> SpinLock<T> {
 
     #[cold]
     fn wait(&self) {
+        #[cfg(not(any(loom, shuttle)))]
+        (0..PATIENCE).for_each(|_| std::hint::spin_loop());
         // In the models others run, and the next swap is the look.
         let mut is_new = cfg!(loom);
         spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && self.is_taken.load(Ordering::Relaxed));

@@ -6,6 +6,7 @@
 //! a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
+    sys::sync::hint,
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -63,6 +64,13 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
+    // Each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look.
+    for look in 0..cx.waiter().looks() {
+        (0..1 << look).for_each(|_| hint::spin_loop());
+        if let Some(output) = place.attempt() {
+            return Ok(output);
+        }
+    }
     loop {
         happened(cx.wait(place, deadline, reason))?;
         if let Some(output) = place.attempt() {

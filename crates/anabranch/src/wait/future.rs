@@ -30,7 +30,7 @@ struct AsyncWaiter {
     waker: Mutex<Option<Waker>>,
 }
 
-static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake);
+static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake, 0);
 
 /// # Safety
 /// The waiter was retained.

@@ -17,7 +17,11 @@ pub(crate) struct Parked {
     pub(crate) parker: Parker,
 }
 
-static KIND: Kind = Kind::in_arc::<Parked>(wake);
+/// How often a thread looks for what it wants before it begins to wait, ever more rarely: for some two microseconds, about as
+/// long as it takes to be woken.
+const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 8 };
+
+static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS);
 
 /// # Safety
 /// The waiter was retained.

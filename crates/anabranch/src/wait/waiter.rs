@@ -72,6 +72,8 @@ pub(crate) struct Kind {
     pub(crate) wake: unsafe fn(*const Waiter),
     /// For waiters that go on, and may be gone, as soon as they find themselves decided.
     pub(crate) keep: Option<Keep>,
+    /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
+    pub(crate) looks: u32,
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -84,7 +86,7 @@ pub(crate) struct Keep {
 
 impl Kind {
     /// The kind of waiters that are the first field of a `T` in an [`Arc`], which is kept for waking.
-    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter)) -> Self {
+    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter), looks: u32) -> Self {
         unsafe fn retain<T>(waiter: *const Waiter) {
             // SAFETY: the first field of a `T` in an `Arc`, which is alive.
             unsafe { Arc::increment_strong_count(waiter.cast::<T>()) }
@@ -93,7 +95,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }) }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks }
     }
 }
 
@@ -116,6 +118,12 @@ impl Waiter {
     }
 
     // ---- the owner ----
+
+    /// See [`Kind::looks`].
+    #[inline]
+    pub(crate) fn looks(&self) -> u32 {
+        self.kind.looks
+    }
 
     /// How many waits in a row may still find at once what they want.
     #[inline]

@@ -6,10 +6,10 @@
 use std::hint::black_box;
 
 use anabranch::channel::{self, spsc};
-use nix::libc;
 
-use super::{On, Workload};
+use super::{Frame, On, Workload};
 use crate::messages::peers::{Kind, Library};
+use crate::process;
 use crate::sample::{Sample, Stopwatch};
 
 const CHANNELS: usize = 1000;
@@ -18,11 +18,8 @@ const MESSAGES: u64 = 100_000;
 /// Channels that lie about.
 pub struct Memory;
 
-/// The bytes that the allocator has given out.
 fn heap() -> f64 {
-    // SAFETY: it only reads the allocator's counters.
-    let info = unsafe { libc::mallinfo2() };
-    (info.uordblks + info.hblkhd) as f64
+    process::heap_bytes().expect("only who suits takes a sample") as f64
 }
 
 fn weigh<C>(make: impl Fn() -> C, send: impl Fn(&mut C, u64), receive: impl Fn(&mut C) -> Option<u64>) -> Sample {
@@ -60,16 +57,17 @@ impl Workload for Memory {
             AnabranchMpmcU, AnabranchU, AsyncChannelU, CrossbeamU, CrossfireU, FlumeU, KanalU, May, MayMpmc, MayMpsc,
             StdU, TokioU,
         };
-        match kind.library() {
-            AnabranchU | AnabranchMpmcU => kind.on() == On::Fibers,
-            May | MayMpsc | MayMpmc => true,
-            StdU | CrossbeamU | CrossfireU | FlumeU | KanalU => kind.on() == On::Threads,
-            TokioU | AsyncChannelU => kind.on() == On::Tokio,
-            _ => false,
-        }
+        process::heap_bytes().is_some()
+            && match kind.library() {
+                AnabranchU | AnabranchMpmcU => kind.on() == On::Fibers,
+                May | MayMpsc | MayMpmc => true,
+                StdU | CrossbeamU | CrossfireU | FlumeU | KanalU => kind.on() == On::Threads,
+                TokioU | AsyncChannelU => kind.on() == On::Tokio,
+                _ => false,
+            }
     }
 
-    fn sample(&self, kind: Kind, _workers: usize) -> Sample {
+    fn sample(&self, kind: Kind, _frame: Frame) -> Sample {
         macro_rules! weigh {
             ($make:expr, $send:ident, $receive:expr) => {
                 weigh(

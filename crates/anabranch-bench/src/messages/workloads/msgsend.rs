@@ -8,7 +8,7 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{SelectJob, SharedJob, Workload};
+use super::{Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::Kind;
 use crate::messages::strands::{Selection, Shared, Strands};
@@ -147,7 +147,7 @@ impl Workload for Msgsend {
         (self.clients == 4).then_some(0.6)
     }
 
-    fn sample(&self, kind: Kind, workers: usize) -> Sample {
-        if kind.is_selection() { kind.selects(self, workers) } else { kind.shared(self, workers) }
+    fn sample(&self, kind: Kind, frame: Frame) -> Sample {
+        if kind.is_selection() { kind.selects(self, frame) } else { kind.shared(self, frame) }
     }
 }

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::spawn;
 
-use super::{On, SelectJob, Workload};
+use super::{Frame, On, SelectJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::{Kind, Library};
 use crate::messages::strands::{self, Channel, Selection, Strands};
@@ -154,7 +154,7 @@ impl Workload for Select {
         (!self.is_about_sets).then_some(0.5)
     }
 
-    fn sample(&self, kind: Kind, workers: usize) -> Sample {
-        kind.selects(self, workers)
+    fn sample(&self, kind: Kind, frame: Frame) -> Sample {
+        kind.selects(self, frame)
     }
 }

@@ -3,7 +3,7 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Job, On, Workload};
+use super::{Frame, Job, On, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::Kind;
 use crate::messages::strands::{self, Strands};
@@ -81,7 +81,7 @@ impl Workload for Stream {
         Some(if *self == Stream::Threads { 0.9 } else { 0.7 })
     }
 
-    fn sample(&self, kind: Kind, workers: usize) -> Sample {
-        kind.links(self, workers)
+    fn sample(&self, kind: Kind, frame: Frame) -> Sample {
+        kind.links(self, frame)
     }
 }

@@ -6,7 +6,7 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Job, On, Workload};
+use super::{Frame, Job, On, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::Kind;
 use crate::messages::strands::{self, Strands};
@@ -116,7 +116,7 @@ impl Workload for Token {
         Some(if self.strands == 2 { 0.35 } else { 0.2 })
     }
 
-    fn sample(&self, kind: Kind, workers: usize) -> Sample {
-        kind.links(self, workers)
+    fn sample(&self, kind: Kind, frame: Frame) -> Sample {
+        kind.links(self, frame)
     }
 }

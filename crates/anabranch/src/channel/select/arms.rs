@@ -101,12 +101,6 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 ///
 /// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
 ///
-/// # Async code
-/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is that of
-/// the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not done then is not
-/// done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those who have a `cx`, and does
-/// not compile there.
-///
 /// ```
 /// use anabranch::{channel, select};
 /// use std::time::Duration;
@@ -129,6 +123,29 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 ///     });
 ///     assert_eq!(sent, Ok(true));
 /// });
+/// ```
+///
+/// # Async code
+/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is that of
+/// the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not done then is not
+/// done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those who have a `cx`, and does
+/// not compile there.
+///
+/// ```
+/// use anabranch::{channel::oneshot, select, sleep_async};
+/// use std::time::Duration;
+///
+/// async fn reply(mut receiver: oneshot::Receiver<u32>) -> Option<u32> {
+///     select!(async, {
+///         got = receiver.receiving() => got.ok(),
+///         () = sleep_async(Duration::from_secs(60)) => None,
+///     })
+/// }
+///
+/// let (sender, receiver) = oneshot::channel();
+/// let task = anabranch::spawn_async(reply(receiver));
+/// sender.send(42).unwrap();
+/// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), Some(42));
 /// ```
 ///
 /// # Errors

@@ -23,6 +23,8 @@ use std::{
 };
 
 /// The end of a stream that receives. Dropping it closes the stream, and drops what is in it.
+// See `spsc` for the alignment.
+#[repr(align(64))]
 pub struct Receiver<T> {
     pub(super) outlet: Outlet<T>,
 }

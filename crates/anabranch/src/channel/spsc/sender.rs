@@ -23,6 +23,8 @@ use std::{
 };
 
 /// The end of a stream that sends. Dropping it closes the stream.
+// See `spsc` for the alignment.
+#[repr(align(64))]
 pub struct Sender<T> {
     pub(super) inlet: Inlet<T>,
 }

@@ -78,6 +78,7 @@ static KIND: Kind = Kind {
     wake: |waiter| unsafe { wake(waiter.cast()) },
     // A fiber does not go on, let alone end, before it has been woken.
     keep: None,
+    looks: 0,
 };
 
 /// # Safety

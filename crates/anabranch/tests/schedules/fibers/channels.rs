@@ -159,26 +159,26 @@ fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + 
 
 #[test]
 fn bounded() {
-    let seen = explore(4_000, |seen| traffic(seen, || channel::bounded(any(1, 2))));
+    let seen = explore(8_000, |seen| traffic(seen, || channel::bounded(any(1, 2))));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 #[test]
 fn unbounded() {
-    let seen = explore(3_000, |seen| traffic(seen, channel::unbounded));
+    let seen = explore(6_000, |seen| traffic(seen, channel::unbounded));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 #[test]
 fn rendezvous() {
-    let seen = explore(4_000, |seen| traffic(seen, channel::rendezvous));
+    let seen = explore(8_000, |seen| traffic(seen, channel::rendezvous));
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
 /// Receivers go before the senders: what nobody receives is dropped, and a send that cannot succeed says so.
 #[test]
 fn ends_that_leave() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 6, |cx, stage| {
             let (sender, receiver) = match any(0, 2) {
                 0 => channel::rendezvous(),
@@ -215,7 +215,7 @@ fn ends_that_leave() {
 /// that was not chosen.
 #[test]
 fn selects() {
-    let seen = explore(5_000, |seen| {
+    let seen = explore(10_000, |seen| {
         play(seen, 0, |cx, stage| {
             let open = || if any(0, 1) == 0 { channel::rendezvous() } else { channel::bounded(1) };
             let (forth, back) = (open(), open());
@@ -261,7 +261,7 @@ fn selects() {
 /// Many receivers as one, members that come and go, and a selection among a number that only the program knows.
 #[test]
 fn sets() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 0, |cx, stage| {
             let (mut set, mut receivers) = (ReceiverSet::new(), Vec::new());
             let (sent, mut got) = (AtomicUsize::new(0), 0);
@@ -346,7 +346,7 @@ fn sets() {
 /// Requests, each with a place for the answer, to a fiber that may stop.
 #[test]
 fn services() {
-    let seen = explore(3_000, |seen| {
+    let seen = explore(6_000, |seen| {
         play(seen, 8, |cx, stage| {
             let trap = std::sync::Arc::clone(&stage.trap);
             let service =
@@ -385,7 +385,7 @@ fn services() {
 /// A stream as a member of a set of streams.
 #[test]
 fn sets_of_streams() {
-    let seen = explore(3_000, |seen| {
+    let seen = explore(6_000, |seen| {
         play(seen, 0, |cx, stage| {
             let mut set = ReceiverSet::new();
             let mut got = 0;

@@ -27,7 +27,7 @@ fn lock<'a, T>(cx: &Cx<'_>, stage: &Stage<'_>, lock: &'a Mutex<T>) -> Option<Mut
 
 #[test]
 fn mutexes() {
-    let seen = explore(5_000, |seen| {
+    let seen = explore(10_000, |seen| {
         play(seen, 8, |cx, stage| {
             let (count, locked) = (Mutex::new((0_u64, stage.make())), AtomicU64::new(0));
             cx.scope(|s| {
@@ -89,7 +89,7 @@ fn conditions() {
         buffer.has_room.notify_one();
         Some(true)
     }
-    let seen = explore(5_000, |seen| {
+    let seen = explore(10_000, |seen| {
         play(seen, 0, |cx, stage| {
             let buffer = Buffer {
                 values: Mutex::default(),
@@ -125,7 +125,7 @@ fn conditions() {
 
 #[test]
 fn semaphores() {
-    let seen = explore(5_000, |seen| {
+    let seen = explore(10_000, |seen| {
         play(seen, 8, |cx, stage| {
             let (semaphore, used) = (Semaphore::new(2), AtomicUsize::new(0));
             cx.scope(|s| {
@@ -162,7 +162,7 @@ fn semaphores() {
 
 #[test]
 fn readers_and_writers() {
-    let seen = explore(3_000, |seen| {
+    let seen = explore(6_000, |seen| {
         play(seen, 0, |cx, stage| {
             let (pair, written) = (RwLock::new((0_u64, 0_u64)), AtomicU64::new(0));
             cx.scope(|s| {
@@ -205,7 +205,7 @@ fn readers_and_writers() {
 /// One initialises, some meet, and nobody goes on before the last has come.
 #[test]
 fn cells_barriers_and_events() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 4, |cx, stage| {
             let (cell, made) = (OnceCell::new(), AtomicUsize::new(0));
             let (barrier, event, arrived) = (Barrier::new(3), Event::new(), AtomicUsize::new(0));

@@ -1,8 +1,8 @@
 //! Fibers, and what they wait for.
 //!
-//! They run on stacks of their own as always, switched by the lines that ship: a thread of shuttle that is on the stack of a fiber
-//! when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a thread, the hand, or by
-//! chance.
+//! They run on stacks of their own as always, switched by the lines that ship: a thread of shuttle that is on the stack of a
+//! fiber when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a thread, the
+//! hand, or by chance.
 
 mod channels;
 mod locks;

@@ -34,7 +34,7 @@ fn grow(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<u64, Cancelled> {
 
 #[test]
 fn scopes() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 20, |cx, stage| {
             let leaves = stage.threatened(cx, |cx| grow(cx, stage, 2));
             if let Some(leaves) = stage.note(leaves, CutShort, Received) {
@@ -65,7 +65,7 @@ fn meet(cx: &Cx<'_>, stage: &Stage<'_>, depth: u32) -> Result<usize, Cancelled> 
 
 #[test]
 fn joins_that_meet() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         play(seen, 16, |cx, stage| {
             let rounds = stage.threatened(cx, |cx| meet(cx, stage, 1));
             if let Some(rounds) = stage.note(rounds, CutShort, Received) {
@@ -98,7 +98,7 @@ fn joins_that_fail() {
         };
         Ok(a + b)
     }
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 24, |cx, stage| {
             let leaves = divide(cx, stage, 2);
             assert!(!panicking());
@@ -119,7 +119,7 @@ fn joins_that_fail() {
 /// The first wins, the others are cancelled, and have ended when the race is over.
 #[test]
 fn races() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         play(seen, 10, |cx, stage| {
             let ended = AtomicU64::new(0);
             let racer = |cx: &Cx<'_>, id: u32| {
@@ -167,7 +167,7 @@ fn waits_while_unwinding() {
             _ = stage.make();
         }
     }
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         // Each fiber that unwinds may keep a thread.
         play_with_spares(seen, 6, |cx, stage| {
             let lock = Mutex::new(0);
@@ -197,7 +197,7 @@ fn waits_while_unwinding() {
 /// A fiber waits inside another pool: its thread is kept, and those of its own pool go on without.
 #[test]
 fn waits_in_another_pool() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         let other: Pool = Pool::builder().threads(1).build().unwrap();
         play_with_spares(seen, 10, |cx, stage| {
             let other = &other;

@@ -7,7 +7,7 @@ use crate::{
     trap::Trap,
 };
 use anabranch::{
-    Cancelled, Cx, JoinHandle, Pool, Service, WaitError,
+    Cancelled, Cx, JoinHandle, WaitError,
     channel::{Closed, oneshot, rendezvous},
     sync,
     time::ManualClock,
@@ -81,7 +81,7 @@ fn end<T: Send + 'static>(cx: &Cx<'_>, trap: &Trap, mut handle: JoinHandle<T>) -
 
 #[test]
 fn spawned() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         play(seen, 16, |cx, stage| {
             let handles: Vec<_> = (0..any(1, 3))
                 .map(|_| {
@@ -145,7 +145,7 @@ fn linger(cx: &Cx<'_>, trap: &Arc<Trap>, lock: &sync::Mutex<()>) -> Result<(), C
 /// A pool is dropped with fibers that wait, run, and have not begun: all of them are cancelled, and all of them run.
 #[test]
 fn closed_with_fibers() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         let trap = Trap::within(16);
         trap.let_go();
         let manual = ManualClock::new();

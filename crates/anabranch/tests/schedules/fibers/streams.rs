@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// One value, once, or a word that it will not come.
 #[test]
 fn oneshots() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         play(seen, 4, |cx, stage| {
             let (sender, mut receiver) = oneshot::channel();
             let (sent, got) = cx.join(
@@ -148,7 +148,7 @@ fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &mut spsc::Receiver<Parcel>
 /// In order, once, all that was sent, also when an end is closed; what nobody receives is dropped.
 #[test]
 fn streams() {
-    let seen = explore(8_000, |seen| {
+    let seen = explore(16_000, |seen| {
         play(seen, 0, |cx, stage| {
             let (mut sender, mut receiver) = if any(0, 2) == 0 { spsc::unbounded() } else { spsc::bounded(any(1, 3)) };
             let leaves = any(0, 3) == 0;
@@ -196,7 +196,7 @@ fn streams() {
 /// Everybody sees the last value, and none sees an older one after a newer.
 #[test]
 fn watches() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 0, |cx, stage| {
             let (sender, receiver) = watch::channel((0, stage.make()));
             let highest = AtomicUsize::new(0);
@@ -207,7 +207,7 @@ fn watches() {
                         for _ in 0..2 {
                             // Of two senders the one may be overtaken by the other: so this is not what is sent last.
                             let n = highest.fetch_add(1, Ordering::Relaxed) + 1;
-                            sender.send((n, stage.make()));
+                            sender.send((n, stage.make())).unwrap();
                             seen.add(Sent, 1);
                             _ = dally(cx);
                         }
@@ -251,7 +251,7 @@ fn watches() {
 /// Everybody gets everything, in the one order, or learns how much was missed.
 #[test]
 fn broadcasts() {
-    let seen = explore(4_000, |seen| {
+    let seen = explore(8_000, |seen| {
         play(seen, 0, |cx, stage| {
             let (sender, receiver) = broadcast::channel(2);
             cx.scope(|s| {

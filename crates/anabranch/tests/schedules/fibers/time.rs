@@ -7,7 +7,7 @@ use anabranch::{Cancelled, WaitError, channel::oneshot, wait::Trigger};
 /// Nobody wakes too early, and a time limit is kept: what comes in time is there, and what does not has an end.
 #[test]
 fn time_limits() {
-    let seen = explore(6_000, |seen| {
+    let seen = explore(12_000, |seen| {
         play(seen, 10, |cx, stage| {
             let mut trigger = Trigger::new();
             let signal = trigger.signal();

@@ -1,0 +1,67 @@
+//! A fixed amount of messages, for counting instructions. As `count_forks`, for the same reason, in the same way:
+//!
+//! ```text
+//! cargo build --release -p anabranch-bench --example count_messages
+//! for times in 1000 2000; do
+//!     valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+//!         target/release/examples/count_messages anabranch-u ping-pong $times 2>&1 | grep Collected
+//! done
+//! ```
+//!
+//! The peers and the workloads are those of the bench of messages. `times` is how often everybody does it, and what is printed
+//! says how many units that makes: messages, hops or round trips. The difference of the two counts, divided by that of the
+//! units, is what one costs. There is one worker.
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("this example runs on Linux only");
+}
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    linux::main()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::process::ExitCode;
+
+    use anabranch_bench::messages::peers;
+    use anabranch_bench::messages::workloads::{ALL, Extent, Settings};
+
+    pub fn main() -> ExitCode {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        match run(&arguments) {
+            Ok(report) => {
+                println!("{report}");
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                eprintln!(
+                    "{message}\nusage: count_messages PEER WORKLOAD TIMES, such as: count_messages anabranch-u stream 1000"
+                );
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn run(arguments: &[String]) -> Result<String, String> {
+        let [peer, name, times] = arguments else {
+            return Err("three arguments are needed".into());
+        };
+        let times: u64 = times.parse().map_err(|error| format!("times: {error}"))?;
+        let kind = match peers::chosen(std::slice::from_ref(peer))?[..] {
+            [kind] => kind,
+            _ => return Err(format!("`{peer}` is more than one peer")),
+        };
+        let found = ALL.iter().find(|(listed, _)| listed == name);
+        let (_, build) = found.ok_or_else(|| format!("no workload is called `{name}`"))?;
+        let workload = build(&Settings { extent: Extent::Times(times) });
+        if !workload.suits(kind) {
+            return Err(format!("{kind} takes no part in {name}"));
+        }
+        let sample = workload.sample_with(kind, 1);
+        let units = sample.wall * 1e9 / sample.value;
+        Ok(format!("{units:.0} units of {name} with {kind}: {:.1} {}", sample.value, workload.unit()))
+    }
+}

@@ -1,0 +1,70 @@
+//! `anabranch proto`: the protocols in a source file, as diagrams, and as what `proto!` makes of them.
+
+use std::path::PathBuf;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// What to show.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The source file
+    file: PathBuf,
+    /// Only the protocol of this name
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Only the diagrams
+    #[arg(long, conflicts_with = "expansion")]
+    diagram: bool,
+    /// Only the code
+    #[arg(long)]
+    expansion: bool,
+}
+
+/// Shows them.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let file = args.file.display();
+    let source = std::fs::read_to_string(&args.file).map_err(|error| Failure::Run(format!("{file}: {error}")))?;
+    let told = |error: syn::Error| {
+        let lines = error.into_iter().map(|error| {
+            let at = error.span().start();
+            format!("{file}:{}:{}: {error}", at.line, at.column + 1)
+        });
+        Failure::Run(lines.collect::<Vec<_>>().join("\nanabranch: "))
+    };
+    let mut shown = Vec::new();
+    for tokens in anabranch_proto::find(&source).map_err(told)? {
+        let protocol = anabranch_proto::read(tokens).map_err(told)?;
+        if args.name.as_ref().is_some_and(|name| *name != protocol.name()) {
+            continue;
+        }
+        if !args.expansion {
+            shown.push(format!("```mermaid\n{}\n```\n", protocol.mermaid()));
+        }
+        if !args.diagram {
+            let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(told)?;
+            shown.push(prettyplease::unparse(&code));
+        }
+    }
+    if shown.is_empty() {
+        let what = args.name.as_ref().map_or("no `proto! { .. }`".to_owned(), |name| format!("no protocol `{name}`"));
+        return Err(Failure::Run(format!("{file}: {what} in it")));
+    }
+    output::to_stdout(&shown.join("\n"))
+}
+
+/// The code, as tokens with spaces between, without the paths that a macro has to write out.
+fn tidy(tokens: &str) -> String {
+    let shorter = [
+        (":: core :: result :: Result :: Ok", "Ok"),
+        (":: core :: result :: Result :: Err", "Err"),
+        (":: core :: result :: Result", "Result"),
+        (":: core :: option :: Option :: ", ""),
+        (":: core :: time :: ", ""),
+        (":: std :: time :: ", ""),
+        (":: core :: fmt", "fmt"),
+        (":: core :: unreachable", "unreachable"),
+        (":: anabranch", "anabranch"),
+    ];
+    shorter.into_iter().fold(tokens.to_owned(), |tokens, (long, short)| tokens.replace(long, short))
+}

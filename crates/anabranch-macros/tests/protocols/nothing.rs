@@ -1,0 +1,5 @@
+anabranch_macros::proto! {
+    pub bank {}
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub bank {
+        Login: send { login(String) -> () }
+    }
+}
+
+fn main() {}

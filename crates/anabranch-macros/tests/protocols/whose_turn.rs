@@ -1,0 +1,7 @@
+anabranch_macros::proto! {
+    pub bank {
+        Login: { login(String) -> ! }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,289 @@
+//! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are counted.
+
+use anabranch::channel::{self, ReceiverSet, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    collections::VecDeque,
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        LIVE_BYTES.set(LIVE_BYTES.get() + layout.size() as isize);
+        // SAFETY: the caller's word.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE_BYTES.set(LIVE_BYTES.get() - layout.size() as isize);
+        // SAFETY: the caller's word.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// How many bytes there are that were not there at the beginning.
+struct Since(isize);
+
+impl Since {
+    fn now() -> Self {
+        Self(LIVE_BYTES.get())
+    }
+
+    fn bytes(&self) -> isize {
+        LIVE_BYTES.get() - self.0
+    }
+}
+
+/// How often `body` allocates.
+fn allocations(body: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    body();
+    ALLOCATIONS.get() - before
+}
+
+/// What an idle channel may have.
+const IDLE: isize = 256;
+
+/// A channel of whatever flavour.
+trait Channel<T> {
+    fn send(&mut self, value: T);
+    fn recv(&mut self) -> Option<T>;
+}
+
+impl<T> Channel<T> for (channel::Sender<T>, channel::Receiver<T>) {
+    fn send(&mut self, value: T) {
+        self.0.try_send(value).unwrap();
+    }
+
+    fn recv(&mut self) -> Option<T> {
+        self.1.try_recv().ok()
+    }
+}
+
+impl<T> Channel<T> for (spsc::Sender<T>, spsc::Receiver<T>) {
+    fn send(&mut self, value: T) {
+        self.0.try_send(value).unwrap();
+    }
+
+    fn recv(&mut self) -> Option<T> {
+        self.1.try_recv().ok()
+    }
+}
+
+/// Also after it has grown, and wherever in its blocks it is.
+fn check_unbounded<T: Copy, C: Channel<T>>(value: T, make: impl FnOnce() -> C) {
+    let since = Since::now();
+    let mut channel = make();
+    assert!(since.bytes() <= IDLE, "{} bytes when it is new", since.bytes());
+    for count in [1, 2, 7, 100, 10_000, 1, 3, 13] {
+        (0..count).for_each(|_| channel.send(value));
+        assert!(since.bytes() >= (count * size_of::<T>()) as isize, "the values are counted");
+        assert!((0..count).all(|_| channel.recv().is_some()) && channel.recv().is_none());
+        assert!(since.bytes() <= IDLE, "{} bytes after {count} values", since.bytes());
+    }
+    // And in a steady flow, which never runs empty.
+    (0..50).for_each(|_| channel.send(value));
+    let full = since.bytes();
+    for _ in 0..10_000 {
+        channel.send(value);
+        assert!(channel.recv().is_some());
+        assert!(since.bytes() <= full + IDLE, "{} bytes and then {}", full, since.bytes());
+    }
+    drop(channel);
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() {
+    check_unbounded(1_u8, unbounded);
+    check_unbounded(1_u64, unbounded);
+    check_unbounded((), unbounded);
+    check_unbounded([1_u64; 3], unbounded);
+    check_unbounded(1_u8, spsc::unbounded);
+    check_unbounded(1_u64, spsc::unbounded);
+    check_unbounded((), spsc::unbounded);
+    check_unbounded([1_u64; 3], spsc::unbounded);
+}
+
+/// All its memory is there from the beginning.
+fn check_bounded<C: Channel<u64>>(capacity: usize, make: impl FnOnce(usize) -> C) {
+    let since = Since::now();
+    let mut channel = make(capacity);
+    let new = since.bytes();
+    let during = allocations(|| {
+        for _ in 0..10 {
+            (0..capacity).for_each(|_| channel.send(1));
+            assert!((0..capacity).all(|_| channel.recv().is_some()));
+        }
+    });
+    assert_eq!((during, since.bytes()), (0, new));
+    drop(channel);
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn a_bounded_channel_allocates_when_it_is_made_and_then_no_more() {
+    for capacity in [1, 2, 100, 1000] {
+        check_bounded(capacity, bounded);
+        check_bounded(capacity, spsc::bounded);
+    }
+    let since = Since::now();
+    let (sender, receiver) = rendezvous::<u64>();
+    assert!(since.bytes() <= IDLE);
+    assert!(sender.try_send(1).is_err());
+    drop((sender, receiver));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// A bounded channel that is too large to be allocated at once grows as it is filled.
+#[test]
+fn a_large_room_is_allocated_when_it_is_needed() {
+    let since = Since::now();
+    let (sender, receiver) = bounded::<[u8; 1000]>(1_000_000);
+    assert!(since.bytes() < 1 << 17, "{} bytes", since.bytes());
+    sender.try_send([1; 1000]).unwrap();
+    drop((sender, receiver));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn a_oneshot_is_one_allocation() {
+    let since = Since::now();
+    let count = allocations(|| {
+        let (sender, mut receiver) = oneshot::channel();
+        assert!(since.bytes() <= 16, "a word and a value");
+        sender.send(1_u64).unwrap();
+        assert_eq!(receiver.try_recv(), Ok(1));
+        // It is given back when the value has been received, and not when the receiver ends.
+        assert_eq!(since.bytes(), 0);
+        drop(receiver);
+    });
+    assert_eq!((count, since.bytes()), (1, 0));
+    drop(oneshot::channel::<u64>());
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn watch_and_broadcast_channels_do_not_grow() {
+    let since = Since::now();
+    let (setting, mut settings) = watch::channel(0_u64);
+    let (cry, mut cries) = broadcast::channel(16);
+    (0..16).for_each(|n| cry.send(n).unwrap());
+    let full = since.bytes();
+    for n in 0..1000_u64 {
+        setting.send(n).unwrap();
+        cry.send(n).unwrap();
+        if n % 3 == 0 {
+            drop((settings.try_recv().unwrap(), cries.try_recv().unwrap()));
+        }
+        assert_eq!(since.bytes(), full);
+    }
+    drop((settings, cries));
+    assert!(since.bytes() < full - 16 * 16, "the values for receivers are gone with them");
+    drop((setting, cry));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn a_set_gives_back_what_its_members_had() {
+    let since = Since::now();
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..1000).map(|_| unbounded()).unzip();
+    let before = since.bytes();
+    let mut set = ReceiverSet::from_iter(receivers);
+    assert!(set.try_recv().is_err());
+    let each = (since.bytes() - before) / 1000;
+    assert!(each <= 300, "{each} bytes for a member");
+    // Called by all, again and again.
+    let mut most = 0;
+    for round in 0..10 {
+        senders.iter().for_each(|sender| sender.try_send(round).unwrap());
+        assert_eq!(set.drain().count(), 1000);
+        if round < 2 {
+            most = since.bytes();
+        }
+        assert!(since.bytes() <= most, "{most} bytes and then {}", since.bytes());
+    }
+    drop(senders);
+    assert_eq!(set.drain().count(), 1000);
+    drop(set);
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// It has a waiter, which is made by the first wait.
+#[test]
+fn a_selection_in_async_code_allocates_once() {
+    let since = Since::now();
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| bounded(1)).unzip();
+    let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut round = |index: usize| {
+        let mut wait = pin!(select.wait_async());
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        senders[index].try_send(index).unwrap();
+        assert_eq!(wait.poll(&mut context), Poll::Ready((index, Ok(index))));
+    };
+    assert_eq!(allocations(|| round(0)), 1);
+    assert_eq!(allocations(|| (0..100).for_each(|n| round(n % 10))), 0);
+    drop(select);
+    drop((senders, receivers));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// Cancelled, closed or forgotten by one side: nothing is left of what a stream has grown by.
+#[test]
+fn a_stream_that_is_given_up_leaves_nothing() {
+    for closes in [false, true] {
+        for by_receiver in [false, true] {
+            let since = Since::now();
+            let (mut sender, mut receiver) = spsc::unbounded();
+            let mut values: VecDeque<_> = (0..1000_u64).collect();
+            at_once(sender.send_all_async(&mut values)).unwrap();
+            drop(values);
+            assert_eq!(receiver.try_recv(), Ok(0));
+            match (closes, by_receiver) {
+                (true, true) => receiver.close(),
+                (true, false) => sender.close(),
+                (false, true) => {
+                    drop(receiver);
+                    assert!(sender.try_send(1).is_err());
+                    drop(sender);
+                    assert_eq!(since.bytes(), 0, "left behind");
+                    continue;
+                }
+                (false, false) => {
+                    drop(sender);
+                    assert_eq!(receiver.drain().count(), 999);
+                    drop(receiver);
+                    assert_eq!(since.bytes(), 0, "left behind");
+                    continue;
+                }
+            }
+            assert!(sender.try_send(1).is_err());
+            drop((sender, receiver));
+            assert_eq!(since.bytes(), 0, "left behind");
+        }
+    }
+}
+
+/// The result of a future that need not wait.
+fn at_once<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it waits"),
+    }
+}
