@@ -78,7 +78,7 @@ impl<S> Board<S> {
     fn next_behind(&self, version: u64) -> Option<Wake> {
         let mut state = self.state.lock();
         while state.waiting.first().is_some_and(|seen| *seen < version) {
-            let wake = state.waiting.decide_first(|_| ());
+            let wake = state.waiting.decide_head(|_| ());
             if wake.is_some() {
                 return wake;
             }

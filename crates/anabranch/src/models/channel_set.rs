@@ -78,7 +78,7 @@ fn models_channel_set_a_member_leaves() {
         explore("set, a member leaves while a message comes", Some(2), move || {
             let mut set = Set::new();
             let (sender, receiver) = unbounded();
-            let other = receiver.clone();
+            let (other, sender_left) = (receiver.clone(), sender.clone());
             let member = set.insert(receiver);
             assert!(set.try_recv().is_err());
             let sending = spawn(move |_| assert!(sender.try_send(Parcel::new(1)).is_ok()));
@@ -92,6 +92,7 @@ fn models_channel_set_a_member_leaves() {
             }
             assert_eq!(waiting.join().unwrap(), Ok(1));
             sending.join().unwrap();
+            drop(sender_left);
         });
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     wait::{
         cancel::CancelScope,
         cx::Strand,
+        parked::Parked,
         place::{Address, Place},
         waiter::{Outcome, Waiter},
     },
@@ -127,5 +128,35 @@ fn models_waiter_the_owner_gives_up() {
         }
         other.join().unwrap();
         assert_eq!(shared.decisions.load(Ordering::Relaxed), u64::from(outcome == Outcome::Ready(0)));
+    });
+}
+
+/// Who would end its wait itself and comes too late sees what was handed over, without a lock and without another look.
+#[test]
+fn models_waiter_too_late_to_end_its_own_wait() {
+    explore("waiter, too late to end its own wait", None, || {
+        let parked = Parked::new();
+        let spot = Arc::new(Spot::new());
+        parked.waiter.arm(std::ptr::null());
+        // SAFETY: armed, and unregistered below.
+        assert!(unsafe { spot.register(&raw const parked.waiter, 3) });
+        // So that loom lets the decision come before the first look, too.
+        let done = Arc::new(AtomicU64::new(0));
+        let other = thread::spawn({
+            let (spot, done) = (Arc::clone(&spot), Arc::clone(&done));
+            move || {
+                let is_received = spot.hand_over(7);
+                done.store(1, Ordering::Relaxed);
+                is_received
+            }
+        });
+        done.load(Ordering::Relaxed);
+        let is_own = parked.waiter.decide_for_itself(Outcome::Cancelled);
+        if !is_own {
+            assert_eq!(spot.value.get(), 7);
+        }
+        // SAFETY: the wait has ended.
+        unsafe { spot.unregister(!is_own) };
+        assert_eq!(other.join().unwrap(), !is_own);
     });
 }

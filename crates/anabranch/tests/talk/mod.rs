@@ -112,7 +112,7 @@ impl World {
             let parcel = self.parcel(leaf, number);
             let result = match how {
                 Sends::Permit if sender.capacity() != Some(0) => match cancelled(sender.reserve(cx))? {
-                    Some(permit) if number % 3 < 2 => permit.send(parcel).is_ok(),
+                    Some(permit) if !number.is_multiple_of(3) => permit.send(parcel).is_ok(),
                     _ => false,
                 },
                 Sends::Wait | Sends::Permit => match sender.send(cx, parcel) {
