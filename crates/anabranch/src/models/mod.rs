@@ -10,6 +10,7 @@ mod future;
 mod inbox;
 mod jobs;
 mod offer;
+mod pages;
 mod parker;
 mod queue;
 mod root;
