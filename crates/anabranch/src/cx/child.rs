@@ -106,12 +106,12 @@ where
 
     /// As [`Verbs::take`]. There is no result if it panicked.
     unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
-        // SAFETY: of this type, and the caller's, by its word.
-        if let Stage::Ended(result) =
-            unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) }
-        {
-            // SAFETY: the caller's word.
-            unsafe { *place.cast() = Some(result) };
+        // SAFETY: of this type, and the caller's, as is the place, by its word.
+        unsafe {
+            let stage = ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty);
+            if let Stage::Ended(result) = stage {
+                *place.cast() = Some(result);
+            }
         }
     }
 
@@ -142,13 +142,14 @@ where
     });
     // SAFETY: the function has been run when the child leaves the ledger, for which the scope waits, and before that the job lets
     // go of the block; what the handle keeps of it ends within the scope.
-    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _result: PhantomData })
+    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
 }
 
 /// The handle of a fiber that was spawned in a scope.
 pub struct ScopedHandle<'scope, T> {
     child: NonNull<Shared>,
-    _result: PhantomData<(&'scope (), fn() -> T)>,
+    _scope: PhantomData<&'scope ()>,
+    _result: PhantomData<fn() -> T>,
 }
 
 // SAFETY: the result goes to one thread, and can be sent, by the bound of `make`; the rest is made for sharing.

@@ -26,13 +26,15 @@ pub(crate) struct Verbs {
     /// unwind.
     pub(crate) run: unsafe fn(NonNull<Head>, &Fiber),
     /// What it is called; `None` for the many that are called nothing.
-    pub(crate) name: Option<unsafe fn(NonNull<Head>) -> Option<Arc<str>>>,
+    pub(crate) name: Option<NameOf>,
     /// Takes the result out, an `Option` of it, to where this points.
     pub(crate) take: unsafe fn(NonNull<Head>, *mut ()),
     /// Drops what is left of it and frees it.
     pub(crate) end: unsafe fn(NonNull<Head>),
     pub(crate) place: Place,
 }
+
+type NameOf = unsafe fn(NonNull<Head>) -> Option<Arc<str>>;
 
 /// Where a block lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
