@@ -37,7 +37,6 @@ impl Block {
     }
 }
 
-/// Whether a page is given back is for loom to say, which reports what is left of it.
 #[test]
 fn models_pages_freed_while_the_owner_leaves() {
     explore("pages, freed while the owner leaves", None, || {
