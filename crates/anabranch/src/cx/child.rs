@@ -4,7 +4,7 @@ use crate::{
     cx::{handle::wait_for_end, ledger::Ledger, spawn::Stage},
     pool::fibers::{
         fiber::Fiber,
-        job::{self, Head, Job, Name, Verbs},
+        job::{self, Head, Job, Name, Place, Verbs},
     },
     sys::unwind::catch_unwind,
     wait::{
@@ -45,12 +45,26 @@ where
     T: Send,
     N: Name,
 {
-    const VERBS: Verbs = Verbs {
-        run: Self::run,
-        name: if N::IS_ONE { Some(Self::name) } else { None },
-        take: Self::take_to,
-        end: Self::end,
-    };
+    const fn verbs(place: Place) -> Verbs {
+        Verbs {
+            run: Self::run,
+            name: if N::IS_ONE { Some(Self::name) } else { None },
+            take: Self::take_to,
+            end: Self::end,
+            place,
+        }
+    }
+
+    const IN_PAGE: Verbs = Self::verbs(Place::Page);
+    const ON_HEAP: Verbs = Self::verbs(Place::Heap);
+
+    /// The table for a block at this place.
+    fn table(place: Place) -> &'static Verbs {
+        match place {
+            Place::Page => &Self::IN_PAGE,
+            Place::Heap => &Self::ON_HEAP,
+        }
+    }
 
     /// As [`Verbs::run`].
     unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
@@ -93,18 +107,19 @@ where
 
     /// As [`Verbs::take`]. There is no result if it panicked.
     unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
-        // SAFETY: of this type, and the caller's, by its word.
-        let stage = unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) };
-        if let Stage::Ended(result) = stage {
-            // SAFETY: the caller's word.
-            unsafe { *place.cast() = Some(result) };
+        // SAFETY: of this type, and the caller's, as is the place, by its word.
+        unsafe {
+            let stage = ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty);
+            if let Stage::Ended(result) = stage {
+                *place.cast() = Some(result);
+            }
         }
     }
 
     /// As [`Verbs::end`].
     unsafe fn end(block: NonNull<Head>) {
         // SAFETY: the caller's word.
-        unsafe { job::release(block.cast::<Self>()) };
+        unsafe { job::release(block.cast::<Self>(), block.as_ref().verbs.place) };
     }
 }
 
@@ -122,17 +137,20 @@ where
     T: Send + 'scope,
     N: Name,
 {
-    let shared = Shared { head: Head { verbs: &Child::<F, T, N>::VERBS }, done: Slot::new(), ledger };
-    let child = job::allocate(Child { shared, name, stage: Stage::<F, T>::Unstarted(function) });
+    let child = job::allocate(|place| {
+        let head = Head { verbs: Child::<F, T, N>::table(place) };
+        Child::<F, T, N> { shared: Shared { head, done: Slot::new(), ledger }, name, stage: Stage::Unstarted(function) }
+    });
     // SAFETY: the function has been run when the child leaves the ledger, for which the scope waits, and before that the job lets
     // go of the block; what the handle keeps of it ends within the scope.
-    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _result: PhantomData })
+    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
 }
 
 /// The handle of a fiber that was spawned in a scope.
 pub struct ScopedHandle<'scope, T> {
     child: NonNull<Shared>,
-    _result: PhantomData<&'scope T>,
+    _scope: PhantomData<&'scope ()>,
+    _result: PhantomData<fn() -> T>,
 }
 
 // SAFETY: the result goes to one thread, and can be sent, by the bound of `make`; the rest is made for sharing.

@@ -6,7 +6,7 @@ use crate::{
         Pool,
         fibers::{
             fiber::Fiber,
-            job::{self, Head, Job, Name, Verbs},
+            job::{self, Head, Job, Name, Place, Verbs},
         },
         registry::Registry,
         worker::Worker,
@@ -47,12 +47,26 @@ where
     T: Send,
     N: Name,
 {
-    const VERBS: Verbs = Verbs {
-        run: Self::run,
-        name: if N::IS_ONE { Some(Self::name) } else { None },
-        take: Self::take_to,
-        end: Self::end,
-    };
+    const fn verbs(place: Place) -> Verbs {
+        Verbs {
+            run: Self::run,
+            name: if N::IS_ONE { Some(Self::name) } else { None },
+            take: Self::take_to,
+            end: Self::end,
+            place,
+        }
+    }
+
+    const IN_PAGE: Verbs = Self::verbs(Place::Page);
+    const ON_HEAP: Verbs = Self::verbs(Place::Heap);
+
+    /// The table for a block at this place.
+    fn table(place: Place) -> &'static Verbs {
+        match place {
+            Place::Page => &Self::IN_PAGE,
+            Place::Heap => &Self::ON_HEAP,
+        }
+    }
 
     /// As [`Verbs::run`].
     unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
@@ -116,7 +130,7 @@ where
     /// As [`Verbs::end`].
     unsafe fn end(block: NonNull<Head>) {
         // SAFETY: the caller's word.
-        unsafe { job::release(block.cast::<Self>()) };
+        unsafe { job::release(block.cast::<Self>(), block.as_ref().verbs.place) };
     }
 }
 
@@ -154,8 +168,11 @@ where
     T: Send + 'static,
     N: Name + 'static,
 {
-    let shared = Shared::new(&Task::<F, T, N>::VERBS);
-    let task = job::allocate(Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }).cast();
+    let task = job::allocate(|place| {
+        let shared = Shared::new(Task::<F, T, N>::table(place));
+        Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }
+    });
+    let task = task.cast();
     // SAFETY: the block is alive until the job has been run, and what is in it can be sent.
     registry.post(unsafe { Job::new(task.cast()) });
     // SAFETY: this is the handle of the block, whose function returns this.

@@ -14,6 +14,7 @@ mod future;
 mod inbox;
 mod jobs;
 mod offer;
+mod pages;
 mod parcel;
 mod parker;
 mod proto_ring;

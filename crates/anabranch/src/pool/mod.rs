@@ -14,6 +14,7 @@ pub(crate) mod fibers;
 pub(crate) mod fibers {
     //! What of it the models run.
     pub(crate) mod jobs;
+    pub(crate) mod pages;
     pub(crate) mod ready;
     pub(crate) mod root;
 }

@@ -79,6 +79,34 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Maps `len` bytes whose address is a multiple of `len`, a power of two, in huge pages if that is possible and wanted.
+    pub(crate) fn aligned(len: usize, is_huge: bool) -> io::Result<Self> {
+        // Its parts are unmapped one by one.
+        let start = std::mem::ManuallyDrop::new(Self::new(2 * len)?).start.as_ptr();
+        let before = start.align_offset(len);
+        // SAFETY: both parts are whole pages of the mapping, which nobody uses yet and which consists of the rest from here on.
+        unsafe {
+            let kept = start.add(before);
+            for (part, bytes) in [(start, before), (kept.add(len), len - before)] {
+                if bytes > 0 {
+                    libc::munmap(part.cast(), bytes);
+                }
+            }
+            let mapping = Self { start: NonNull::new_unchecked(kept), len };
+            if is_huge {
+                // A kernel built without them refuses this.
+                #[cfg(target_os = "linux")]
+                let _ = advise(mapping.range(), libc::MADV_HUGEPAGE);
+            }
+            Ok(mapping)
+        }
+    }
+
+    /// Its first byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
     /// The addresses of the mapping.
     pub(crate) fn range(&self) -> Range<usize> {
         let start = self.start.as_ptr() as usize;

@@ -97,7 +97,7 @@ impl Slot {
 
     /// For the one strand that might wait here, and does not: it never will. `false`: it has happened, before.
     pub(crate) fn give_up(&self) -> bool {
-        self.word.compare_exchange(EMPTY, GIVEN_UP, Ordering::Release, Ordering::Acquire).is_ok()
+        !self.is_notified() && self.word.compare_exchange(EMPTY, GIVEN_UP, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
     /// Makes the slot ready for another event. Only for the one strand that waits here, when it is not registered.

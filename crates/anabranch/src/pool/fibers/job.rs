@@ -5,7 +5,14 @@
 //! last of them frees it. That is decided by the word with which the end is told to the handle (see `wait::slot`), so a block
 //! has no count. A fork of `Cx::join` is a job too, as the `Offer` that it was published as; its address is marked.
 
-use crate::pool::{fibers::fiber::Fiber, offer::Offer};
+use crate::pool::{
+    fibers::{
+        fiber::Fiber,
+        pages::{self, Store},
+    },
+    offer::Offer,
+    worker::Worker,
+};
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
     marker::PhantomData,
@@ -27,6 +34,16 @@ pub(crate) struct Verbs {
     pub(crate) take: unsafe fn(NonNull<Head>, *mut ()),
     /// Drops what is left of it and frees it.
     pub(crate) end: unsafe fn(NonNull<Head>),
+    pub(crate) place: Place,
+}
+
+type NameOf = unsafe fn(NonNull<Head>) -> Option<Arc<str>>;
+
+/// Where a block lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Page,
+    Heap,
 }
 
 /// What every block begins with.
@@ -127,33 +144,50 @@ impl Name for Arc<str> {
     }
 }
 
-/// Puts a block on the heap.
-pub(crate) fn allocate<B>(block: B) -> NonNull<B> {
+/// Puts a block on the heap: into a page of this worker's, if it is one and the block is small. `make` is told which.
+#[inline]
+pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     let layout = Layout::new::<B>();
-    const { assert!(size_of::<B>() > 0) };
-    // SAFETY: of some size, and written before anybody reads it.
+    let here = Worker::current();
+    // Threads outside of a pool share their seat.
+    let place = if pages::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
+    // SAFETY: of some size, since a block has a head, and written before anybody reads it. The seat is this thread's.
     unsafe {
-        let Some(place) = NonNull::new(alloc(layout).cast::<B>()) else { handle_alloc_error(layout) };
-        place.write(block);
-        place
+        let address = match place {
+            Place::Page => Store::take(here.fibers.local.open_store(), layout),
+            Place::Heap => Some(alloc(layout)),
+        };
+        let Some(block) = address.and_then(|address| NonNull::new(address.cast::<B>())) else {
+            handle_alloc_error(layout)
+        };
+        block.write(make(place));
+        block
     }
 }
 
 /// Drops a block and frees it, also when the dropping panics.
 ///
 /// # Safety
-/// It comes from [`allocate`], and nobody else has it any more.
-pub(crate) unsafe fn release<B>(block: NonNull<B>) {
-    struct Free<B>(NonNull<B>);
+/// It comes from [`allocate`], from this place, and nobody else has it any more.
+#[inline]
+pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
+    struct Free<B>(NonNull<B>, Place);
 
     impl<B> Drop for Free<B> {
         fn drop(&mut self) {
-            // SAFETY: from `allocate`, and what was in it has been dropped.
-            unsafe { dealloc(self.0.as_ptr().cast(), Layout::new::<B>()) };
+            let block = self.0.as_ptr().cast();
+            // SAFETY: from `allocate`, and what was in it has been dropped. The seat is this thread's; one outside of a pool has no
+            // store.
+            unsafe {
+                match self.1 {
+                    Place::Page => Store::free(Worker::current().fibers.local.store(), block),
+                    Place::Heap => dealloc(block, Layout::new::<B>()),
+                }
+            }
         }
     }
 
-    let free = Free(block);
+    let free = Free(block, place);
     // SAFETY: the caller's word.
     unsafe { free.0.drop_in_place() };
 }

@@ -6,7 +6,7 @@ use crate::{
         stack::{StackConfig, StackError, StackPool},
     },
     pool::{
-        fibers::{fiber::Fiber, ready::List},
+        fibers::{fiber::Fiber, pages::Store, ready::List},
         worker::Worker,
     },
     sys::sync::{Mutex, lock},
@@ -38,6 +38,8 @@ pub(crate) struct Local {
     live: Cell<usize>,
     timers: RefCell<Timers<*const Fiber>>,
     stacks: RefCell<Option<StackPool>>,
+    /// Memory for what is spawned here; null until something is.
+    store: Cell<*mut Store>,
     /// Blocks with a stack and nothing to do, and blocks without a stack.
     idle: RefCell<Vec<*const Fiber>>,
     bare: RefCell<Vec<*const Fiber>>,
@@ -77,6 +79,7 @@ impl Local {
             live: Cell::new(0),
             timers: RefCell::new(Timers::new()),
             stacks: RefCell::new(None),
+            store: Cell::new(ptr::null_mut()),
             idle: RefCell::new(Vec::new()),
             bare: RefCell::new(Vec::new()),
         }
@@ -162,6 +165,23 @@ impl Local {
         self.timers.borrow_mut().pop_due(now)
     }
 
+    // ---- memory for what is spawned ----
+
+    /// The store of this worker, or null.
+    #[inline]
+    pub(crate) fn store(&self) -> *const Store {
+        self.store.get()
+    }
+
+    /// The store of this worker.
+    #[inline]
+    pub(crate) fn open_store(&self) -> *const Store {
+        if self.store.get().is_null() {
+            self.store.set(Store::new());
+        }
+        self.store.get()
+    }
+
     // ---- stacks ----
 
     pub(crate) fn live(&self) -> usize {
@@ -226,5 +246,15 @@ impl Local {
             self.strip(fiber);
         }
         self.stacks.borrow_mut().take();
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let store = self.store.get();
+        if !store.is_null() {
+            // SAFETY: nobody holds the seat any more, and it is never held again.
+            unsafe { Store::leave(store) };
+        }
     }
 }
