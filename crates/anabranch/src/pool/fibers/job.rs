@@ -37,8 +37,6 @@ pub(crate) struct Verbs {
     pub(crate) place: Place,
 }
 
-type NameOf = unsafe fn(NonNull<Head>) -> Option<Arc<str>>;
-
 /// Where a block lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
