@@ -61,7 +61,7 @@ pub use self::{
     speak::Room,
 };
 
-/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`] asks for.
+/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`](ring::Ring) asks for.
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __private {
