@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             continue;
         }
         println!("{name}:");
-        if let Err(error) = anabranch::run(|cx| conversation(cx)) {
+        if let Err(error) = anabranch::run(conversation) {
             eprintln!("conversations: {name}: {error}");
             return ExitCode::FAILURE;
         }
