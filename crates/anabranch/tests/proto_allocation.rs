@@ -7,18 +7,13 @@ use common::{LONG, watchdog};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
 };
 
 struct Counting;
 
-/// Allocations that have not been freed, by whichever thread.
-static LIVE: AtomicI64 = AtomicI64::new(0);
-
 thread_local! {
+    /// Those of this thread that have not been freed by it.
+    static LIVE: Cell<i64> = const { Cell::new(0) };
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -26,13 +21,13 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        LIVE.fetch_add(1, Ordering::Relaxed);
+        LIVE.set(LIVE.get() + 1);
         // SAFETY: the caller's word.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(1, Ordering::Relaxed);
+        LIVE.set(LIVE.get() - 1);
         // SAFETY: the caller's word.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -40,14 +35,6 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-/// One test at a time.
-static TURN: Mutex<()> = Mutex::new(());
-
-fn alone(test: impl FnOnce()) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    watchdog(LONG, test);
-}
 
 proto! { pub ping_pong {
     Ping: send { ping([u64; 4]) -> Pong, quit -> ! }
@@ -61,8 +48,8 @@ proto! { #[allow(endless)] pub flow {
 
 #[test]
 fn a_bounded_conversation_is_one_allocation() {
-    alone(|| {
-        let (before, live) = (ALLOCATIONS.get(), LIVE.load(Ordering::Relaxed));
+    watchdog(LONG, || {
+        let (before, live) = (ALLOCATIONS.get(), LIVE.get());
         let (mut client, mut server) = ping_pong::pipe();
         assert_eq!(ALLOCATIONS.get(), before + 1);
         for _ in 0..1000 {
@@ -75,13 +62,13 @@ fn a_bounded_conversation_is_one_allocation() {
         let _ = client.quit().unwrap();
         drop(server);
         assert_eq!(ALLOCATIONS.get(), before + 1);
-        assert_eq!(LIVE.load(Ordering::Relaxed), live, "all of it is freed");
+        assert_eq!(LIVE.get(), live, "all of it is freed");
     });
 }
 
 #[test]
 fn waiting_for_a_message_allocates_nothing_either() {
-    alone(|| {
+    watchdog(LONG, || {
         // Both fibers on one thread, so that its count is that of both.
         let pool = common::pool(1);
         let (mut client, mut server) = ping_pong::pipe();
@@ -116,8 +103,8 @@ fn waiting_for_a_message_allocates_nothing_either() {
 
 #[test]
 fn a_buffered_conversation_allocates_nothing_for_a_message() {
-    alone(|| {
-        let live = LIVE.load(Ordering::Relaxed);
+    watchdog(LONG, || {
+        let live = LIVE.get();
         let (mut client, mut server) = flow::pipe();
         let before = ALLOCATIONS.get();
         for number in 0..1000 {
@@ -129,6 +116,6 @@ fn a_buffered_conversation_allocates_nothing_for_a_message() {
         client = client.try_next(0).unwrap();
         assert_eq!(ALLOCATIONS.get(), before);
         drop((client, server));
-        assert_eq!(LIVE.load(Ordering::Relaxed), live, "all of it is freed");
+        assert_eq!(LIVE.get(), live, "all of it is freed");
     });
 }

@@ -37,6 +37,7 @@ pub(crate) type Content = *mut Sleeper;
 const LIMIT: usize = 8;
 
 /// The number `n`.
+#[inline]
 pub(crate) const fn number(n: usize) -> Content {
     assert!(n < LIMIT);
     ptr::without_provenance_mut(n)

@@ -116,8 +116,8 @@ impl<M, const N: usize> Transport for Ring<M, N> {
 
 /// One end of a conversation that its protocol does not bound.
 pub struct Duplex<M> {
-    /// `None` when it is used up.
-    ends: Option<(Inlet<M>, Outlet<M>)>,
+    /// In a box, as it is moved from step to step. `None` when it is used up.
+    ends: Option<Box<(Inlet<M>, Outlet<M>)>>,
 }
 
 impl<M> Duplex<M> {
@@ -125,7 +125,8 @@ impl<M> Duplex<M> {
     pub(crate) fn pair(of_client: Option<usize>, of_server: Option<usize>) -> (Self, Self) {
         let (client_inlet, server_outlet) = stream(of_client);
         let (server_inlet, client_outlet) = stream(of_server);
-        (Self { ends: Some((client_inlet, client_outlet)) }, Self { ends: Some((server_inlet, server_outlet)) })
+        let end = |inlet, outlet| Self { ends: Some(Box::new((inlet, outlet))) };
+        (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
     pub(crate) fn inlet(&self) -> Option<&Inlet<M>> {
@@ -147,7 +148,7 @@ impl<M> Transport for Duplex<M> {
 
     #[inline]
     fn say(&mut self, message: M) -> Result<(), Closed> {
-        let (inlet, _) = self.ends.as_mut().ok_or(Closed)?;
+        let (inlet, _) = &mut **self.ends.as_mut().ok_or(Closed)?;
         match inlet.push(message) {
             Ok(()) => Ok(()),
             Err((Stuck::Closed, _)) => Err(Closed),
@@ -157,16 +158,16 @@ impl<M> Transport for Duplex<M> {
 
     #[inline]
     fn hear(&mut self) -> Option<Result<M, Closed>> {
-        let Some((_, outlet)) = &mut self.ends else { return Some(Err(Closed)) };
-        Some(outlet.pop()?.map_err(|_| Closed))
+        let Some(ends) = &mut self.ends else { return Some(Err(Closed)) };
+        Some(ends.1.pop()?.map_err(|_| Closed))
     }
 
     fn is_ready(&self) -> bool {
-        self.ends.as_ref().is_none_or(|(_, outlet)| !outlet.is_empty() || outlet.is_closed())
+        self.ends.as_deref().is_none_or(|(_, outlet)| !outlet.is_empty() || outlet.is_closed())
     }
 
     fn is_closed(&self) -> bool {
-        self.ends.as_ref().is_none_or(|(inlet, outlet)| inlet.is_closed() && outlet.is_closed() && outlet.is_empty())
+        self.ends.as_deref().is_none_or(|(inlet, outlet)| inlet.is_closed() && outlet.is_closed() && outlet.is_empty())
     }
 
     #[inline]
@@ -178,11 +179,11 @@ impl<M> Transport for Duplex<M> {
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        self.ends.as_ref().is_some_and(|(_, outlet)| unsafe { wait.register_outlet(outlet, waiter, ticket) })
+        self.ends.as_deref().is_some_and(|(_, outlet)| unsafe { wait.register_outlet(outlet, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        if let Some((_, outlet)) = &self.ends {
+        if let Some((_, outlet)) = self.ends.as_deref() {
             // SAFETY: the caller's word.
             unsafe { wait.unregister_outlet(outlet, has_decided) }
         }

@@ -53,9 +53,9 @@ struct Block<M, const N: usize> {
 pub struct Ring<M, const N: usize> {
     /// Null when the end is used up.
     block: *const Block<M, N>,
-    index: usize,
-    /// Whether it goes round for the second time, the fourth, and so on.
-    is_odd: bool,
+    /// The index of the slot, twice, plus one when it goes round for the second time, the fourth, and so on: one word, so that an
+    /// end is moved in two registers.
+    at: usize,
     _owns: PhantomData<M>,
 }
 
@@ -74,7 +74,7 @@ impl<M, const N: usize> Ring<M, N> {
         let slot = |_| Slot { word: Word::new(number(0)), value: UnsafeCell::new(MaybeUninit::uninit()) };
         let block = Box::new(Block { ends: AtomicU8::new(2), slots: std::array::from_fn(slot) });
         let block = Box::into_raw(block).cast_const();
-        let end = || Self { block, index: 0, is_odd: false, _owns: PhantomData };
+        let end = || Self { block, at: 0, _owns: PhantomData };
         (end(), end())
     }
 
@@ -86,32 +86,31 @@ impl<M, const N: usize> Ring<M, N> {
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
         let block = std::mem::replace(&mut self.block, ptr::null());
-        Self { block, index: self.index, is_odd: self.is_odd, _owns: PhantomData }
+        Self { block, at: self.at, _owns: PhantomData }
     }
 
     #[inline]
     fn slot(&self) -> &Slot<M> {
         // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which `hear` sees
         // to, and all others take ends that have not been used up.
-        unsafe { &(&(*self.block).slots)[self.index % N] }
+        unsafe { &(&(*self.block).slots)[(self.at >> 1) % N] }
     }
 
     #[inline]
     fn before(&self) -> Content {
-        number(usize::from(self.is_odd))
+        number(self.at & 1)
     }
 
     #[inline]
     fn said(&self) -> Content {
-        number(usize::from(!self.is_odd))
+        number(!self.at & 1)
     }
 
     #[inline]
     fn advance(&mut self) {
-        self.index += 1;
-        if self.index == N {
-            self.index = 0;
-            self.is_odd = !self.is_odd;
+        self.at += 2;
+        if self.at >> 1 == N {
+            self.at = !self.at & 1;
         }
     }
 
