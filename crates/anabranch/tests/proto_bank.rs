@@ -1,5 +1,8 @@
 //! The bank of the first pipes: a conversation from the login to the end, and all the ways to leave it before.
 
+// What the macro makes goes into crates that have no `unsafe` of their own.
+#![forbid(unsafe_code)]
+
 mod common;
 
 use anabranch::{channel::RecvError, proto, proto::Done};

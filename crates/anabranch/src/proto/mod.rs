@@ -74,7 +74,10 @@ pub mod __private {
     };
 
     /// The two ends of a bounded conversation.
-    pub fn ring<M, const N: usize>() -> (Ring<M, N>, Ring<M, N>) {
+    ///
+    /// # Safety
+    /// The ends take turns as their protocol says, and no more than `N - 1` messages are ever under way.
+    pub unsafe fn ring<M, const N: usize>() -> (Ring<M, N>, Ring<M, N>) {
         Ring::pair()
     }
 
