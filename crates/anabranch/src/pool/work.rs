@@ -26,6 +26,10 @@ const FULL_BEAT: Duration = Duration::from_millis(1);
 /// parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
+/// How long one searches that has a timer due before such a search would end: it gets up again in a moment anyway, and many timers
+/// would otherwise keep it from ever giving the processor back.
+const NAP: Duration = Duration::from_micros(2);
+
 /// How often a searching thread looks at the shelves between two looks at the clock.
 const LOOKS_BETWEEN: usize = 8;
 
@@ -89,6 +93,7 @@ impl Registry {
     fn search(&self, me: &Worker, manners: &mut Manners) -> Option<Work> {
         let start = Instant::now();
         let mut now = start;
+        let patience = if me.time_to_next_fiber().is_some_and(|time| time < SEARCH) { NAP } else { SEARCH };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
             while let Some(task) = me.inbox.take_oldest() {
@@ -105,7 +110,7 @@ impl Registry {
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || now - start > SEARCH {
+            if is_in_the_way || now - start > patience {
                 return None;
             }
             let is_bold = manners.may_ask(now);
