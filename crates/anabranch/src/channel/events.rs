@@ -1,7 +1,7 @@
 //! Time and triggers as operations.
 
 use crate::{
-    sys::sync::{Ordering, fence},
+    sys::sync::full_fence,
     wait::{
         Cx, Trigger,
         attempt::Attempt,
@@ -45,7 +45,7 @@ impl Attempt for Sleeping<'_> {
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
         // Instead of a read-modify-write.
-        fence(Ordering::SeqCst);
+        full_fence();
         true
     }
 

@@ -1,7 +1,7 @@
 //! Sleeping, and scopes that end at a time.
 
 use crate::{
-    sys::sync::{Ordering, fence},
+    sys::sync::full_fence,
     wait::{
         Cancelled, Cx, TimedOut,
         cancel::CancelScope,
@@ -19,7 +19,7 @@ struct Nowhere;
 unsafe impl Place for Nowhere {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
         // Instead of a read-modify-write.
-        fence(Ordering::SeqCst);
+        full_fence();
         true
     }
 

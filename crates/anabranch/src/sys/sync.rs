@@ -46,6 +46,21 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
+/// A full fence. As `fence`, but the models try both orders of any two of these: loom does not know that the order of fences
+/// matters, and that of read-modify-writes it knows.
+#[inline(always)]
+pub(crate) fn full_fence() {
+    #[cfg(not(loom))]
+    fence(Ordering::SeqCst);
+    #[cfg(loom)]
+    FENCES.fetch_add(1, Ordering::AcqRel);
+}
+
+#[cfg(loom)]
+loom::lazy_static! {
+    static ref FENCES: AtomicU64 = AtomicU64::new(0);
+}
+
 /// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86 that is
 /// one already, of the processor, and the compiler moves nothing across it.
 #[inline(always)]
@@ -53,7 +68,7 @@ pub(crate) fn fence_after_update() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
     std::sync::atomic::compiler_fence(Ordering::SeqCst);
     #[cfg(any(not(target_arch = "x86_64"), loom, shuttle, miri))]
-    fence(Ordering::SeqCst);
+    full_fence();
 }
 
 /// Waits for another thread to take the few steps that it is in the middle of.

@@ -26,7 +26,7 @@
 //! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
 
 use crate::{
-    sys::sync::{AtomicBool, Cell, Mutex, Ordering, fence, lock},
+    sys::sync::{AtomicBool, Cell, Mutex, Ordering, full_fence, lock},
     wait::waiter::Waiter,
 };
 use std::{marker::PhantomPinned, ptr};
@@ -229,7 +229,7 @@ impl CancelScope {
         if !self.is_enlisted.load(Ordering::Relaxed) {
             return;
         }
-        fence(Ordering::SeqCst);
+        full_fence();
         let waiter = self.links.waiter.get();
         if !waiter.is_null() {
             // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so

@@ -2,7 +2,7 @@
 
 use crate::{
     sys::{
-        sync::{Ordering, fence, fence_after_update},
+        sync::{fence_after_update, full_fence},
         unwind::panicking,
     },
     time::{Clock, NEVER},
@@ -283,7 +283,7 @@ impl<'a> Cx<'a> {
             registered += 1;
         }
         if registered == 0 {
-            fence(Ordering::SeqCst);
+            full_fence();
         }
         // A place that refused has nothing to take back.
         let outcome = outcome.unwrap_or_else(|| self.suspend(deadline, reason));
