@@ -1,6 +1,8 @@
 //! One-shot channels and streams: every value is received once or dropped once, whatever is closed, cancelled or dropped.
 
 mod common;
+#[path = "common/waits.rs"]
+mod waits;
 
 use anabranch::{
     Cancelled, Cx, WaitError,
@@ -10,35 +12,10 @@ use anabranch::{
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
 use proptest::prelude::*;
-use std::{
-    collections::VecDeque,
-    future::Future,
-    pin::{Pin, pin},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll, Wake, Waker},
-    thread,
-    time::Duration,
-};
+use std::{collections::VecDeque, thread, time::Duration};
+use waits::Polled;
 
 const SHORT: Duration = Duration::from_millis(1);
-
-/// A waker that counts.
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-fn poll_once<F: Future>(future: Pin<&mut F>, count: &Arc<Count>) -> Poll<F::Output> {
-    let waker = Waker::from(Arc::clone(count));
-    future.poll(&mut Context::from_waker(&waker))
-}
 
 fn streams<T>() -> [(spsc::Sender<T>, spsc::Receiver<T>); 4] {
     [spsc::bounded(1), spsc::bounded(2), spsc::bounded(100), spsc::unbounded()]
@@ -120,12 +97,11 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
     for sends in [false, true] {
         for polls in 0..3 {
             for ends_before in [false, true] {
-                let count = Arc::new(Count::default());
                 let (sender, mut receiver) = oneshot::channel();
                 {
-                    let mut future = pin!(receiver.recv_async());
+                    let mut future = Polled::new(receiver.recv_async());
                     for _ in 0..polls {
-                        assert!(poll_once(future.as_mut(), &count).is_pending());
+                        assert!(future.poll().is_none());
                     }
                     if ends_before {
                         if sends {
@@ -133,7 +109,7 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
                         } else {
                             drop(sender)
                         }
-                        assert_eq!(count.0.load(Ordering::Relaxed), usize::from(polls > 0));
+                        assert_eq!(future.wakes(), usize::from(polls > 0));
                         // Dropped after it was woken, before it was polled.
                     } else {
                         let _later = thread::spawn({
@@ -161,15 +137,11 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
 fn a_forgotten_future_is_no_obstacle() {
     watchdog(LONG, || {
         let (sender, mut receiver) = oneshot::channel();
-        let count = Arc::new(Count::default());
-        let mut forgotten = Box::pin(async { receiver.recv_async().await });
-        assert!(poll_once(forgotten.as_mut(), &count).is_pending());
-        std::mem::forget(forgotten);
+        std::mem::forget(Polled::waiting(async { receiver.recv_async().await }));
         // `receiver` is borrowed by what was forgotten, by the compiler's reckoning for no longer than this.
-        let mut again = pin!(receiver.recv_async());
-        assert!(poll_once(again.as_mut(), &count).is_pending());
+        let mut again = Polled::waiting(receiver.recv_async());
         sender.send(1).unwrap();
-        assert_eq!(poll_once(again, &count), Poll::Ready(Ok(1)));
+        assert_eq!(again.poll(), Some(Ok(1)));
     });
 }
 
@@ -405,23 +377,21 @@ fn streams_lose_nothing_to_dropped_futures() {
     watchdog(LONG, || {
         for (mut sender, mut receiver) in streams() {
             let sending = thread::spawn(move || {
-                let count = Arc::new(Count::default());
                 let mut n = 0;
                 while n < 3000 {
                     // One that is dropped has sent nothing.
-                    if poll_once(pin!(sender.send_async(n)), &count).is_ready() { n += 1 } else { thread::yield_now() }
+                    if Polled::new(sender.send_async(n)).poll().is_some() { n += 1 } else { thread::yield_now() }
                 }
             });
             let mut next = 0;
             loop {
-                let count = Arc::new(Count::default());
-                match poll_once(pin!(receiver.recv_async()), &count) {
-                    Poll::Ready(Ok(n)) => {
+                match Polled::new(receiver.recv_async()).poll() {
+                    Some(Ok(n)) => {
                         assert_eq!(n, next);
                         next += 1;
                     }
-                    Poll::Ready(Err(Closed)) => break,
-                    Poll::Pending => thread::yield_now(),
+                    Some(Err(Closed)) => break,
+                    None => thread::yield_now(),
                 }
             }
             assert_eq!(next, 3000);

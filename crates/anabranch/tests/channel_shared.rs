@@ -1,6 +1,8 @@
 //! Channels with many senders and receivers: order, closing, cancelling, reserving, and what is dropped when.
 
 mod common;
+#[path = "common/waits.rs"]
+mod waits;
 
 use anabranch::{
     Pool,
@@ -16,40 +18,10 @@ use common::{
     in_pools, pool, watchdog,
 };
 use proptest::prelude::*;
-use std::{
-    collections::VecDeque,
-    future::Future,
-    pin::{Pin, pin},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll, Wake, Waker},
-    thread,
-    time::Duration,
-};
+use std::{collections::VecDeque, thread, time::Duration};
+use waits::Polled;
 
 const SHORT: Duration = Duration::from_millis(1);
-
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-impl Count {
-    fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-fn poll_once<F: Future>(future: Pin<&mut F>, count: &Arc<Count>) -> Poll<F::Output> {
-    let waker = Waker::from(Arc::clone(count));
-    future.poll(&mut Context::from_waker(&waker))
-}
 
 fn channels<T>() -> [(Sender<T>, Receiver<T>); 5] {
     [rendezvous(), bounded(1), bounded(2), bounded(100), unbounded()]
@@ -274,23 +246,16 @@ fn nothing_is_lost_to_cancellation() {
 #[test]
 fn a_dropped_receive_passes_its_wake_up_on() {
     for (sender, receiver) in channels() {
-        let counts = [(); 3].map(|()| Arc::new(Count::default()));
-        let mut first = Box::pin(receiver.recv_async());
-        let mut second = Box::pin(receiver.recv_async());
-        let mut third = Box::pin(receiver.recv_async());
-        assert!(poll_once(first.as_mut(), &counts[0]).is_pending());
-        assert!(poll_once(second.as_mut(), &counts[1]).is_pending());
-        assert!(poll_once(third.as_mut(), &counts[2]).is_pending());
+        let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.recv_async()));
         // One that leaves from the middle is passed over.
-        drop(second);
+        let second_bell = second.forsake();
         sender.try_send(7).unwrap();
-        assert_eq!(counts.each_ref().map(|count| count.get()), [1, 0, 0]);
-        drop(first);
-        assert_eq!(counts.each_ref().map(|count| count.get()), [1, 0, 1]);
-        assert_eq!(poll_once(third.as_mut(), &counts[2]), Poll::Ready(Ok(7)));
+        assert_eq!([first.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 0]);
+        let first_bell = first.forsake();
+        assert_eq!([first_bell.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 1]);
+        assert_eq!(third.poll(), Some(Ok(7)));
         // And with nobody to pass it on to, the value stays.
-        let mut last = Box::pin(receiver.recv_async());
-        assert!(poll_once(last.as_mut(), &counts[0]).is_pending());
+        let last = Polled::waiting(receiver.recv_async());
         sender.try_send(8).unwrap();
         drop((last, third));
         assert_eq!(receiver.try_recv(), Ok(8));
@@ -302,14 +267,8 @@ fn a_dropped_receive_passes_its_wake_up_on() {
 fn dropped_sends() {
     let tally = Tally::default();
     let (sender, receiver) = bounded(1);
-    let count = Arc::new(Count::default());
     sender.try_send(tally.make()).unwrap();
-    let mut first = Box::pin(sender.send_async(tally.make()));
-    let mut second = Box::pin(sender.send_async(tally.make()));
-    let mut third = Box::pin(sender.send_async(tally.make()));
-    for future in [&mut first, &mut second, &mut third] {
-        assert!(poll_once(future.as_mut(), &count).is_pending());
-    }
+    let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(sender.send_async(tally.make())));
     drop(first);
     assert_eq!(tally.dropped(), 1);
     // The second is taken in, so that dropping it does not drop the value.
@@ -317,7 +276,7 @@ fn dropped_sends() {
     drop(second);
     assert_eq!((tally.dropped(), receiver.len()), (2, 1));
     drop(receiver.try_recv().unwrap());
-    assert_eq!(poll_once(third.as_mut(), &count).map(|sent| sent.is_ok()), Poll::Ready(true));
+    assert_eq!(third.poll().map(|sent| sent.is_ok()), Some(true));
     drop((third, receiver));
     tally.assert_all_dropped();
 }
@@ -326,21 +285,18 @@ fn dropped_sends() {
 fn permits_keep_room() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(2);
-        let count = Arc::new(Count::default());
         pool(1).run(|cx| {
             let one = sender.reserve(cx).unwrap();
             let two = sender.try_reserve().unwrap();
             assert!(sender.try_reserve().is_none());
             assert!(matches!(sender.try_send(0), Err(TrySendError::Full(0))));
             // One who waits for room and goes, and one who stays.
-            let mut gone = Box::pin(sender.reserve_async());
-            let mut waiting = Box::pin(sender.send_async(3));
-            assert!(poll_once(gone.as_mut(), &count).is_pending());
-            assert!(poll_once(waiting.as_mut(), &count).is_pending());
+            let gone = Polled::waiting(sender.reserve_async());
+            let mut waiting = Polled::waiting(sender.send_async(3));
             drop(one);
             assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
             drop(gone);
-            assert_eq!(poll_once(waiting.as_mut(), &count).map(|sent| sent.is_ok()), Poll::Ready(true));
+            assert_eq!(waiting.poll().map(|sent| sent.is_ok()), Some(true));
             two.send(4).unwrap();
             assert_eq!(receiver.drain().collect::<Vec<_>>(), [3, 4]);
             let late = sender.reserve(cx).unwrap();
@@ -355,15 +311,12 @@ fn permits_keep_room() {
 fn a_permit_given_back_wakes_a_receiver_for_the_value_that_moves_up() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);
-        let count = Arc::new(Count::default());
         let permit = sender.try_reserve().unwrap();
-        let mut sending = pin!(sender.send_async(1));
-        let mut receiving = pin!(receiver.recv_async());
-        assert!(poll_once(sending.as_mut(), &count).is_pending());
-        assert!(poll_once(receiving.as_mut(), &count).is_pending());
+        let sending = Polled::waiting(sender.send_async(1));
+        let mut receiving = Polled::waiting(receiver.recv_async());
         drop(permit);
-        assert_eq!(count.get(), 2);
-        assert_eq!(poll_once(receiving, &count), Poll::Ready(Ok(1)));
+        assert_eq!((sending.wakes(), receiving.wakes()), (1, 1));
+        assert_eq!(receiving.poll(), Some(Ok(1)));
     });
 }
 

@@ -29,7 +29,7 @@ unsafe impl Place for Nowhere {
 impl Cx<'_> {
     /// Lets other fibers of the same thread run first. On a plain thread: other threads.
     ///
-    /// Some twenty nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
+    /// About ten nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
     /// stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
     pub fn yield_now(&self) {

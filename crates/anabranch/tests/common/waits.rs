@@ -63,6 +63,11 @@ impl<F: Future> Polled<F> {
     pub fn is_woken(&self) -> bool {
         self.wakes() > 0
     }
+
+    /// Drops the future, and goes on counting.
+    pub fn forsake(self) -> Self {
+        Self { future: None, bell: self.bell }
+    }
 }
 
 /// Waits until so many fibers of the pool wait for `what`.
