@@ -19,6 +19,9 @@ use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Durat
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
 const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
+/// For how many more than one an operation may count.
+const MOST_SPENT: usize = 7;
+
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
@@ -224,6 +227,15 @@ impl<'a> Cx<'a> {
                 Ok(())
             }
             None => self.pause(),
+        }
+    }
+
+    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let run.
+    #[inline]
+    pub(crate) fn spend(&self, more: usize) {
+        if more > 0 && self.waiter.looks() == 0 {
+            let budget = self.waiter.budget();
+            budget.set(budget.get().saturating_sub(more.min(MOST_SPENT) as u32));
         }
     }
 
