@@ -239,10 +239,8 @@ impl<T> Channel<T> {
     #[inline]
     pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
         let mut state = self.state.lock();
-        if state.senders.is_empty()
-            && let Some(value) = state.buffer.pop_front()
-        {
-            return Ok(value);
+        if state.senders.is_empty() {
+            return state.buffer.pop_front().ok_or(if state.is_closed { Nothing::Closed } else { Nothing::Empty });
         }
         self.try_recv_from(state)
     }
