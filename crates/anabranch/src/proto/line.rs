@@ -13,6 +13,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
+use std::mem::ManuallyDrop;
 
 /// One end of that over which a conversation goes. Sealed.
 #[allow(private_bounds, reason = "sealed")]
@@ -99,8 +100,9 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     #[inline]
-    fn finish(mut self) {
-        self.leave();
+    fn finish(self) {
+        // Not to be dropped after it has left.
+        ManuallyDrop::new(self).leave();
     }
 
     unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {

@@ -202,6 +202,13 @@ impl<M, const N: usize> Ring<M, N> {
         Some(message)
     }
 
+    /// Goes away, out of the middle of a conversation.
+    #[cold]
+    #[inline(never)]
+    fn go(&mut self) {
+        Going { end: self, is_over: false }.by_ref().for_each(drop);
+    }
+
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper for this wait.
     pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
@@ -256,7 +263,7 @@ impl<M, const N: usize> Drop for Ring<M, N> {
     #[inline]
     fn drop(&mut self) {
         if !self.is_used_up() {
-            Going { end: self, is_over: false }.by_ref().for_each(drop);
+            self.go();
         }
     }
 }
