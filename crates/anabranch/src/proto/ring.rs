@@ -161,10 +161,17 @@ impl<M, const N: usize> Ring<M, N> {
             return Some(Ok(message));
         }
         if content == GONE {
-            self.leave();
+            self.leave_after();
             return Some(Err(Gone));
         }
         None
+    }
+
+    /// Leaves, because the other end has gone.
+    #[cold]
+    #[inline(never)]
+    fn leave_after(&mut self) {
+        self.leave();
     }
 
     /// Whether there is something to hear, or will never be.
