@@ -47,7 +47,7 @@ mod linux {
             workloads: &ALL,
             settings: Settings { extent: Extent::For(Duration::from_millis(budget)) },
             peers: options.peers,
-            threads: &[1, 2],
+            threads: &[2],
             versions: Versions::of_ours(),
             legend: "allocs: allocations a message.\n\
                      /base: median of the ratios to the protocol in the same round; CPU/b: the same for CPU time.",

@@ -1,5 +1,6 @@
 //! Protocols of one message that follows itself, in the place of a channel.
 
+use anabranch::channel::spsc;
 use anabranch::{Cx, proto};
 
 use super::{Kind, allocations};
@@ -11,17 +12,19 @@ use crate::sample::Sample;
 
 proto! {
     /// With room for any number.
+    #[allow(endless)]
     pub unbounded {
         #[unbounded]
-        Say: send { number(u64) -> Say, end -> ! }
+        Say: send { number(u64) -> Say }
     }
 }
 
 proto! {
     /// With as much room as bounded channels have here.
+    #[allow(endless)]
     pub bounded {
         #[buffer(128)]
-        Say: send { number(u64) -> Say, end -> ! }
+        Say: send { number(u64) -> Say }
     }
 }
 
@@ -43,13 +46,9 @@ impl Channel<Fibers> for Pipe<false> {
     }
 
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
-        match receiver.take()?.recv(cx) {
-            Ok(unbounded::server::SayMessage::Number(value, next)) => {
-                *receiver = Some(next);
-                Some(value)
-            }
-            _ => None,
-        }
+        let unbounded::server::SayMessage::Number(value, next) = receiver.take()?.recv(cx).ok()?;
+        *receiver = Some(next);
+        Some(value)
     }
 }
 
@@ -68,13 +67,29 @@ impl Channel<Fibers> for Pipe<true> {
     }
 
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
-        match receiver.take()?.recv(cx) {
-            Ok(bounded::server::SayMessage::Number(value, next)) => {
-                *receiver = Some(next);
-                Some(value)
-            }
-            _ => None,
-        }
+        let bounded::server::SayMessage::Number(value, next) = receiver.take()?.recv(cx).ok()?;
+        *receiver = Some(next);
+        Some(value)
+    }
+}
+
+/// The unbounded `spsc` as the protocol is used: sending has no `Cx`, and so never gives way to others.
+pub struct TrySpsc;
+
+impl Channel<Fibers> for TrySpsc {
+    type Sender = spsc::Sender<u64>;
+    type Receiver = spsc::Receiver<u64>;
+
+    fn new() -> (Self::Sender, Self::Receiver) {
+        spsc::unbounded()
+    }
+
+    fn send(_: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
+        sender.try_send(value).expect("the receiver is there");
+    }
+
+    fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
+        receiver.recv(cx).ok()
     }
 }
 
@@ -153,7 +168,7 @@ impl<J: Titled> AnyWorkload<Kind> for Link<J> {
         match (kind, self.room.is_some()) {
             (Kind::Protocol, false) => self.sample::<Pipe<false>>(threads),
             (Kind::Protocol, true) => self.sample::<Pipe<true>>(threads),
-            (_, false) => self.sample::<Spsc<false>>(threads),
+            (_, false) => self.sample::<TrySpsc>(threads),
             (_, true) => self.sample::<Spsc<true>>(threads),
         }
     }

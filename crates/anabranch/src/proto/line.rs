@@ -131,10 +131,12 @@ impl<M> Duplex<M> {
         (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
+    #[inline]
     pub(crate) fn inlet(&self) -> Option<&Inlet<M>> {
         Some(&self.ends.as_ref()?.0)
     }
 
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.inlet().is_some_and(|inlet| matches!(inlet.check(), Err(Stuck::Full)))
     }
