@@ -161,10 +161,17 @@ impl<M, const N: usize> Ring<M, N> {
             return Some(Ok(message));
         }
         if content == GONE {
-            self.leave();
+            self.leave_after();
             return Some(Err(Gone));
         }
         None
+    }
+
+    /// Leaves, because the other end has gone.
+    #[cold]
+    #[inline(never)]
+    fn leave_after(&mut self) {
+        self.leave();
     }
 
     /// Whether there is something to hear, or will never be.
@@ -200,6 +207,13 @@ impl<M, const N: usize> Ring<M, N> {
         let message = unsafe { (*self.slot().value.get()).assume_init_read() };
         self.advance();
         Some(message)
+    }
+
+    /// Goes away, out of the middle of a conversation.
+    #[cold]
+    #[inline(never)]
+    fn go(&mut self) {
+        Going { end: self, is_over: false }.by_ref().for_each(drop);
     }
 
     /// # Safety
@@ -256,7 +270,7 @@ impl<M, const N: usize> Drop for Ring<M, N> {
     #[inline]
     fn drop(&mut self) {
         if !self.is_used_up() {
-            Going { end: self, is_over: false }.by_ref().for_each(drop);
+            self.go();
         }
     }
 }
