@@ -28,6 +28,19 @@ proto! { #[wire(version = 1)] pub bank {
     Withdrawal: recv { money(u64) -> Connected, insufficient_funds -> Connected }
 }}
 
+// Types that come from another macro, and messages that are not there.
+macro_rules! within {
+    ($name:ident, $kind:ty) => {
+        proto! { #[wire(version = 1)] $name { First: send {
+            #[cfg(any())]
+            none(anabranch::NotThere) -> !,
+            first($kind, u8) -> !,
+        } } }
+    };
+}
+
+within! { by_macro, Vec<String> }
+
 fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvError> {
     let mut desk = loop {
         let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
@@ -178,5 +191,22 @@ fn an_endpoint_over_a_wire_can_do_what_any_can() {
             running.join(cx).unwrap().unwrap();
             assert_eq!(service.join(cx).unwrap(), done);
         });
+    });
+}
+
+#[test]
+fn a_message_that_is_left_out_keeps_its_number() {
+    watchdog(LONG, || {
+        let (client, server) = UnixStream::pair().unwrap();
+        let saying = thread::spawn(move || {
+            let (client, connection) = by_macro::client::over(Wire::new(client)).unwrap();
+            let _done = client.first(vec!["a".into()], 7).unwrap();
+            connection.run().map(Wire::into_inner)
+        });
+        let (server, connection) = by_macro::server::over(Wire::new(server)).unwrap();
+        connection.run().unwrap();
+        let by_macro::server::FirstMessage::First(texts, 7, _) = server.try_recv().unwrap() else { panic!() };
+        assert_eq!(texts, ["a"]);
+        saying.join().unwrap().unwrap();
     });
 }

@@ -2,10 +2,10 @@
 
 use super::{conditions, docs, variant};
 use crate::{
-    model::{Line, Protocol, Room, Side, State},
+    model::{Line, Message, Protocol, Room, Side, State},
     text::from_within,
 };
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The number of the next state, or none.
@@ -111,15 +111,15 @@ impl Protocol {
     }
 }
 
-/// The names of values, and calls of `what` for their types, whose errors are at the types.
-fn values(state: &State, message: usize, what: &str) -> (Vec<proc_macro2::Ident>, Vec<TokenStream>) {
-    let what = format_ident!("{what}");
-    let fields = state.messages[message].fields.iter().enumerate();
-    let values = fields.map(|(index, field)| {
+/// The names of values, and calls of `what` for each, whose errors are at their types.
+fn values(message: &Message, what: &str) -> (Vec<Ident>, Vec<TokenStream>) {
+    let values = message.fields.iter().enumerate().map(|(index, field)| {
         let kind = from_within(field.kind.to_token_stream(), 1);
-        let span = kind.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
-        let call = quote_spanned!(span=> ::anabranch::proto::wire::__private::Of::<#kind>::#what);
-        (format_ident!("value_{index}"), call)
+        let at = kind.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+        let span = at.resolved_at(Span::call_site());
+        let (name, what) = (format_ident!("value_{index}", span = span), format_ident!("{what}", span = span));
+        let argument = if what == "put" { quote_spanned!(span=> &#name, to) } else { quote_spanned!(span=> from) };
+        (name, quote_spanned!(span=> ::anabranch::proto::wire::__private::Of::<#kind>::#what(#argument)?))
     });
     values.unzip()
 }
@@ -127,13 +127,13 @@ fn values(state: &State, message: usize, what: &str) -> (Vec<proc_macro2::Ident>
 fn writes(state: &State) -> TokenStream {
     let arms = state.messages.iter().enumerate().map(|(index, message)| {
         let (variant, next, number) = (variant(state, message), next(message.next), index as u32);
-        let (names, puts) = values(state, index, "put");
+        let (names, puts) = values(message, "put");
         let conditions = conditions(&message.attrs);
         quote! {
             #(#conditions)*
             AnyMessage::#variant(#(#names),*) => {
                 to.number(#number)?;
-                #(#puts(&#names, to)?;)*
+                #(#puts;)*
                 ::core::result::Result::Ok(#next)
             }
         }
@@ -144,9 +144,9 @@ fn writes(state: &State) -> TokenStream {
 fn reads(state_number: usize, state: &State) -> TokenStream {
     let arms = state.messages.iter().enumerate().map(|(index, message)| {
         let (variant, next, number) = (variant(state, message), next(message.next), index as u32);
-        let (_, takes) = values(state, index, "take");
+        let (_, takes) = values(message, "take");
         let conditions = conditions(&message.attrs);
-        quote!(#(#conditions)* (#state_number, #number) => (AnyMessage::#variant(#(#takes(from)?),*), #next),)
+        quote!(#(#conditions)* (#state_number, #number) => (AnyMessage::#variant(#(#takes),*), #next),)
     });
     quote!(#(#arms)*)
 }

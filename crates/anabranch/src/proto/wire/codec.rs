@@ -238,12 +238,19 @@ pub(super) fn read<P: Script>(
 ) -> Result<(<P::Line as Line>::Message, Option<usize>), WireError> {
     let State { name, messages, .. } = P::STATES[state];
     let mut reader = Reader::new(body);
-    let number = reader.take::<u32>().map_err(|_| WireError::UnknownMessage { state: name, number: u32::MAX })?;
-    let read = P::read(state, number, &mut reader).and_then(|read| reader.end().map(|()| read));
+    let mut number = None;
+    let mut whole = || {
+        let said = *number.insert(reader.take::<u32>()?);
+        P::read(state, said, &mut reader)
+    };
+    let read = whole().and_then(|read| reader.end().map(|()| read));
     read.map_err(|unfit| match unfit {
         Unfit::Values(why) => {
-            WireError::BadMessage { state: name, message: messages.get(number as usize).unwrap_or(&""), why }
+            let message = number.and_then(|number| messages.get(number as usize)).copied();
+            WireError::BadMessage { state: name, message, why }
         }
-        Unfit::TooLong | Unfit::Unknown => WireError::UnknownMessage { state: name, number },
+        Unfit::TooLong | Unfit::Unknown => {
+            WireError::UnknownMessage { state: name, number: number.unwrap_or_default() }
+        }
     })
 }

@@ -61,6 +61,11 @@ impl<P: Script, S> Connection<P, S> {
         (endpoint, Self { line, wire, is_client, state: 0 })
     }
 
+    /// The stream.
+    pub fn get_ref(&self) -> &S {
+        self.wire.get_ref()
+    }
+
     /// Carries the conversation to its end, on this thread: between its messages it blocks. The wire can have another
     /// conversation then.
     ///

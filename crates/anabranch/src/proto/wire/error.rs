@@ -59,8 +59,8 @@ pub enum WireError {
     BadMessage {
         /// The state.
         state: &'static str,
-        /// What was said.
-        message: &'static str,
+        /// What was said, if that much can be read.
+        message: Option<&'static str>,
         /// What is wrong with it.
         why: &'static str,
     },
@@ -115,8 +115,11 @@ impl fmt::Display for WireError {
             Self::UnknownMessage { state, number } => {
                 write!(f, "the other side said message {number} in the state `{state}`, which has no such message")
             }
-            Self::BadMessage { state, message, why } => {
+            Self::BadMessage { state, message: Some(message), why } => {
                 write!(f, "the message `{message}` that came in the state `{state}` cannot be read: {why}")
+            }
+            Self::BadMessage { state, message: None, why } => {
+                write!(f, "a message that came in the state `{state}` cannot be read: {why}")
             }
             Self::OutOfTurn { state } => {
                 write!(f, "the other side spoke out of turn: in the state `{state}` it is this side that speaks")

@@ -82,3 +82,40 @@ pub mod __private {
         connection::{over, over_async},
     };
 }
+
+/// What must not compile, each with a twin that does.
+///
+/// An endpoint is no message for a wire, though it is one for a protocol without:
+/// ```
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { enter { Enter: send { enter(String, hear::client::Hear) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { #[wire(version = 1)] enter { Enter: send { enter(String, hear::client::Hear) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { #[wire(version = 1)] enter { Enter: send { enter(Vec<hear::server::Hear>) -> ! } } }
+/// ```
+/// Nor is what serde does not know:
+/// ```
+/// # use anabranch::proto;
+/// # fn main() {}
+/// # struct Own;
+/// proto! { tell { Tell: send { own(self::Own) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// # struct Own;
+/// proto! { #[wire(version = 1)] tell { Tell: send { own(self::Own) -> ! } } }
+/// ```
+#[cfg(doctest)]
+struct Misuse;
