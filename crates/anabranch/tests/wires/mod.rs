@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod served;
+
 use anabranch::proto::wire::{AsyncRead, AsyncWrite, WireError};
 use std::{
     collections::VecDeque,
