@@ -22,6 +22,9 @@ pub trait Line: Transport<Said = <Self as Line>::Message> {
     type Message;
 }
 
+/// An endpoint. Implemented by what [`proto!`](crate::proto!) makes.
+pub trait Endpoint {}
+
 impl<M, const N: usize> Line for Ring<M, N> {
     type Message = M;
 }
