@@ -258,6 +258,11 @@ impl<M, const N: usize> Ring<M, N> {
         // SAFETY: the caller's word.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
     }
+
+    /// Takes the address of a sleeper out again. `false`: it is not there.
+    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+        !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
+    }
 }
 
 /// Ends a wait whose address was taken out of a word.

@@ -269,18 +269,24 @@ impl<T> Source for Receiver<T> {
         StreamWait::new()
     }
 
+    #[inline]
     fn receive(&mut self) -> Result<T, TryRecvError> {
         self.try_recv()
     }
 
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.is_empty()
+    }
+
+    #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
         unsafe { wait.register_outlet(&self.outlet, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { wait.unregister_outlet(&self.outlet, has_decided) }
+    unsafe fn withdraw(&self, wait: &StreamWait) -> bool {
+        wait.withdraw_outlet(&self.outlet)
     }
 
     fn pass_on(&self) {}

@@ -101,6 +101,11 @@ impl StreamWait {
         unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
+    /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
+    pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
+        outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
+    }
+
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
     #[inline]
