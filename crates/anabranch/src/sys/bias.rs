@@ -4,7 +4,8 @@
 //! fibers of both run. Such a thread becomes the *owner*, and may then do by a load and a store what otherwise has to be one
 //! update, in a fraction of the time. It says when it is in the middle of that ([`enter`](Bias::enter)). A side that comes to another
 //! thread takes the bias away first, for good, and waits for the owner to come out ([`share`](Bias::share)); from then on all
-//! make atomic updates. For good, because a bias that comes and goes costs each time what it may never save.
+//! make atomic updates. For good, because a bias that comes and goes costs each time what it may never save; and a thread
+//! becomes the owner only after as many updates as cost about the same as the barrier by which the bias is taken away.
 //!
 //! Each side leaves word where it is used, in `homes`, before its first update there; so a thread that finds both at home may
 //! become the owner.
@@ -30,7 +31,7 @@
 
 use crate::sys::{
     barrier,
-    sync::{AtomicBool, AtomicPtr, Ordering, full_fence, spin_while},
+    sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, full_fence, spin_while},
     thread::identity,
 };
 use std::{cell::Cell, ptr};
@@ -48,7 +49,12 @@ pub(crate) struct Bias {
     /// The owner's.
     is_inside: AtomicBool,
     homes: [AtomicPtr<()>; 2],
+    /// How often a thread found both sides at home; that thread's.
+    streak: AtomicU32,
 }
+
+/// How often a thread finds both sides at home before it becomes the owner: about what it costs to take the bias away.
+const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// One of the two sides. For whoever uses it, one thread at a time.
 pub(crate) struct Side {
@@ -72,6 +78,7 @@ impl Bias {
             owner: AtomicPtr::new(NONE),
             is_inside: AtomicBool::new(false),
             homes: [AtomicPtr::new(NONE), AtomicPtr::new(NONE)],
+            streak: AtomicU32::new(0),
         }
     }
 
@@ -128,12 +135,13 @@ impl Bias {
     }
 
     /// Both sides are here: this thread becomes the owner, unless one of them is just going.
-    #[cold]
+    #[inline]
     fn own(&self, side: &Side) {
-        if !barrier::is_available() {
+        let streak = self.streak.load(Ordering::Relaxed) + 1;
+        self.streak.store(streak, Ordering::Relaxed);
+        if streak < STREAK || !barrier::is_available() {
             return;
         }
-        note_owner();
         let me = identity();
         self.owner.store(me, Ordering::Relaxed);
         full_fence();
@@ -147,28 +155,5 @@ impl Drop for Inside<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         self.0.is_inside.store(false, Ordering::Release);
-    }
-}
-
-/// Whether there ever was an owner in this process.
-#[cfg(not(any(loom, shuttle)))]
-static IS_USED: AtomicBool = AtomicBool::new(false);
-
-fn note_owner() {
-    #[cfg(not(any(loom, shuttle)))]
-    if !IS_USED.load(Ordering::Relaxed) && !IS_USED.swap(true, Ordering::Relaxed) {
-        full_fence();
-    }
-}
-
-/// A full fence, also for threads that own something and therefore make none between a store and a load: the rare side of a
-/// pattern of Dekker's whose other side makes a read-modify-write, or is an owner.
-///
-/// Whoever finds that there never was one comes before the fence of the first, by the order of the two fences.
-pub(crate) fn fence_owners() {
-    full_fence();
-    #[cfg(not(any(loom, shuttle)))]
-    if IS_USED.load(Ordering::Relaxed) {
-        barrier::heavy();
     }
 }

@@ -3,11 +3,11 @@
 use super::{
     inlet::Inlet,
     outlet::Outlet,
-    position::{Position, Shared},
+    position::Position,
     slab::{EMPTY, FULL},
 };
 use crate::{
-    channel::word::{Content, Sleeper, Word},
+    channel::word::{Content, Sleeper},
     sys::{bias::Side, sync::Ordering},
     wait::waiter::Waiter,
 };
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Safety
 /// As for [`Word::register`].
-#[inline(always)]
+#[inline]
 unsafe fn register<T>(
     at: &Position<T>,
     side: &Side,
@@ -25,26 +25,7 @@ unsafe fn register<T>(
     waiter: *const Waiter,
     ticket: u32,
 ) -> bool {
-    if let Some(_inside) = at.shared().bias.enter() {
-        // SAFETY: the caller's word. Not closed, since that is the end of every bias.
-        return unsafe { at.slot().word.register_alone(number, sleeper, waiter, ticket) };
-    }
-    // SAFETY: the caller's word.
-    unsafe { register_shared(at.shared(), side, &at.slot().word, number, sleeper, waiter, ticket) }
-}
-
-/// # Safety
-/// As above.
-#[inline(never)]
-unsafe fn register_shared(
-    shared: &Shared,
-    side: &Side,
-    word: &Word,
-    number: Content,
-    sleeper: &Sleeper,
-    waiter: *const Waiter,
-    ticket: u32,
-) -> bool {
+    let (shared, word) = (at.shared(), &at.slot().word);
     shared.bias.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
