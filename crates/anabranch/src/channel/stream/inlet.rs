@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     channel::word::number_of,
-    sys::{bias::Side, sync::Ordering},
+    sys::{sides::Side, sync::Ordering},
 };
 use std::collections::VecDeque;
 
@@ -46,7 +46,7 @@ impl<T> Inlet<T> {
     pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
         // SAFETY: alive while this end is.
-        let Some(_inside) = unsafe { shared.as_ref() }.bias.enter() else { return Err(value) };
+        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
         if self.at.is_last() || self.at.slot().word.load() != EMPTY {
             return Err(value);
         }
@@ -65,7 +65,7 @@ impl<T> Inlet<T> {
     pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
         let shared = self.at.shared;
         // SAFETY: alive while this end is.
-        if let Some(inside) = unsafe { shared.as_ref() }.bias.enter() {
+        if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 if self.at.is_last() && !self.at.shared().is_bounded {
@@ -88,7 +88,7 @@ impl<T> Inlet<T> {
 
     #[inline(never)]
     fn push_shared(&mut self, value: T) -> Result<(), (Stuck, T)> {
-        self.at.shared().bias.share(&self.side);
+        self.at.shared().sides.share(&self.side);
         if let Err(stuck) = self.check() {
             return Err((stuck, value));
         }
@@ -145,7 +145,7 @@ impl<T> Inlet<T> {
         if count == 0 {
             return Ok(());
         }
-        first.shared().bias.share(&self.side);
+        first.shared().sides.share(&self.side);
         let found = first.slot().word.swap(FULL);
         if found == END {
             first.slot().word.set(END);

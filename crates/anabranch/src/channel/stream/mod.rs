@@ -38,7 +38,7 @@ use self::{
     slab::Slab,
 };
 use crate::sys::{
-    bias::{Bias, Side},
+    sides::{Side, Sides},
     sync::{AtomicBool, AtomicU8},
 };
 use std::ptr::NonNull;
@@ -48,7 +48,7 @@ pub(crate) use self::{inlet::Inlet, outlet::Outlet, position::Stuck, wait::Strea
 /// A stream with room for so many, or for any number of values.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
     let shared = Shared {
-        bias: Bias::new(),
+        sides: Sides::new(),
         is_closed: AtomicBool::new(false),
         ends: AtomicU8::new(2),
         is_bounded: capacity.is_some(),

@@ -4,7 +4,7 @@ use super::slab::{Slab, Slot};
 use crate::{
     channel::word::{Content, decide},
     sys::{
-        bias::{Bias, Side},
+        sides::{Side, Sides},
         sync::{AtomicBool, AtomicU8, Ordering},
     },
 };
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 /// What both ends share besides the slots.
 pub(super) struct Shared {
     /// While both ends are used by one thread: words are then read and written, instead of exchanged.
-    pub(super) bias: Bias,
+    pub(super) sides: Sides,
     pub(super) is_closed: AtomicBool,
     pub(super) ends: AtomicU8,
     pub(super) is_bounded: bool,
@@ -129,7 +129,7 @@ impl<T> Position<T> {
     }
 
     pub(super) fn close(&self, side: &Side) {
-        self.shared().bias.end(side);
+        self.shared().sides.end(side);
         // A swap, for the models, which take a store to be possibly later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     channel::word::{Content, Sleeper},
-    sys::{bias::Side, sync::Ordering},
+    sys::{sides::Side, sync::Ordering},
     wait::waiter::Waiter,
 };
 
@@ -26,7 +26,7 @@ unsafe fn register<T>(
     ticket: u32,
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
-    shared.bias.share(side);
+    shared.sides.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
@@ -39,7 +39,7 @@ unsafe fn register<T>(
 #[inline]
 unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper: &Sleeper, has_decided: bool) {
     if !has_decided {
-        at.shared().bias.share(side);
+        at.shared().sides.share(side);
         // SAFETY: the caller's word.
         unsafe { at.slot().word.unregister(number, sleeper, false) }
     }
