@@ -75,6 +75,11 @@ pub(crate) unsafe trait Strand {
     /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
 
+    /// It has had its share: lets others run, if nobody else sees to that.
+    fn pause(&self) {
+        self.yield_now();
+    }
+
     /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
     fn shares_its_thread(&self) -> bool;
 
@@ -231,7 +236,7 @@ impl<'a> Cx<'a> {
     #[cold]
     fn pause(&self) -> Result<(), Cancelled> {
         self.waiter.budget().set(BUDGET);
-        self.strand.yield_now();
+        self.strand.pause();
         self.check()
     }
 
