@@ -43,6 +43,9 @@ pub trait Attempt: Place {
         NEVER
     }
 
+    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
+    fn stay_away(&self) {}
+
     /// Passes on what was given by a wait that has ended and will not be taken. `Drop` does so, too.
     fn pass_on(&self) {}
 }
@@ -69,7 +72,10 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
-    if let Some(output) = look_out(place, cx.waiter().looks()) {
+    let looks = cx.waiter().looks();
+    if looks > 0
+        && let Some(output) = look_out(place, looks)
+    {
         return Ok(output);
     }
     loop {
@@ -85,11 +91,10 @@ pub(crate) fn wait_again_for<A: Attempt>(
 /// First each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look. Then
 /// each time after others have run: the other side may be on this very core, and goes on for its whole time slice. To park
 /// instead would be to be woken by its next step, for one message.
-#[inline]
+#[cold]
+#[inline(never)]
 fn look_out<A: Attempt>(place: &A, looks: u32) -> Option<A::Output> {
-    if looks == 0 {
-        return None;
-    }
+    place.stay_away();
     for look in 0..looks {
         (0..1 << look).for_each(|_| hint::spin_loop());
         if let Some(output) = place.attempt() {

@@ -212,6 +212,11 @@ impl<T> Attempt for Receiving<'_, T> {
         // SAFETY: as for `Reserving`.
         unsafe { &mut *self.outlet.get() }.pop().map(|received| received.map_err(|_| Closed))
     }
+
+    fn stay_away(&self) {
+        // SAFETY: as above.
+        unsafe { &mut *self.outlet.get() }.stay_away();
+    }
 }
 
 // SAFETY: as for `Reserving`.

@@ -1,6 +1,7 @@
 //! The end of a stream that sends.
 
 use super::{
+    pace::Pace,
     position::{Position, Stuck, wake},
     slab::{EMPTY, END, FULL},
 };
@@ -10,6 +11,7 @@ use std::collections::VecDeque;
 /// The end that sends.
 pub(crate) struct Inlet<T> {
     pub(super) at: Position<T>,
+    pub(super) pace: Pace,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -66,6 +68,11 @@ impl<T> Inlet<T> {
         }
         self.at = next;
         Ok(())
+    }
+
+    /// Stays away before the next look for room. See [`Pace`].
+    pub(crate) fn stay_away(&mut self) {
+        self.pace.stay_away(&self.at, EMPTY);
     }
 
     /// Puts in as many values as there is room for, and publishes them together.

@@ -4,7 +4,8 @@
 //! empties them; each knows its own position alone, so there are no indices to share, and an end touches nothing of the
 //! other's but the slot that it works at (FastForward: Giacomoni, Moseley, Vachharajani 2008). A bounded stream has one slab,
 //! that is gone round; an unbounded one has a chain of slabs, of which the sender makes the next when it fills the last
-//! slot of one, and the receiver frees each when it has left it.
+//! slot of one, and the receiver frees each when it has left it. The slabs are small, so that an idle stream is; if the receiver is
+//! a thread of its own they grow while it does not wait. An end that has caught up with the other stays [away](pace) for a while.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
@@ -26,14 +27,16 @@
 //! `ends`, which releases, and the last one acquires; it frees all slabs from its own position on. A receiver that was
 //! dropped stopped at END, where the sender cannot pass, so its position is the sender's.
 
-// `slab <- position <- {inlet, outlet} <- wait`.
+// `slab <- position <- pace <- {inlet, outlet} <- wait`.
 mod inlet;
 mod outlet;
+mod pace;
 mod position;
 mod slab;
 mod wait;
 
 use self::{
+    pace::Pace,
     position::{Position, Shared},
     slab::Slab,
 };
@@ -44,11 +47,16 @@ pub(crate) use self::{inlet::Inlet, outlet::Outlet, position::Stuck, wait::Strea
 
 /// A stream with room for so many, or for any number of values.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
-    let shared = Shared { is_closed: AtomicBool::new(false), ends: AtomicU8::new(2), is_bounded: capacity.is_some() };
+    let shared = Shared {
+        is_closed: AtomicBool::new(false),
+        ends: AtomicU8::new(2),
+        is_bounded: capacity.is_some(),
+        is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),
+    };
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
     let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     // SAFETY: just made.
     let at = || unsafe { Position::new(shared, slab) };
-    (Inlet { at: at() }, Outlet { at: at(), is_ended: false })
+    (Inlet { at: at(), pace: Pace::new() }, Outlet { at: at(), is_ended: false, pace: Pace::new() })
 }
