@@ -72,6 +72,11 @@ pub(crate) unsafe trait Strand {
     /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
 
+    /// It has had its share: lets others run, if nobody else sees to that.
+    fn pause(&self) {
+        self.yield_now();
+    }
+
     /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
     fn shares_its_thread(&self) -> bool;
 
@@ -240,7 +245,7 @@ impl<'a> Cx<'a> {
         // The strand has had its share. It is one that does much, so the next looks shall be glances.
         budget.set(BUDGET);
         self.scope.enlist();
-        self.strand.yield_now();
+        self.strand.pause();
         self.check()
     }
 

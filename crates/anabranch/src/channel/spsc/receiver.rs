@@ -233,6 +233,11 @@ impl<T> Attempt for Receiving<'_, T> {
             None => outlet.pop().map(|received| received.map_err(|_| Closed)),
         }
     }
+
+    fn stay_away(&self) {
+        // SAFETY: as above.
+        unsafe { &mut *self.outlet.get() }.stay_away();
+    }
 }
 
 // SAFETY: as for `Reserving`.

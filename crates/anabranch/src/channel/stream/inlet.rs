@@ -1,6 +1,7 @@
 //! The end of a stream that sends.
 
 use super::{
+    pace::Pace,
     position::{Position, Stuck, wake},
     slab::{EMPTY, END, FULL},
 };
@@ -14,6 +15,7 @@ use std::collections::VecDeque;
 pub(crate) struct Inlet<T> {
     pub(super) at: Position<T>,
     pub(super) side: Side,
+    pub(super) pace: Pace,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -117,6 +119,11 @@ impl<T> Inlet<T> {
         }
         self.at = next;
         Ok(())
+    }
+
+    /// Stays away before the next look for room. See [`Pace`].
+    pub(crate) fn stay_away(&mut self) {
+        self.pace.stay_away(&self.at, EMPTY);
     }
 
     /// Puts in as many values as there is room for, and publishes them together.

@@ -1,6 +1,7 @@
 //! The end of a stream that receives.
 
 use super::{
+    pace::Pace,
     position::{Closed, Position, wake},
     slab::{EMPTY, END, FULL, Slab},
 };
@@ -14,6 +15,7 @@ pub(crate) struct Outlet<T> {
     pub(super) at: Position<T>,
     pub(super) side: Side,
     pub(super) is_ended: bool,
+    pub(super) pace: Pace,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -80,6 +82,15 @@ impl<T> Outlet<T> {
     fn pop_shared(&mut self) -> Option<Result<T, Closed>> {
         self.at.shared().sides.share(&self.side);
         if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
+    }
+
+    /// Stays away before the next look for a value, see [`Pace`]. The receiver is a thread of its own, so slabs may grow.
+    pub(crate) fn stay_away(&mut self) {
+        let is_growing = &self.at.shared().is_growing;
+        if !is_growing.load(Ordering::Relaxed) {
+            is_growing.store(true, Ordering::Relaxed);
+        }
+        self.pace.stay_away(&self.at, FULL);
     }
 
     /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.
