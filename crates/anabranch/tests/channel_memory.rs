@@ -1,13 +1,17 @@
 //! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are counted.
 
-use anabranch::channel::{self, ReceiverSet, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch};
+use anabranch::channel::{
+    self, ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
+};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
     collections::VecDeque,
     future::Future,
     pin::pin,
-    task::{Context, Poll, Waker},
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Wake, Waker},
+    time::Duration,
 };
 
 struct Counting;
@@ -120,6 +124,34 @@ fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() 
     check_unbounded([1_u64; 3], spsc::unbounded);
 }
 
+/// A stream to a thread that waits for it allocates more at a time, and keeps no more than one such piece.
+fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
+    let since = Since::now();
+    let (mut sender, mut receiver) = spsc::unbounded();
+    // A thread that looks again.
+    let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_micros(1)));
+    assert!(matches!(late, Err(RecvTimeoutError::TimedOut)));
+    let (before, count) = (since.bytes(), 10_000);
+    assert!(before <= IDLE, "{before} bytes before it has grown");
+    let pieces = allocations(|| (0..count).for_each(|n| sender.try_send(value(n)).unwrap()));
+    assert!(pieces < 1 + count as u64 / 50, "{pieces} allocations");
+    for n in 0..count {
+        assert!(receiver.try_recv().is_ok_and(|received| received == value(n)));
+    }
+    assert!(since.bytes() <= IDLE + most, "{} bytes when it is drained", since.bytes());
+    drop((sender, receiver));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn a_stream_between_threads_allocates_more_at_a_time() {
+    anabranch::run(|_| ());
+    check_growing(|n| n as u8, 4096);
+    check_growing(|n| n, 4096);
+    check_growing(|_| (), 4096);
+    check_growing(|n| [n; 4], 4096);
+}
+
 /// All its memory is there from the beginning.
 fn check_bounded<C: Channel<u64>>(capacity: usize, make: impl FnOnce(usize) -> C) {
     let since = Since::now();
@@ -222,6 +254,71 @@ fn a_set_gives_back_what_its_members_had() {
     assert_eq!(set.drain().count(), 1000);
     drop(set);
     assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// Members that leave after they were called, whether or not the set is used afterwards.
+#[test]
+fn a_set_keeps_little_of_members_that_were_called_and_left() {
+    let since = Since::now();
+    {
+        let mut set = ReceiverSet::new();
+        let mut channel = Some(unbounded());
+        for round in 0..1000 {
+            let (sender, receiver) = channel.take().unwrap();
+            let is_called = round % 3 > 0;
+            if round % 3 == 1 {
+                sender.try_send(round).unwrap();
+            }
+            let member = set.insert(receiver);
+            if round % 3 == 2 {
+                sender.try_send(round).unwrap();
+            }
+            let receiver = set.remove(member).unwrap();
+            assert_eq!(receiver.try_recv().is_ok(), is_called);
+            channel = Some((sender, receiver));
+        }
+        assert!(since.bytes() < 10_000, "{} bytes", since.bytes());
+    }
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// Drops a set when it is woken.
+struct DropsASet(Mutex<Option<ReceiverSet<channel::Receiver<u8>>>>);
+
+impl Wake for DropsASet {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock().unwrap().take());
+    }
+}
+
+/// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is woken first
+/// and drops the set: the member is called when it is gone.
+#[test]
+fn a_set_may_be_dropped_while_a_member_is_called() {
+    for is_alone in [false, true] {
+        let since = Since::now();
+        {
+            let mut context = Context::from_waker(Waker::noop());
+            let (sender, receiver) = bounded(1);
+            let first = receiver.clone();
+            let mut first = pin!(first.recv_async());
+            assert!(first.as_mut().poll(&mut context).is_pending());
+            let (other, called) = bounded(1);
+            let mut set = ReceiverSet::from_iter([receiver]);
+            if !is_alone {
+                set.insert(called);
+                other.try_send(7).unwrap();
+            }
+            sender.try_send(1).unwrap();
+            let drops = Arc::new(DropsASet(Mutex::new(Some(set))));
+            let waker = Waker::from(Arc::clone(&drops));
+            let mut second = pin!(sender.send_async(2));
+            assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            assert_eq!(first.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
+            assert!(drops.0.lock().unwrap().is_none());
+        }
+        assert_eq!(since.bytes(), 0, "left behind");
+    }
 }
 
 /// It has a waiter, which is made by the first wait.

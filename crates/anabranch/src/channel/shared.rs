@@ -4,7 +4,7 @@
 //! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes in all,
 //! one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare, closing, cancelling,
 //! reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are on one thread it costs none:
-//! the lock is biased, see [`sys::biased`](crate::sys::biased). Whoever is about to wait takes it by a read-modify-write all the
+//! the lock is biased, see [`sys::biased_lock`](crate::sys::biased_lock). Whoever is about to wait takes it by a read-modify-write all the
 //! same, see [`Place`](crate::wait::place::Place).
 //!
 //! | capacity | a sender puts its value into the queue                   | else it waits                       |
@@ -35,7 +35,7 @@
 use super::buffer::Buffer;
 use crate::{
     sys::{
-        biased::{BriefBiased, BriefGuard},
+        biased_lock::{BriefBiased, BriefGuard},
         sync::{AtomicUsize, Ordering},
     },
     wait::{
@@ -412,10 +412,12 @@ impl<T> Channel<T> {
         true
     }
 
+    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    ///
     /// # Safety
-    /// As for [`unregister_sender`](Self::unregister_sender).
-    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) {
-        // SAFETY: the caller's word.
-        unsafe { self.state.lock().receivers.remove(entry) };
+    /// If it was registered, then here.
+    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) -> bool {
+        // SAFETY: pushed to this queue, or not at all.
+        unsafe { self.state.lock().receivers.remove(entry) }
     }
 }

@@ -2,16 +2,23 @@
 
 use super::slab::{Slab, Slot};
 use crate::{
-    channel::word::{Content, decide},
-    sys::sync::{AtomicBool, AtomicU8, Ordering},
+    channel::word::{Content, decide, is_address},
+    sys::{
+        sides::{Side, Sides},
+        sync::{AtomicBool, AtomicU8, Ordering},
+    },
 };
 use std::ptr::NonNull;
 
 /// What both ends share besides the slots.
 pub(super) struct Shared {
+    /// While both ends are used by one thread: words are then read and written, instead of exchanged.
+    pub(super) sides: Sides,
     pub(super) is_closed: AtomicBool,
     pub(super) ends: AtomicU8,
     pub(super) is_bounded: bool,
+    /// Whether slabs grow. A hint.
+    pub(super) is_growing: AtomicBool,
 }
 
 /// Where an end is.
@@ -40,9 +47,12 @@ impl<T> Clone for Position<T> {
 
 impl<T> Copy for Position<T> {}
 
-/// Ends a wait whose address was taken out of a word.
-#[inline]
-pub(super) fn wake(found: Content) {
+/// Ends the wait whose address was taken out of a word.
+///
+/// # Safety
+/// The caller took it out.
+#[inline(never)]
+pub(super) unsafe fn wake(found: Content) {
     // SAFETY: the caller's word.
     if let Some(wake) = unsafe { decide(found) } {
         wake.wake();
@@ -72,6 +82,14 @@ impl<T> Position<T> {
         unsafe { &*self.slot }
     }
 
+    /// The slot so many after this one, unless it is in another slab.
+    pub(super) fn ahead(&self, count: usize) -> Option<&Slot<T>> {
+        // SAFETY: both lie in the slab, or one behind it.
+        let left = unsafe { self.end.offset_from_unsigned(self.slot) };
+        // SAFETY: within the slab.
+        (count < left).then(|| unsafe { &*self.slot.add(count) })
+    }
+
     /// Whether this is the last slot of its slab.
     #[inline]
     pub(super) fn is_last(&self) -> bool {
@@ -89,6 +107,7 @@ impl<T> Position<T> {
         self.following_slab()
     }
 
+    #[inline(never)]
     fn following_slab(&self) -> Self {
         // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
         unsafe {
@@ -97,18 +116,33 @@ impl<T> Position<T> {
         }
     }
 
-    /// Makes the next slab. For the sender, at the last slot of the last slab.
-    #[inline(never)]
-    pub(super) fn extend(&self) {
-        // SAFETY: the slab is alive.
-        let link = unsafe { &(*self.slab).next };
-        // There is one if a value was refused here before.
-        if link.load(Ordering::Relaxed).is_null() {
-            link.store(Slab::new(Slab::<T>::LEN).cast_mut(), Ordering::Release);
+    /// Goes on to the next slot; see [`following`](Self::following).
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        if self.is_last() {
+            *self = self.following_slab();
+        } else {
+            // SAFETY: within the slab.
+            self.slot = unsafe { self.slot.add(1) };
         }
     }
 
-    pub(super) fn close(&self) {
+    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up and waits. For
+    /// the sender, at the last slot of the last slab.
+    #[inline(never)]
+    pub(super) fn extend(&self) {
+        // SAFETY: the slab is alive.
+        let slab = unsafe { &*self.slab };
+        // There is one if a value was refused here before.
+        if slab.next.load(Ordering::Relaxed).is_null() {
+            let grows = self.shared().is_growing.load(Ordering::Relaxed) && !is_address(self.slot().word.load());
+            let len = if grows { Slab::<T>::MOST.min(2 * slab.len) } else { Slab::<T>::LEN };
+            slab.next.store(Slab::<T>::new(len).cast_mut(), Ordering::Release);
+        }
+    }
+
+    pub(super) fn close(&self, side: &Side) {
+        self.shared().sides.end(side);
         // A swap, for the models, which take a store to be possibly later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
     }

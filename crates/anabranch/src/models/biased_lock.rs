@@ -2,7 +2,7 @@
 
 use super::explore;
 use crate::sys::{
-    biased::BiasedLock,
+    biased_lock::BiasedLock,
     sync::{Arc, Cell},
 };
 use loom::thread;

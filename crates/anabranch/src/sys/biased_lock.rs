@@ -6,31 +6,22 @@
 //! and waits for the owner to come out; that costs a barrier in all threads, a few microseconds, as much as the owner can have
 //! lost by then. After that the lock is one that spins, and a load more.
 //!
-//! | owner       | who takes the lock                                 | left by                                                  |
-//! |-------------|----------------------------------------------------|----------------------------------------------------------|
-//! | a candidate | all by `is_taken`, and count                       | the one inside -> another candidate, or, after `STREAK` times in a row, itself, or ALL |
-//! | a thread    | it by `is_inside`; all others by `is_taken`, and then take the bias away | another, with `is_taken` -> ALL    |
-//! | ALL         | all by `is_taken`                                  |                                                          |
+//! | owner      | who takes the lock                                 | left by                                                  |
+//! |------------|----------------------------------------------------|----------------------------------------------------------|
+//! | none       | all by `is_taken`, and count                       | the one inside, after [`STREAK`] times in a row -> it    |
+//! | a thread   | it by going in; all others by `is_taken`, and then take the bias away | another, with `is_taken` -> ended     |
+//! | ended      | all by `is_taken`                                  |                                                          |
 //!
-//! For good, because a bias that comes and goes costs each time what it may never save. Where there is no such barrier the
-//! lock is everybody's at once.
+//! Orderings. The owner and the one who takes the bias away: see [`bias`](super::bias). Letting go releases, by whichever mark; taking
+//! acquires, and so does the one who waits for the owner. The bias is claimed and taken away with `is_taken` alone, and
+//! `candidate` and `streak` are guarded by it.
 //!
-//! Orderings. The owner and the one who takes the bias away meet in Dekker's pattern: the one sets `is_inside` and reads `owner`,
-//! the other writes `owner` and reads `is_inside`. The owner comes often and its fence is free, the other pays for both (see
-//! [`barrier`]). So either the owner finds that it is none any more, steps back and takes the lock as all do, or
-//! the other sees it inside and waits. Letting go releases, by whichever mark; taking acquires, and so does the one who waits
-//! for the owner. `owner` is written with `is_taken` alone, `streak` is guarded by it, and others than the owner read neither
-//! without it.
-//!
-//! A thread is known by the address of something that is local to it. The next thread at that address has no less: the one before
-//! has come out, and the system orders the two.
-//!
-//! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001).
+//! Source: as there.
 
 use crate::sys::{
-    barrier,
+    bias::{Bias, Inside, Owner, Thread},
     spin::patiently,
-    sync::{AtomicBool, AtomicPtr, Cell, Ordering, spin_while},
+    sync::{AtomicBool, Cell, Ordering},
     thread::identity,
 };
 use std::{
@@ -39,27 +30,18 @@ use std::{
     ptr,
 };
 
-/// By what a thread is known.
-type Owner = *mut ();
-
-const ALL: Owner = ptr::without_provenance_mut(1);
-
-/// Added to a candidate.
-const CANDIDATE: usize = 2;
-
 /// How many times in a row a thread takes the lock before it becomes the owner. Others are then kept waiting for the time that so
 /// many exchanges take, about.
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1000 };
 
 /// See the [module](self).
 pub(crate) struct BiasedLock<T> {
-    owner: AtomicPtr<()>,
-    /// The owner's mark.
-    is_inside: AtomicBool,
+    bias: Bias,
     /// Everybody's mark.
     is_taken: AtomicBool,
     /// How often the candidate has come in a row.
     streak: Cell<u32>,
+    candidate: Cell<Thread>,
     value: UnsafeCell<T>,
 }
 
@@ -71,82 +53,68 @@ unsafe impl<T: Send> Sync for BiasedLock<T> {}
 /// The right to the value, until it is dropped.
 pub(crate) struct BiasedGuard<'a, T> {
     lock: &'a BiasedLock<T>,
-    /// The mark by which the lock was taken.
+    /// By which the lock was taken.
     mark: &'a AtomicBool,
 }
 
 impl<T> BiasedLock<T> {
     pub(crate) fn new(value: T) -> Self {
         Self {
-            owner: AtomicPtr::new(ptr::without_provenance_mut(CANDIDATE)),
-            is_inside: AtomicBool::new(false),
+            bias: Bias::new(),
             is_taken: AtomicBool::new(false),
             streak: Cell::new(0),
+            candidate: Cell::new(ptr::null_mut()),
             value: UnsafeCell::new(value),
         }
     }
 
     #[inline(always)]
     pub(crate) fn lock(&self) -> BiasedGuard<'_, T> {
-        self.lock_as_owner(|| self.is_inside.store(true, Ordering::Relaxed)).unwrap_or_else(|| self.lock_as_all_do())
+        self.guard(self.bias.enter())
     }
 
     /// As [`lock`](Self::lock), by a read-modify-write in any case.
     #[inline]
     pub(crate) fn lock_by_update(&self) -> BiasedGuard<'_, T> {
-        let mark = || _ = self.is_inside.swap(true, Ordering::Relaxed);
-        self.lock_as_owner(mark).unwrap_or_else(|| self.lock_as_all_do())
+        self.guard(self.bias.enter_by_update())
     }
 
     #[inline(always)]
-    fn lock_as_owner(&self, mark: impl FnOnce()) -> Option<BiasedGuard<'_, T>> {
-        let me = identity();
-        if self.owner.load(Ordering::Relaxed) != me {
-            return None;
-        }
-        mark();
-        let guard = BiasedGuard { lock: self, mark: &self.is_inside };
-        barrier::light();
-        // If another has taken the bias away meanwhile the mark goes with the guard.
-        (self.owner.load(Ordering::Relaxed) == me).then_some(guard)
+    fn guard<'a>(&'a self, inside: Option<Inside<'a>>) -> BiasedGuard<'a, T> {
+        BiasedGuard { lock: self, mark: inside.map_or_else(|| self.take(), Inside::into_mark) }
     }
 
     #[inline]
-    fn lock_as_all_do(&self) -> BiasedGuard<'_, T> {
+    fn take(&self) -> &AtomicBool {
         while self.is_taken.swap(true, Ordering::Acquire) {
             patiently(&self.is_taken);
         }
-        if self.owner.load(Ordering::Relaxed) != ALL {
+        if !self.bias.has_ended() {
             self.settle();
         }
-        BiasedGuard { lock: self, mark: &self.is_taken }
+        &self.is_taken
     }
 
     /// Whether the calling thread is the owner.
     #[cfg(all(test, loom))]
     pub(crate) fn is_mine(&self) -> bool {
-        self.owner.load(Ordering::Relaxed) == identity()
+        self.bias.is_mine()
     }
 
-    /// With the lock taken as all do: counts, or takes the bias away.
+    /// With the lock taken: counts, or takes the bias away.
     #[inline(never)]
     fn settle(&self) {
-        let owner = self.owner.load(Ordering::Relaxed);
-        if owner.addr() & CANDIDATE == 0 {
-            self.owner.store(ALL, Ordering::Relaxed);
-            barrier::heavy();
-            return spin_while(|| self.is_inside.load(Ordering::Acquire));
+        if self.bias.owner() != Owner::None {
+            return self.bias.take_away();
         }
         let me = identity();
-        let candidate = me.wrapping_byte_add(CANDIDATE);
-        let streak = if owner == candidate { self.streak.get() + 1 } else { 1 };
-        self.streak.set(streak);
-        let next = match streak {
-            ..STREAK => candidate,
-            _ if barrier::is_available() => me,
-            _ => ALL,
-        };
-        self.owner.store(next, Ordering::Relaxed);
+        if self.candidate.replace(me) != me {
+            self.streak.set(0);
+        }
+        self.streak.set(self.streak.get() + 1);
+        if self.streak.get() >= STREAK {
+            self.bias.claim();
+        }
     }
 }
 
