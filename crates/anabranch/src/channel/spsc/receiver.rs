@@ -208,9 +208,22 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const IS_LONE: bool = true;
+
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: as for `Reserving`.
         unsafe { &mut *self.outlet.get() }.pop().map(|received| received.map_err(|_| Closed))
+    }
+
+    #[inline]
+    fn is_bare(&self) -> bool {
+        // SAFETY: as for `Reserving`.
+        unsafe { &**self.outlet.get() }.is_empty()
+    }
+
+    fn withdraw(&self) -> bool {
+        // SAFETY: as for `Reserving`.
+        self.wait.withdraw_outlet(unsafe { &**self.outlet.get() })
     }
 }
 
