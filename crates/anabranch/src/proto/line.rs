@@ -13,6 +13,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
+use std::mem::ManuallyDrop;
 
 /// One end of that over which a conversation goes. Sealed.
 #[allow(private_bounds, reason = "sealed")]
@@ -20,6 +21,9 @@ pub trait Line: Transport<Said = <Self as Line>::Message> {
     /// What is said.
     type Message;
 }
+
+/// An endpoint. Implemented by what [`proto!`](crate::proto!) makes.
+pub trait Endpoint {}
 
 impl<M, const N: usize> Line for Ring<M, N> {
     type Message = M;
@@ -102,8 +106,9 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     #[inline]
-    fn finish(mut self) {
-        self.leave();
+    fn finish(self) {
+        // Not to be dropped after it has left.
+        ManuallyDrop::new(self).leave();
     }
 
     unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
@@ -136,10 +141,12 @@ impl<M> Duplex<M> {
         (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
+    #[inline]
     pub(crate) fn inlet(&self) -> Option<&Inlet<M>> {
         Some(&self.ends.as_ref()?.0)
     }
 
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.inlet().is_some_and(|inlet| matches!(inlet.check(), Err(Stuck::Full)))
     }

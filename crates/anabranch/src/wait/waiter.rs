@@ -39,6 +39,9 @@ const DECIDED: u64 = 2;
 const STANDING: u64 = 3;
 const TAG: u64 = 3;
 
+/// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
+pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
+
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -79,6 +82,8 @@ pub(crate) struct Kind {
     pub(crate) keep: Option<Keep>,
     /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
+    /// Whether the waiter's strand runs on the calling thread, whenever it does.
+    pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -100,7 +105,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, is_here: |_| false }
     }
 }
 
@@ -119,7 +124,7 @@ unsafe impl Sync for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(0) }
+        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(BUDGET) }
     }
 
     /// A standing one: see the [module](self). It is never armed, and is alive until it has been woken or taken out.
@@ -180,6 +185,16 @@ impl Waiter {
     }
 
     // ---- everybody ----
+
+    /// See [`Kind::is_here`].
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    pub(crate) unsafe fn is_here(this: *const Self) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { ((*this).kind.is_here)(this) }
+    }
 
     /// Ends the wait, unless it has ended. `None`: it has, and another decided.
     ///
