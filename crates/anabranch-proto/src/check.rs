@@ -47,11 +47,18 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
 
     let mut attrs = written.attrs;
     let allows_all = take_allow_endless(&mut attrs);
+    let wire = take_wire(&mut attrs, &generics, &mut errors);
     let mut allowed = Vec::new();
     let mut states = Vec::new();
     for mut state in written.states {
         allowed.push(allows_all | take_allow_endless(&mut state.attrs));
         let room = take_room(&mut state.attrs, &mut errors);
+        if let Some(attr) = state.attrs.iter().find(|attr| attr.path().is_ident("wire")) {
+            errors.add(
+                attr.path().span(),
+                "a protocol goes over a wire as a whole; write this before its name".to_owned(),
+            );
+        }
         states.push(resolve(state, room, &numbers));
     }
     // What follows looks at the graph, which has to be one.
@@ -71,7 +78,7 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
     }
     check_methods(&states, line, &mut errors);
     errors.end()?;
-    Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, line })
+    Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, line, wire })
 }
 
 /// The numbers of the states, by name.
@@ -264,6 +271,40 @@ fn take_allow_endless(attrs: &mut Vec<Attribute>) -> bool {
     let before = attrs.len();
     attrs.retain(|attr| !is_it(attr));
     attrs.len() < before
+}
+
+/// `#[wire(version = n)]`: the version.
+fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Errors) -> Option<u32> {
+    let is_it = |attr: &Attribute| attr.path().is_ident("wire");
+    let (found, rest) = std::mem::take(attrs).into_iter().partition::<Vec<_>, _>(is_it);
+    *attrs = rest;
+    let mut version = None;
+    for attr in &found {
+        let span = attr.path().span();
+        if version.is_some() {
+            errors.add(span, "that the protocol goes over a wire has been said already".to_owned());
+        }
+        let mut given = None;
+        let parsed = attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("version") || given.is_some() {
+                return Err(meta.error("not this"));
+            }
+            given = Some(meta.value()?.parse::<LitInt>()?.base10_parse::<u32>()?);
+            Ok(())
+        });
+        match (parsed, given) {
+            (Ok(()), Some(given)) => version = Some(given),
+            _ => errors.add(span, "which version of the protocol is it? Write `#[wire(version = 1)]`, say".to_owned()),
+        }
+    }
+    if let (Some(_), Some((param, name))) = (found.first(), generics.params.iter().zip(parameters(generics)).next()) {
+        let text = format!(
+            "a protocol that goes over a wire has no parameters: both sides know each other by its text, in which `{name}` is \
+             `{name}`, whatever either takes it for; write the type itself"
+        );
+        errors.add(param.span(), text);
+    }
+    version
 }
 
 /// `#[buffer(n)]` or `#[unbounded]`.

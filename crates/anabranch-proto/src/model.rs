@@ -32,6 +32,8 @@ pub struct Protocol {
     /// The first is where a conversation begins.
     pub(crate) states: Vec<State>,
     pub(crate) line: Line,
+    /// The version in which it goes over a wire, if it does.
+    pub(crate) wire: Option<u32>,
 }
 
 pub(crate) struct State {

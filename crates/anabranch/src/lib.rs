@@ -171,6 +171,8 @@ pub use crate::{
 ///   room for n messages, and sending waits, takes a `cx`, while they are under way. Without it there is room for 16.
 /// - `#[unbounded]` instead: sending never waits, and takes memory.
 /// - `#[allow(endless)]` before a state, or the protocol, that has no way to the end (`!`), which is warned of else.
+/// - `#[wire(version = n)]` before the protocol: two programs can speak it, with `client::over` and `server::over`. Needs the feature
+///   `serde`; see [`proto`](mod@proto) and its module `wire`.
 /// - All others are handed on: those of states to their endpoints, those of messages to methods and variants.
 ///
 /// # Parameters

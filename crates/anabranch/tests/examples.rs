@@ -14,7 +14,12 @@ use std::{
     process::Command,
 };
 
+/// Of those that need a feature, what there is.
+#[cfg(not(feature = "serde"))]
 const ALL: [&str; 6] = ["conversations", "echo", "happy_eyeballs", "hash_tree", "philosophers", "proof_of_work"];
+#[cfg(feature = "serde")]
+const ALL: [&str; 7] =
+    ["bank", "conversations", "echo", "happy_eyeballs", "hash_tree", "philosophers", "proof_of_work"];
 
 /// For the time limits of programs that end by themselves: the watchdog's is shorter.
 const ENDLESS: &str = "3600";
@@ -41,9 +46,10 @@ fn the_readme_lists_them_all() {
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     there.sort();
-    assert_eq!(there, ALL);
+    assert!(ALL.iter().all(|name| there.iter().any(|other| other == name)));
+    assert_eq!(there.len(), 7, "what there is with all features: {there:?}");
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
-    for name in ALL {
+    for name in &there {
         assert!(is_listed(&readme, name), "{name} is not in the README of the examples");
     }
 }
@@ -249,6 +255,57 @@ fn a_search_ends_when_it_is_told_to() {
         // Its standard input ends at once.
         search().run(["--bits", "64", "--interactive"]).assert_failure("interrupted");
     }
+}
+
+#[test]
+#[cfg(feature = "serde")]
+fn a_bank_and_its_customer_in_two_processes() {
+    let lines = "the first password was wrong\nthere are 0 in the account\ngot 70\nwanted 60, and there are 30\n";
+    for threads in [1, 3] {
+        let output = Example::new("bank").threads(threads).run(["--seconds", ENDLESS]);
+        output.assert_success();
+        assert_eq!(output.stdout, format!("{lines}the bank closes: 1 customers were served\n"), "{output:?}");
+    }
+    watchdog(LONG, || {
+        let mut bank = Example::new("bank").spawn(["serve", "--seconds", ENDLESS]);
+        let mut said = BufReader::new(bank.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+        // One who does not know the language, and one who hangs up; the bank goes on.
+        for says in [&b"GET / HTTP/1.1\r\n\r\n"[..], b""] {
+            let mut stream = TcpStream::connect(&address).unwrap();
+            stream.write_all(says).unwrap();
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            // The bank says who it is, and hangs up. Perhaps it does so with something unread.
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+        Example::new("bank").run(["call", &address, "--seconds", ENDLESS]).assert_success();
+        let again = Example::new("bank").run(["call", &address, "--seconds", ENDLESS]);
+        again.assert_success();
+        assert!(again.stdout.contains("there are 30 in the account"), "{again:?}");
+        drop(bank.stdin.take());
+        assert!(bank.wait().unwrap().success());
+        let (mut rest, mut errors) = (String::new(), String::new());
+        said.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("2 customers were served"), "{rest:?}");
+        bank.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        assert!(errors.contains("it began with \"GET / HTT\""), "{errors:?}");
+        assert!(errors.contains("the stream ended before the conversation did"), "{errors:?}");
+        // And one whom the customer does not understand, or who is not there.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let stranger = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            stream.write_all(b"220 mail\r\n").unwrap();
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        let output = Example::new("bank").run(["call", &address, "--seconds", ENDLESS]);
+        stranger.join().unwrap();
+        output.assert_failure("does not speak a protocol of `proto!`");
+        Example::new("bank").run(["call", &address]).assert_failure("cannot reach the bank");
+        Example::new("bank").run(["call", "192.0.2.1:80"]).assert_failure("loopback");
+    });
 }
 
 #[test]

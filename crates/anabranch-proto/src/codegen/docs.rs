@@ -153,3 +153,18 @@ pub(super) fn received(protocol: &Protocol, message: &Message) -> TokenStream {
     };
     doc(&format!("\n`{}{}` was said. {next}", message.name, carried(message)))
 }
+
+/// How a conversation begins over a wire, on a thread and in async code.
+pub(super) fn over(protocol: &Protocol, side: Side) -> [TokenStream; 2] {
+    let text = |how: &str| {
+        doc(&format!(
+            "Begins a conversation over a wire as its {}, {how}: says which protocol and version this is, and hears that the other \
+             side says the same.\n\n\
+             The endpoint, in `{}`, and the connection, which has to be run: it carries what is said.\n\n\
+             # Errors\nWhen the other side speaks something else, or nothing before the stream ends or fails.",
+            side.name(),
+            protocol.states[0].name
+        ))
+    };
+    [text("on this thread"), text("in async code")]
+}

@@ -39,11 +39,14 @@ impl Protocol {
             let endpoint = self.endpoint(state, side);
             quote!(#endpoint #steps)
         });
+        let over = self.wire.map(|_| self.over(side));
         let text = format!(" The endpoints of the {}.", side.name());
         quote! {
             #[doc = #text]
             pub mod #module {
                 use super::super::*;
+
+                #over
 
                 #(#states)*
             }
@@ -75,6 +78,8 @@ impl Protocol {
                     f.write_str(#full)
                 }
             }
+
+            impl #declared ::anabranch::proto::__private::Endpoint for #name #used #bounds {}
         }
     }
 

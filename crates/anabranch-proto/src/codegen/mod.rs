@@ -4,13 +4,14 @@
 //! mod name {
 //!     enum Protocol; type Done; fn pipe;      what is the protocol's own
 //!     enum AnyMessage; type Line;             what goes over, hidden
-//!     mod client { .. }  mod server { .. }    a type for each state, and one for what is received in it
+//!     mod client { .. }  mod server { .. }    a type for each state, and one for what is received in it; `over` for wires
 //! }
 //! ```
 //! All that can be the same for every protocol is in the runtime, `anabranch::proto::__private`.
 
 mod docs;
 mod endpoint;
+mod wire;
 
 use crate::{
     model::{Line, Message, Protocol, Room, Side, State},
@@ -119,6 +120,7 @@ impl Protocol {
         let (text, diagram, hash) = (self.name(), self.mermaid(), hash(&self.canonical()));
         let docs = docs::module(self);
         let pipe_docs = docs::pipe(self);
+        let script = self.wire.map(|version| self.script(version));
         quote! {
             #(#attrs)*
             #docs
@@ -151,6 +153,8 @@ impl Protocol {
                 pub enum AnyMessage #declared #bounds { #(#any)* }
 
                 type Line #alias = #line;
+
+                #script
 
                 #client
                 #server

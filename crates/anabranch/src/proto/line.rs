@@ -22,6 +22,9 @@ pub trait Line: Transport<Said = <Self as Line>::Message> {
     type Message;
 }
 
+/// An endpoint. Implemented by what [`proto!`](crate::proto!) makes.
+pub trait Endpoint {}
+
 impl<M, const N: usize> Line for Ring<M, N> {
     type Message = M;
 }
@@ -66,6 +69,9 @@ pub(crate) trait Transport: Sized {
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
     unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
+
+    /// Takes the address of a waiter out again. `false`: it is not there, and was taken out if it was registered.
+    fn withdraw(&self, wait: &Self::Wait) -> bool;
 }
 
 impl<M, const N: usize> Transport for Ring<M, N> {
@@ -113,6 +119,10 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { Self::unregister(self, wait, has_decided) }
+    }
+
+    fn withdraw(&self, wait: &Sleeper) -> bool {
+        Self::withdraw(self, wait)
     }
 }
 
@@ -191,5 +201,9 @@ impl<M> Transport for Duplex<M> {
             // SAFETY: the caller's word.
             unsafe { wait.unregister_outlet(outlet, has_decided) }
         }
+    }
+
+    fn withdraw(&self, wait: &StreamWait) -> bool {
+        self.ends.as_deref().is_some_and(|(_, outlet)| wait.withdraw_outlet(outlet))
     }
 }

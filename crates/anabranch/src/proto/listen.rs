@@ -234,9 +234,8 @@ impl<E: Listen> Source for E {
         unsafe { self.line().register(wait, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { self.line().unregister(wait, has_decided) }
+    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
+        self.line().withdraw(wait)
     }
 
     fn pass_on(&self) {}

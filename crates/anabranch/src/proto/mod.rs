@@ -38,9 +38,12 @@
 //! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped before, by an error, a panic
 //! or a cancelled fiber, the other side is told at its next step: `Closed`. What was sent before can still be received.
 //!
+//! # Over a wire
+//! With the feature `serde` there is the module `wire`, and two programs can have a conversation over a stream of bytes.
+//!
 //! The guide is `docs/PROTOCOLS.md` in the repository.
 
-// `ring <- line <- {listen, speak, done}`.
+// `ring <- line <- {listen, speak, done} <- wire`.
 #[cfg(not(loom))]
 mod done;
 #[cfg(not(loom))]
@@ -52,6 +55,8 @@ mod listen;
 pub(crate) mod ring;
 #[cfg(not(loom))]
 mod speak;
+#[cfg(all(not(loom), feature = "serde"))]
+pub mod wire;
 
 #[cfg(not(loom))]
 pub use self::{
@@ -67,7 +72,7 @@ pub use self::{
 pub mod __private {
     pub use super::{
         done::finish,
-        line::{Duplex, Line, say},
+        line::{Duplex, Endpoint, Line, say},
         listen::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
         ring::Ring,
         speak::{not_sent, room, room_async, room_timeout, room_until},

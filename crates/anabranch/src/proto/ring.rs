@@ -21,7 +21,8 @@
 //! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to the next
 //! slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen, or waits there, and
 //! finds GONE. An end that has said or heard the last message of its protocol, or has found GONE, leaves without a swap.
-//! `ends` counts who has not left; the last one frees the block.
+//! `ends` counts who has not left; the last one frees the block. A wire, which speaks at one end, has to know at once when
+//! the other one leaves: so the block of a watched pair has an event for that, which is told before `ends` is decremented.
 //!
 //! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`. It is a
 //! speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said it, then by
@@ -33,7 +34,7 @@
 use crate::{
     channel::word::{Content, Sleeper, Word, decide, is_address, number, number_of},
     sys::sync::{AtomicU8, Ordering},
-    wait::waiter::Waiter,
+    wait::{slot::Slot as Event, waiter::Waiter},
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr};
 
@@ -46,6 +47,9 @@ struct Slot<M> {
 
 struct Block<M, const N: usize> {
     ends: AtomicU8,
+    is_watched: bool,
+    /// An end leaves.
+    left: Event,
     slots: [Slot<M>; N],
 }
 
@@ -70,9 +74,28 @@ pub(crate) struct Gone;
 
 impl<M, const N: usize> Ring<M, N> {
     pub(crate) fn pair() -> (Self, Self) {
+        Self::made(false)
+    }
+
+    /// Each end can [watch](Self::watch) the other. Not both at a time.
+    #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "for wires"))]
+    pub(crate) fn watched_pair() -> (Self, Self) {
+        Self::made(true)
+    }
+
+    /// The event that the other end leaves, of a watched pair.
+    #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "for wires"))]
+    pub(crate) fn watch(&self) -> &Event {
+        assert!(!self.is_used_up());
+        // SAFETY: the block is alive while this end has not left it.
+        unsafe { &(*self.block).left }
+    }
+
+    fn made(is_watched: bool) -> (Self, Self) {
         const { assert!(N > 1) };
         let slot = |_| Slot { word: Word::new(number(0)), value: UnsafeCell::new(MaybeUninit::uninit()) };
-        let block = Box::new(Block { ends: AtomicU8::new(2), slots: std::array::from_fn(slot) });
+        let slots = std::array::from_fn(slot);
+        let block = Box::new(Block { ends: AtomicU8::new(2), is_watched, left: Event::new(), slots });
         let block = Box::into_raw(block).cast_const();
         let end = || Self { block, at: 0, _owns: PhantomData };
         (end(), end())
@@ -188,6 +211,12 @@ impl<M, const N: usize> Ring<M, N> {
     pub(crate) fn leave(&mut self) {
         let block = std::mem::replace(&mut self.block, ptr::null());
         // SAFETY: this end has not left before, as it was not used up.
+        unsafe {
+            if (*block).is_watched {
+                (*block).left.notify();
+            }
+        }
+        // SAFETY: as above.
         if unsafe { (*block).ends.fetch_sub(1, Ordering::AcqRel) } == 1 {
             // SAFETY: from a box, by `pair`; both ends have left, and what was said has been taken out.
             drop(unsafe { Box::from_raw(block.cast_mut()) });
@@ -228,6 +257,11 @@ impl<M, const N: usize> Ring<M, N> {
     pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
+    }
+
+    /// Takes the address of a sleeper out again. `false`: it is not there.
+    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+        !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
     }
 }
 

@@ -112,6 +112,9 @@ fn folder() -> &'static Path {
         if oldest < sources {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.args(["build", "--quiet", "--examples", "--target-dir"]).arg(target);
+            if cfg!(feature = "serde") {
+                cargo.args(["--features", "serde"]);
+            }
             cargo.arg("--manifest-path").arg(manifest.join("Cargo.toml"));
             let name = profile.file_name().unwrap();
             cargo.arg("--profile").arg(if name == "debug" { OsStr::new("dev") } else { name });

@@ -1,0 +1,152 @@
+//! Going over a wire: the messages of each state as bytes, and endpoints of what came of a handshake.
+
+use super::{conditions, docs, variant};
+use crate::{
+    model::{Line, Message, Protocol, Room, Side, State},
+    text::from_within,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+
+/// The number of the next state, or none.
+fn next(next: Option<usize>) -> TokenStream {
+    match next {
+        Some(next) => quote!(::core::option::Option::Some(#next)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+impl Protocol {
+    /// What carries it asks for: its states, and how their messages are written and read.
+    pub(super) fn script(&self, version: u32) -> TokenStream {
+        let states = self.states.iter().map(|state| {
+            let (name, is_clients) = (state.name.to_string(), state.speaker == Side::Client);
+            let messages = state.messages.iter().map(|message| message.name.to_string());
+            quote! {
+                ::anabranch::proto::wire::__private::State {
+                    name: #name, is_clients: #is_clients, messages: &[#(#messages),*],
+                }
+            }
+        });
+        let room = match self.line {
+            Line::Ring(_) => [Room::Unbounded; 2],
+            Line::Duplex { client, server } => [client, server],
+        };
+        let room = room.map(super::room);
+        let writes = self.states.iter().map(writes);
+        let reads = self.states.iter().enumerate().map(|(number, state)| reads(number, state));
+        quote! {
+            impl ::anabranch::proto::wire::Script for Protocol {
+                type Line = Line;
+                const VERSION: u32 = #version;
+                const ROOM: [::core::option::Option<usize>; 2] = [#(#room),*];
+                const STATES: &'static [::anabranch::proto::wire::__private::State] = &[#(#states),*];
+
+                fn write(
+                    message: AnyMessage,
+                    to: &mut ::anabranch::proto::wire::__private::Writer<'_>,
+                ) -> ::core::result::Result<::core::option::Option<usize>, ::anabranch::proto::wire::__private::Unfit> {
+                    use ::anabranch::proto::wire::__private::Value as _;
+                    match message { #(#writes)* }
+                }
+
+                fn read(
+                    state: usize,
+                    number: u32,
+                    from: &mut ::anabranch::proto::wire::__private::Reader<'_>,
+                ) -> ::core::result::Result<
+                    (AnyMessage, ::core::option::Option<usize>),
+                    ::anabranch::proto::wire::__private::Unfit,
+                > {
+                    use ::anabranch::proto::wire::__private::Value as _;
+                    ::core::result::Result::Ok(match (state, number) {
+                        #(#reads)*
+                        _ => return ::core::result::Result::Err(::anabranch::proto::wire::__private::Unfit::Unknown),
+                    })
+                }
+            }
+        }
+    }
+
+    /// How a side begins a conversation over a wire.
+    pub(super) fn over(&self, side: Side) -> TokenStream {
+        let first = &self.states[0].name;
+        let is_client = side == Side::Client;
+        let [on_thread, in_async] = docs::over(self, side);
+        let private = quote!(::anabranch::proto::wire::__private);
+        let result = quote! {
+            ::core::result::Result<
+                (#first, ::anabranch::proto::wire::Connection<super::Protocol, S>),
+                ::anabranch::proto::wire::WireError,
+            >
+        };
+        // By whose span they are the macro's own, as in `pipe`: the end is reached through the states alone.
+        let line = format_ident!("line", span = Span::mixed_site());
+        let connection = format_ident!("connection", span = Span::mixed_site());
+        let wire = format_ident!("wire", span = Span::mixed_site());
+        let call = quote_spanned! {Span::mixed_site()=>
+            unsafe { #private::over::<super::Protocol, S>(#wire, #is_client) }
+        };
+        let call_async = quote_spanned! {Span::mixed_site()=>
+            unsafe { #private::over_async::<super::Protocol, S>(#wire, #is_client) }
+        };
+        quote! {
+            #on_thread
+            pub fn over<S: ::std::io::Read + ::std::io::Write>(#wire: ::anabranch::proto::wire::Wire<S>) -> #result {
+                let (#line, #connection) = #call?;
+                ::core::result::Result::Ok((#first(#line), #connection))
+            }
+
+            #in_async
+            pub async fn over_async<S>(#wire: ::anabranch::proto::wire::Wire<S>) -> #result
+            where
+                S: ::anabranch::proto::wire::AsyncRead
+                    + ::anabranch::proto::wire::AsyncWrite
+                    + ::core::marker::Unpin,
+            {
+                let (#line, #connection) = #call_async.await?;
+                ::core::result::Result::Ok((#first(#line), #connection))
+            }
+        }
+    }
+}
+
+/// The names of values, and calls of `what` for each, whose errors are at their types.
+fn values(message: &Message, what: &str) -> (Vec<Ident>, Vec<TokenStream>) {
+    let values = message.fields.iter().enumerate().map(|(index, field)| {
+        let kind = from_within(field.kind.to_token_stream(), 1);
+        let at = kind.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+        let span = at.resolved_at(Span::call_site());
+        let (name, what) = (format_ident!("value_{index}", span = span), format_ident!("{what}", span = span));
+        let argument = if what == "put" { quote_spanned!(span=> &#name, to) } else { quote_spanned!(span=> from) };
+        (name, quote_spanned!(span=> ::anabranch::proto::wire::__private::Of::<#kind>::#what(#argument)?))
+    });
+    values.unzip()
+}
+
+fn writes(state: &State) -> TokenStream {
+    let arms = state.messages.iter().enumerate().map(|(index, message)| {
+        let (variant, next, number) = (variant(state, message), next(message.next), index as u32);
+        let (names, puts) = values(message, "put");
+        let conditions = conditions(&message.attrs);
+        quote! {
+            #(#conditions)*
+            AnyMessage::#variant(#(#names),*) => {
+                to.number(#number)?;
+                #(#puts;)*
+                ::core::result::Result::Ok(#next)
+            }
+        }
+    });
+    quote!(#(#arms)*)
+}
+
+fn reads(state_number: usize, state: &State) -> TokenStream {
+    let arms = state.messages.iter().enumerate().map(|(index, message)| {
+        let (variant, next, number) = (variant(state, message), next(message.next), index as u32);
+        let (_, takes) = values(message, "take");
+        let conditions = conditions(&message.attrs);
+        quote!(#(#conditions)* (#state_number, #number) => (AnyMessage::#variant(#(#takes),*), #next),)
+    });
+    quote!(#(#arms)*)
+}

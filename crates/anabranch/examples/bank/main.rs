@@ -1,0 +1,146 @@
+//! The bank in two processes: the conversation of `conversations/bank.rs`, over TCP.
+//!
+//! ```text
+//! cargo run --features serde --example bank                      # the bank in a process of its own, and a customer here
+//! cargo run --features serde --example bank -- serve --port 7007
+//! cargo run --features serde --example bank -- call 127.0.0.1:7007
+//! ```
+//!
+//! [`server`] has a fiber for each customer and sockets of `async-io`; [`client`] is a plain thread with a plain socket. Both have the
+//! [protocol](bank), and with it the types that say what comes next. Everything stays on the loopback interface and ends by
+//! itself.
+
+mod client;
+mod server;
+
+use anabranch::proto;
+use std::{
+    error::Error,
+    io::{self, BufRead, BufReader, Read},
+    net::{Ipv4Addr, SocketAddr},
+    process::{Command, ExitCode, Stdio},
+    thread,
+    time::Duration,
+};
+
+proto! {
+    /// What a customer and the bank say to each other. Who has not logged in cannot withdraw.
+    #[wire(version = 1)]
+    pub bank {
+        Login: send { login(name: String, password: String) -> LoginResponse }
+        LoginResponse: recv { ok(balance: u64) -> Connected, invalid -> Login, closed -> ! }
+        Connected: send { deposit(amount: u64) -> Connected, withdrawal(amount: u64) -> Withdrawal, quit -> Quit }
+        Withdrawal: recv { money(amount: u64) -> Connected, insufficient_funds(balance: u64) -> Connected }
+        /// Only an answer says that the last message has arrived.
+        Quit: recv { goodbye -> ! }
+    }
+}
+
+const USAGE: &str = "\
+usage: bank [pair|serve|call ADDRESS] [--port N] [--seconds N]
+  pair     the bank as a second process, and a customer here (without a word, this)
+  serve    the bank, at port N (any that is free), until its standard input ends
+  call     a customer, for a bank on this machine
+All of them end after N seconds (60).";
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+#[derive(Default)]
+enum Mode {
+    #[default]
+    Pair,
+    Serve,
+    Call(SocketAddr),
+}
+
+struct Options {
+    mode: Mode,
+    port: u16,
+    limit: Duration,
+}
+
+fn main() -> ExitCode {
+    let options = match options() {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("bank: {error}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let result = match options.mode {
+        Mode::Pair => pair(&options),
+        Mode::Serve => serve(&options),
+        Mode::Call(address) => client::visit(address, options.limit),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bank: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves until the standard input ends.
+fn serve(options: &Options) -> Result<(), Failure> {
+    let listener = server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))?;
+    println!("listening on {}", listener.get_ref().local_addr()?);
+    let bank = server::Bank::default();
+    anabranch::run(|cx| {
+        cx.cancellable(|cx, canceller| {
+            // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
+            thread::spawn(move || {
+                let _ = io::stdin().read_to_end(&mut Vec::new());
+                canceller.cancel();
+            });
+            cx.timeout(options.limit, |cx| Ok::<_, Failure>(server::serve(cx, &listener, &bank)?))
+        })
+    })?;
+    println!("the bank closes: {bank}");
+    Ok(())
+}
+
+/// The bank in a process of its own.
+fn pair(options: &Options) -> Result<(), Failure> {
+    let seconds = (options.limit.as_secs() + 1).to_string();
+    let mut bank = Command::new(std::env::current_exe()?)
+        .args(["serve", "--port", &options.port.to_string(), "--seconds", &seconds])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut said = BufReader::new(bank.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line)?;
+    let result = match line.trim_end().strip_prefix("listening on ") {
+        Some(address) => client::visit(address.parse()?, options.limit),
+        None => Err("the bank did not open".into()),
+    };
+    drop(bank.stdin.take()); // The bank closes when its standard input does.
+    io::copy(&mut said, &mut io::stdout())?;
+    let status = bank.wait()?;
+    result?;
+    if status.success() { Ok(()) } else { Err(format!("the bank failed: {status}").into()) }
+}
+
+/// `None`: help is wanted.
+fn options() -> Result<Option<Options>, lexopt::Error> {
+    use lexopt::prelude::*;
+    let mut options = Options { mode: Mode::default(), port: 0, limit: Duration::from_secs(60) };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(word) if word == "pair" => options.mode = Mode::Pair,
+            Value(word) if word == "serve" => options.mode = Mode::Serve,
+            Value(word) if word == "call" => options.mode = Mode::Call(parser.value()?.parse()?),
+            Long("port") => options.port = parser.value()?.parse()?,
+            Long("seconds") => options.limit = Duration::from_secs(parser.value()?.parse()?),
+            Short('h') | Long("help") => return Ok(None),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}

@@ -1,0 +1,276 @@
+//! Carrying a conversation between an endpoint and a wire.
+//!
+//! The idea. An endpoint over a wire is the one it always is, and so is that over which its conversation goes in this process; only
+//! that the wire has the other end of it. So whatever an endpoint can do it can do here, and nothing here has to be done
+//! twice. In each state one side speaks. Is it this one, its message is heard, written, and sent; is it the other one, its
+//! message is read, and said to the endpoint. What has been said leads to the next state, on both sides to the same, as both
+//! hear all messages in one order. So there is one loop, which never reads and writes at the same time.
+//!
+//! | in this state, there speaks | waits for | besides, in async code |
+//! |---|---|---|
+//! | this side | a message of the endpoint: that it has gone -> tells the other side | a word of the other side, which can only be that it has gone |
+//! | the other side | a frame; then, if need be, for room | that the endpoint has gone |
+//!
+//! What is written is gathered while there is more, and sent before anything is waited for.
+//!
+//! The bytes of the other side are a stranger's. A frame is refused by its length before there is memory for it, and its message
+//! by its number if it is none of this state. So what is said to the endpoint follows the protocol, whatever was read; on that
+//! the ring relies, which has no more slots than messages can be under way.
+
+use super::{
+    codec::{self, LEFT, LENGTH, Script},
+    error::WireError,
+    hello,
+    relay::{Hearing, Relayed},
+    stream::{InAsync, Mode, OnThread, Wire},
+};
+use crate::{
+    channel::Closed,
+    proto::line::{Line, Transport},
+    wait::{attempt::wait_async_for, future::poll_pause},
+};
+use futures_io::{AsyncRead, AsyncWrite};
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    io::{Read, Write},
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker, ready},
+    thread::{self, Thread},
+};
+
+/// What carries a conversation between its endpoint and a wire, as long as somebody [runs](Self::run) it.
+///
+/// `over` and `over_async` of `client` and `server` in the module that [`proto!`](crate::proto!) makes return one with the
+/// endpoint. Without it the endpoint sees nothing; if it is dropped, or comes to an error, the endpoint sees `Closed`.
+#[must_use = "nothing goes over the wire unless the connection is run"]
+pub struct Connection<P: Script, S> {
+    line: P::Line,
+    wire: Wire<S>,
+    is_client: bool,
+    state: usize,
+}
+
+impl<P: Script, S> Connection<P, S> {
+    /// The end of an endpoint, and what carries what it says.
+    fn new(wire: Wire<S>, is_client: bool) -> (P::Line, Self) {
+        let [of_client, of_server] = P::ROOM;
+        let (of_endpoint, of_wire) = if is_client { (of_client, of_server) } else { (of_server, of_client) };
+        let (endpoint, line) = P::Line::pair(of_endpoint, of_wire);
+        (endpoint, Self { line, wire, is_client, state: 0 })
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &S {
+        self.wire.get_ref()
+    }
+
+    /// Carries the conversation to its end, on this thread: between its messages it blocks. The wire can have another
+    /// conversation then.
+    ///
+    /// A read of the stream cannot be left: if the endpoint is dropped while the other side is to speak, this ends with the
+    /// next message, or with an error of the stream, to which a time limit for reads can lead. Likewise it notices that the
+    /// other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once.
+    ///
+    /// Not for fibers, whose threads others need; they have `cx.block_on(connection.run_async())`.
+    ///
+    /// # Errors
+    /// When the conversation did not come to its end: [`WireError`] says why.
+    pub fn run(self) -> Result<Wire<S>, WireError>
+    where
+        S: Read + Write,
+    {
+        block_on(self.carry::<OnThread>())
+    }
+
+    /// Carries the conversation to its end, in async code. The wire can have another conversation then. If the future is
+    /// dropped before, the endpoint sees `Closed`.
+    ///
+    /// # Errors
+    /// When the conversation did not come to its end: [`WireError`] says why.
+    pub async fn run_async(self) -> Result<Wire<S>, WireError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        self.carry::<InAsync>().await
+    }
+
+    async fn carry<M: Mode<S>>(mut self) -> Result<Wire<S>, WireError> {
+        loop {
+            poll_fn(poll_pause).await;
+            let is_ours = P::STATES[self.state].is_clients == self.is_client;
+            let next = if is_ours { self.speak::<M>().await } else { self.listen::<M>().await };
+            match next? {
+                Some(state) => self.state = state,
+                None => {
+                    self.wire.send::<M>().await?;
+                    Transport::finish(self.line);
+                    return Ok(self.wire);
+                }
+            }
+        }
+    }
+
+    /// Leaves the conversation: the other side is to be able to tell this from a stream that broke.
+    async fn leave<M: Mode<S>>(&mut self, why: WireError) -> WireError {
+        self.wire.output().extend_from_slice(&LEFT);
+        let _ = self.wire.send::<M>().await;
+        why
+    }
+
+    /// This side's message goes to the wire.
+    async fn speak<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
+        let heard = match self.line.hear() {
+            Some(heard) => heard,
+            None => {
+                self.wire.send::<M>().await?;
+                self.hear::<M>().await?
+            }
+        };
+        let Ok(message) = heard else { return Err(self.leave::<M>(WireError::Dropped).await) };
+        let limit = self.wire.limit();
+        let next = match codec::write::<P>(self.state, message, self.wire.output(), limit) {
+            Ok(next) => next,
+            Err(error) => return Err(self.leave::<M>(error).await),
+        };
+        if self.wire.is_output_long() {
+            self.wire.send::<M>().await?;
+        }
+        Ok(next)
+    }
+
+    /// Waits for a message of the endpoint, or for the end of the other side, which has nothing else to say now.
+    async fn hear<M: Mode<S>>(&mut self) -> Result<Result<<P::Line as Line>::Message, Closed>, WireError> {
+        let Self { line, wire, state, .. } = self;
+        let mut hearing = pin!(wait_async_for(Hearing::new(line)));
+        poll_fn(|context| {
+            if let Poll::Ready(heard) = hearing.as_mut().poll(context) {
+                return Poll::Ready(Ok(heard));
+            }
+            if !M::READS_ASIDE {
+                return Poll::Pending;
+            }
+            loop {
+                let said = wire.unused();
+                if said.iter().zip(LEFT).any(|(&said, left)| said != left) {
+                    return Poll::Ready(Err(WireError::OutOfTurn { state: P::STATES[*state].name }));
+                }
+                if said.len() >= LENGTH {
+                    return Poll::Ready(Err(WireError::Left));
+                }
+                ready!(wire.poll_fill::<M>(context))?;
+            }
+        })
+        .await
+    }
+
+    /// The other side's message goes to the endpoint.
+    async fn listen<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
+        self.wire.send::<M>().await?;
+        let length = loop {
+            match self.wire.frame()? {
+                Some(length) => break length,
+                None => self.fill::<M>().await?,
+            }
+        };
+        let (message, next) = codec::read::<P>(self.state, &self.wire.unused()[LENGTH..][..length])?;
+        self.wire.consume(LENGTH + length);
+        if let Some(room) = self.line.room() {
+            wait_async_for(room).await;
+        }
+        match self.line.say(message) {
+            Ok(()) => Ok(next),
+            Err(Closed) => Err(self.leave::<M>(WireError::Dropped).await),
+        }
+    }
+
+    /// Reads some more, unless the endpoint goes.
+    async fn fill<M: Mode<S>>(&mut self) -> Result<(), WireError> {
+        let Self { line, wire, .. } = self;
+        if !M::READS_ASIDE {
+            return wire.fill::<M>().await;
+        }
+        let read = {
+            let mut gone = pin!(wait_async_for(line.gone()));
+            poll_fn(|context| match wire.poll_fill::<M>(context) {
+                Poll::Ready(read) => Poll::Ready(Some(read)),
+                Poll::Pending => gone.as_mut().poll(context).map(|()| None),
+            })
+            .await
+        };
+        match read {
+            Some(read) => read,
+            None => Err(self.leave::<M>(WireError::Dropped).await),
+        }
+    }
+}
+
+impl<P: Script, S> fmt::Debug for Connection<P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = if self.is_client { "client" } else { "server" };
+        write!(f, "Connection of {}::{side}::{}", P::NAME, P::STATES[self.state].name)
+    }
+}
+
+/// Says what this side speaks, and hears what the other does.
+async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) -> Result<(), WireError> {
+    wire.output().extend(hello::written::<P>(is_client));
+    wire.send::<M>().await?;
+    let length = loop {
+        match hello::length(wire.unused())? {
+            Some(length) if length <= wire.unused().len() => break length,
+            _ => wire.fill::<M>().await?,
+        }
+    };
+    hello::check::<P>(&wire.unused()[..length], is_client)?;
+    wire.consume(length);
+    Ok(())
+}
+
+/// Begins a conversation over a wire, for generated code. Blocks.
+///
+/// # Safety
+/// The end is used by the states alone, as their protocol says, and `P` says truly which these are.
+#[doc(hidden)]
+pub unsafe fn over<P: Script, S: Read + Write>(
+    mut wire: Wire<S>,
+    is_client: bool,
+) -> Result<(P::Line, Connection<P, S>), WireError> {
+    block_on(greet::<P, S, OnThread>(&mut wire, is_client))?;
+    Ok(Connection::new(wire, is_client))
+}
+
+/// As [`over`], in async code.
+///
+/// # Safety
+/// As there.
+#[doc(hidden)]
+pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin>(
+    mut wire: Wire<S>,
+    is_client: bool,
+) -> Result<(P::Line, Connection<P, S>), WireError> {
+    greet::<P, S, InAsync>(&mut wire, is_client).await?;
+    Ok(Connection::new(wire, is_client))
+}
+
+/// Wakes a thread that waits for an endpoint.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

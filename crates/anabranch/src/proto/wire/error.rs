@@ -1,0 +1,147 @@
+//! Why a conversation over a wire was not begun, or did not come to its end.
+
+use std::{error::Error, fmt, io};
+
+/// Why a conversation over a wire was not begun, or did not come to its end. The endpoint of it sees `Closed`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The stream failed.
+    Io(io::Error),
+    /// The stream ended, without a word of the other side.
+    Lost,
+    /// The other side has left the conversation: its endpoint was dropped before the end.
+    Left,
+    /// This side has: its endpoint was dropped before the end.
+    Dropped,
+    /// The other side speaks something else altogether. With what it began.
+    Stranger(Vec<u8>),
+    /// The other side is of an `anabranch` that writes its bytes in another way: its way.
+    Format(u8),
+    /// The other side speaks another protocol.
+    OtherProtocol {
+        /// What this side speaks.
+        ours: &'static str,
+        /// What the other side says it speaks.
+        theirs: String,
+    },
+    /// The other side speaks another version of the protocol.
+    OtherVersion {
+        /// The protocol.
+        protocol: &'static str,
+        /// The version of this side.
+        ours: u32,
+        /// The version of the other side.
+        theirs: u32,
+    },
+    /// The protocol of the other side has the same name and version, and other states, messages or types.
+    OtherText {
+        /// The protocol.
+        protocol: &'static str,
+    },
+    /// Both sides are clients, or both are servers.
+    SameSide(&'static str),
+    /// A message is longer than [allowed](super::Wire::max_message).
+    TooLong {
+        /// Its length, if it is that of the other side; of an own message, how far it had been written.
+        length: usize,
+        /// The most that is allowed.
+        limit: usize,
+    },
+    /// The other side said something that there is not in this state.
+    UnknownMessage {
+        /// The state.
+        state: &'static str,
+        /// The number of what was said.
+        number: u32,
+    },
+    /// What a message carried are not the values that it has to carry.
+    BadMessage {
+        /// The state.
+        state: &'static str,
+        /// What was said, if that much can be read.
+        message: Option<&'static str>,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The other side spoke when it was this side's turn.
+    OutOfTurn {
+        /// The state.
+        state: &'static str,
+    },
+    /// A value of an own message has refused to be written.
+    Unwritable {
+        /// The state.
+        state: &'static str,
+        /// What it said.
+        why: &'static str,
+    },
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the stream of the conversation failed: {error}"),
+            Self::Lost => f.write_str("the stream ended before the conversation did"),
+            Self::Left => f.write_str("the other side has left the conversation before its end"),
+            Self::Dropped => f.write_str("this side has left the conversation before its end"),
+            Self::Stranger(began) => write!(
+                f,
+                "the other side does not speak a protocol of `proto!`: it began with \"{}\"",
+                began.escape_ascii()
+            ),
+            Self::Format(theirs) => write!(
+                f,
+                "the other side writes messages in format {theirs}, of another version of anabranch, and this side in format {}",
+                super::hello::FORMAT
+            ),
+            Self::OtherProtocol { ours, theirs } => {
+                write!(f, "the other side speaks the protocol \"{}\", and this side `{ours}`", theirs.escape_debug())
+            }
+            Self::OtherVersion { protocol, ours, theirs } => {
+                write!(
+                    f,
+                    "the other side speaks version {theirs} of the protocol `{protocol}`, and this side version {ours}"
+                )
+            }
+            Self::OtherText { protocol } => write!(
+                f,
+                "the protocol `{protocol}` of the other side has other states, messages or types, though it is of the same version"
+            ),
+            Self::SameSide(side) => write!(f, "both sides of the conversation want to be its {side}"),
+            Self::TooLong { length, limit } => {
+                write!(f, "a message of {length} bytes or more is longer than the {limit} that are allowed")
+            }
+            Self::UnknownMessage { state, number } => {
+                write!(f, "the other side said message {number} in the state `{state}`, which has no such message")
+            }
+            Self::BadMessage { state, message: Some(message), why } => {
+                write!(f, "the message `{message}` that came in the state `{state}` cannot be read: {why}")
+            }
+            Self::BadMessage { state, message: None, why } => {
+                write!(f, "a message that came in the state `{state}` cannot be read: {why}")
+            }
+            Self::OutOfTurn { state } => {
+                write!(f, "the other side spoke out of turn: in the state `{state}` it is this side that speaks")
+            }
+            Self::Unwritable { state, why } => {
+                write!(f, "a message in the state `{state}` cannot be written: {why}")
+            }
+        }
+    }
+}
+
+impl Error for WireError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}

@@ -1,0 +1,121 @@
+//! Conversations over a wire: the same endpoints, with a stream of bytes between them. With the feature `serde`.
+//!
+//! A protocol with `#[wire(version = ..)]`, all of whose messages carry what serde can write and read, can be spoken by two
+//! programs. Each has a stream to the other, of which `over` makes an endpoint in the first state, and a [`Connection`] that
+//! carries what is said. On a thread the stream is any [`Read`](std::io::Read) + [`Write`](std::io::Write); in async code
+//! (`over_async`, [`Connection::run_async`]) it is any [`AsyncRead`] + [`AsyncWrite`] of the crate futures-io.
+//!
+//! ```
+//! use anabranch::{channel::RecvError, proto, proto::wire::Wire};
+//! use std::{net::{TcpListener, TcpStream}, thread};
+//!
+//! proto! { #[wire(version = 1)] pub ask {
+//!     Question: send { ask(u64) -> Answer }
+//!     Answer: recv { answer(String) -> ! }
+//! }}
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let listener = TcpListener::bind("127.0.0.1:0")?;
+//! let address = listener.local_addr()?;
+//!
+//! // One program.
+//! let server = thread::spawn(move || {
+//!     let (server, connection) = ask::server::over(Wire::new(listener.accept()?.0)).expect("the same protocol");
+//!     let running = thread::spawn(|| connection.run());
+//!     anabranch::run(|cx| {
+//!         let ask::server::QuestionMessage::Ask(n, server) = server.recv(cx)?;
+//!         server.answer(format!("it is {}", n * n))?;
+//!         Ok::<_, RecvError>(())
+//!     }).expect("the client is there");
+//!     running.join().expect("no panic").expect("to the end");
+//!     Ok::<_, std::io::Error>(())
+//! });
+//!
+//! // The other one.
+//! let (client, connection) = ask::client::over(Wire::new(TcpStream::connect(address)?))?;
+//! let running = thread::spawn(|| connection.run());
+//! let answer = anabranch::run(|cx| {
+//!     let ask::client::AnswerMessage::Answer(text, _done) = client.ask(12)?.recv(cx)?;
+//!     Ok::<_, RecvError>(text)
+//! })?;
+//! assert_eq!(answer, "it is 144");
+//! running.join().expect("no panic")?;
+//! # server.join().unwrap()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Who is there
+//! Before anything else each side says the name of the protocol, its version, its [hash](super::Protocol::HASH) and which side
+//! it is. `over` returns when the other side has said the same, and else an error that says what is different. The hash is
+//! that of the text: it does not know what is inside of a type, so the version is to be raised when one that is said changes.
+//!
+//! # What the other side can do
+//! It can say what the protocol has in this state, and leave. Anything else is a [`WireError`], and the endpoint sees `Closed`. No
+//! bytes lead to a panic in what is here, or to much more memory than the messages that they are: a message is no longer
+//! than [`Wire::max_message`], of which memory is taken as it comes, and no more messages than there is room for are read ahead
+//! of the endpoint, sixteen for an `#[unbounded]` state. Its values are read one by one, no deeper in each other than 128.
+//! How long it takes is the stream's to limit, or that of who waits.
+//!
+//! # How far one side can run ahead
+//! A message that was sent is on its way; whether it arrives is not known before there is an answer. As ever a side that speaks
+//! again and again waits for room, of which there is some on both sides and in the stream. With `#[unbounded]` there is no
+//! limit on the side that speaks.
+
+// `{guard, error} <- codec <- {hello, stream} <- connection`, `relay <- connection`.
+mod codec;
+mod connection;
+mod error;
+mod guard;
+mod hello;
+mod relay;
+mod stream;
+
+pub use self::{codec::Script, connection::Connection, error::WireError, stream::Wire};
+pub use futures_io::{AsyncRead, AsyncWrite};
+
+/// What the expansion of [`proto!`](crate::proto!) refers to.
+#[doc(hidden)]
+pub mod __private {
+    pub use super::{
+        codec::{Of, Reader, State, Unfit, Value, Writer},
+        connection::{over, over_async},
+    };
+}
+
+/// What must not compile, each with a twin that does.
+///
+/// An endpoint is no message for a wire, though it is one for a protocol without:
+/// ```
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { enter { Enter: send { enter(String, hear::client::Hear) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { #[wire(version = 1)] enter { Enter: send { enter(String, hear::client::Hear) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// proto! { hear { Hear: send { line(String) -> ! } } }
+/// proto! { #[wire(version = 1)] enter { Enter: send { enter(Vec<hear::server::Hear>) -> ! } } }
+/// ```
+/// Nor is what serde does not know:
+/// ```
+/// # use anabranch::proto;
+/// # fn main() {}
+/// # struct Own;
+/// proto! { tell { Tell: send { own(self::Own) -> ! } } }
+/// ```
+/// ```compile_fail,E0277
+/// # use anabranch::proto;
+/// # fn main() {}
+/// # struct Own;
+/// proto! { #[wire(version = 1)] tell { Tell: send { own(self::Own) -> ! } } }
+/// ```
+#[cfg(doctest)]
+struct Misuse;

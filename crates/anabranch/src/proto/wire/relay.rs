@@ -1,0 +1,160 @@
+//! The end of a conversation that a wire has, in place of the other side: what it waits for besides a message.
+
+use crate::{
+    channel::Closed,
+    proto::{
+        line::{Duplex, Line, Transport},
+        ring::Ring,
+        speak::Room,
+    },
+    wait::{
+        attempt::Attempt,
+        place::Place,
+        slot::{Slot, SlotWait},
+        waiter::Waiter,
+    },
+};
+use std::cell::UnsafeCell;
+
+/// How much room there is for what comes over the wire, where the protocol sets no limit: the other side is not to choose
+/// how much memory it takes.
+const ROOM: usize = 16;
+
+/// That over which a conversation goes, as far as wires have to do with it. Sealed.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "sealed")]
+pub trait Relay: Line + Relayed<Said = <Self as Line>::Message> {}
+
+impl<M, const N: usize> Relay for Ring<M, N> {}
+
+impl<M> Relay for Duplex<M> {}
+
+pub(crate) trait Relayed: Transport {
+    /// The endpoint's end and the wire's, with room for so many messages of the endpoint and of the wire.
+    fn pair(of_endpoint: Option<usize>, of_wire: Option<usize>) -> (Self, Self);
+
+    /// What ends when there is room for a message. `None`: there is, by the protocol.
+    fn room(&mut self) -> Option<impl Attempt<Output = ()>>;
+
+    /// What ends when the endpoint has gone, while it is to listen.
+    fn gone(&mut self) -> impl Attempt<Output = ()>;
+}
+
+impl<M, const N: usize> Relayed for Ring<M, N> {
+    fn pair(_: Option<usize>, _: Option<usize>) -> (Self, Self) {
+        Self::watched_pair()
+    }
+
+    fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
+        None::<Gone<'_>>
+    }
+
+    fn gone(&mut self) -> impl Attempt<Output = ()> {
+        Gone { slot: self.watch(), wait: SlotWait::new(self.watch()) }
+    }
+}
+
+impl<M> Relayed for Duplex<M> {
+    fn pair(of_endpoint: Option<usize>, of_wire: Option<usize>) -> (Self, Self) {
+        Self::pair(of_endpoint, of_wire.or(Some(ROOM)))
+    }
+
+    fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
+        Some(Room::new(self))
+    }
+
+    fn gone(&mut self) -> impl Attempt<Output = ()> {
+        // It says nothing before it has been told something, so what there is to hear is that it has gone.
+        Ready(Hearing::new(self))
+    }
+}
+
+/// The end of the other end.
+struct Gone<'a> {
+    slot: &'a Slot,
+    wait: SlotWait<&'a Slot>,
+}
+
+impl Attempt for Gone<'_> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.slot.is_notified().then_some(())
+    }
+}
+
+// SAFETY: that of the wait.
+unsafe impl Place for Gone<'_> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.wait.unregister(has_decided) }
+    }
+}
+
+/// Hearing the next message, whichever state it is of.
+pub(super) struct Hearing<'a, T: Transport> {
+    line: UnsafeCell<&'a mut T>,
+    wait: T::Wait,
+}
+
+impl<'a, T: Transport> Hearing<'a, T> {
+    pub(super) fn new(line: &'a mut T) -> Self {
+        Self { line: UnsafeCell::new(line), wait: T::wait() }
+    }
+
+    fn line(&self) -> &T {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked at.
+        unsafe { &*self.line.get() }
+    }
+}
+
+impl<T: Transport> Attempt for Hearing<'_, T> {
+    type Output = Result<T::Said, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: as in `line`, and the reference ends here.
+        unsafe { &mut **self.line.get() }.hear()
+    }
+}
+
+// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+unsafe impl<T: Transport> Place for Hearing<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.line().register(&self.wait, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.line().unregister(&self.wait, has_decided) }
+    }
+}
+
+/// The same wait, without hearing anything.
+struct Ready<'a, T: Transport>(Hearing<'a, T>);
+
+impl<T: Transport> Attempt for Ready<'_, T> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        self.0.line().is_ready().then_some(())
+    }
+}
+
+// SAFETY: that of the hearing.
+unsafe impl<T: Transport> Place for Ready<'_, T> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.0.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.0.unregister(has_decided) }
+    }
+}

@@ -1,0 +1,223 @@
+//! A stream of bytes with what was read ahead of it and what is still to be written, on a thread or in async code.
+
+use super::{
+    codec::{LEFT, LENGTH},
+    error::WireError,
+};
+use futures_io::{AsyncRead, AsyncWrite};
+use std::{
+    fmt,
+    future::poll_fn,
+    io::{self, Read, Write},
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+/// How long messages may be if nothing else is said.
+const MAX_MESSAGE: usize = 1 << 20;
+
+/// How much is read at a time, and how much is gathered before it is written.
+const CHUNK: usize = 8 << 10;
+
+/// A stream of bytes over which conversations go, one after the other.
+///
+/// ```
+/// use anabranch::proto::wire::Wire;
+///
+/// let wire = Wire::new(std::io::empty()).max_message(4096);
+/// # drop(wire);
+/// ```
+pub struct Wire<S> {
+    stream: S,
+    limit: usize,
+    /// Read, and from `start` on not used.
+    input: Vec<u8>,
+    start: usize,
+    /// To be written, from `written` on.
+    output: Vec<u8>,
+    written: usize,
+}
+
+impl<S> Wire<S> {
+    /// One end of a wire, which is a stream that the other end has the other end of.
+    pub fn new(stream: S) -> Self {
+        Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
+    }
+
+    /// No message may have more bytes than these: neither those that are read, whose lengths somebody else chooses, nor those
+    /// that are written. Without this it is a mebibyte.
+    #[must_use]
+    pub fn max_message(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
+    /// The stream. What was read ahead of the conversations so far is dropped.
+    pub fn into_inner(self) -> S {
+        self.stream
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// What was read and not used.
+    pub(super) fn unused(&self) -> &[u8] {
+        &self.input[self.start..]
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        self.start += count;
+        if self.start == self.input.len() {
+            // A long message is not to be paid for from then on.
+            self.input.clear();
+            self.input.shrink_to(2 * CHUNK);
+            self.start = 0;
+        }
+    }
+
+    /// The length of the frame that comes next, if it is there as a whole.
+    pub(super) fn frame(&self) -> Result<Option<usize>, WireError> {
+        let Some((length, rest)) = self.unused().split_first_chunk::<LENGTH>() else { return Ok(None) };
+        if *length == LEFT {
+            return Err(WireError::Left);
+        }
+        // Before anything is allocated for it.
+        let length = u32::from_le_bytes(*length) as usize;
+        if length > self.limit {
+            return Err(WireError::TooLong { length, limit: self.limit });
+        }
+        Ok((rest.len() >= length).then_some(length))
+    }
+
+    pub(super) fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.output
+    }
+
+    pub(super) fn is_output_long(&self) -> bool {
+        self.output.len() > CHUNK
+    }
+
+    /// Reads some more. At the end of the stream, an error.
+    pub(super) fn poll_fill<M: Mode<S>>(&mut self, context: &mut Context<'_>) -> Poll<Result<(), WireError>> {
+        // What has been used is in the way when there is much of it.
+        if self.start > CHUNK {
+            self.input.drain(..self.start);
+            self.start = 0;
+        }
+        let len = self.input.len();
+        self.input.resize(len + CHUNK, 0);
+        let read = loop {
+            match M::poll_read(&mut self.stream, context, &mut self.input[len..]) {
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        let count = match &read {
+            // More than there was room for would be the stream's mistake.
+            Poll::Ready(Ok(count)) => (*count).min(CHUNK),
+            _ => 0,
+        };
+        self.input.truncate(len + count);
+        match ready!(read) {
+            Ok(0) => Poll::Ready(Err(WireError::Lost)),
+            Ok(_) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
+    }
+
+    pub(super) async fn fill<M: Mode<S>>(&mut self) -> Result<(), WireError> {
+        poll_fn(|context| self.poll_fill::<M>(context)).await
+    }
+
+    /// Writes all that is to be written, and sees to it that it is on its way.
+    pub(super) async fn send<M: Mode<S>>(&mut self) -> Result<(), WireError> {
+        poll_fn(|context| self.poll_send::<M>(context)).await
+    }
+
+    fn poll_send<M: Mode<S>>(&mut self, context: &mut Context<'_>) -> Poll<Result<(), WireError>> {
+        if self.output.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        while self.written < self.output.len() {
+            match ready!(M::poll_write(&mut self.stream, context, &self.output[self.written..])) {
+                Ok(0) => return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero).into())),
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+        loop {
+            match ready!(M::poll_flush(&mut self.stream, context)) {
+                Ok(()) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+        self.output.clear();
+        self.output.shrink_to(2 * CHUNK);
+        self.written = 0;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S> fmt::Debug for Wire<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire").field("max_message", &self.limit).finish_non_exhaustive()
+    }
+}
+
+/// How a stream is read and written: [`OnThread`] or [`InAsync`].
+pub(super) trait Mode<S> {
+    /// Whether a read can be waited for together with something else.
+    const READS_ASIDE: bool;
+
+    fn poll_read(stream: &mut S, context: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>>;
+
+    fn poll_write(stream: &mut S, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>>;
+
+    fn poll_flush(stream: &mut S, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
+
+/// By calls that block.
+pub(super) enum OnThread {}
+
+impl<S: Read + Write> Mode<S> for OnThread {
+    const READS_ASIDE: bool = false;
+
+    fn poll_read(stream: &mut S, _: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(stream.read(to))
+    }
+
+    fn poll_write(stream: &mut S, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(stream.write(from))
+    }
+
+    fn poll_flush(stream: &mut S, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(stream.flush())
+    }
+}
+
+/// By calls that come back.
+pub(super) enum InAsync {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Mode<S> for InAsync {
+    const READS_ASIDE: bool = true;
+
+    fn poll_read(stream: &mut S, context: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
+        Pin::new(stream).poll_read(context, to)
+    }
+
+    fn poll_write(stream: &mut S, context: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(stream).poll_write(context, from)
+    }
+
+    fn poll_flush(stream: &mut S, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(stream).poll_flush(context)
+    }
+}

@@ -1,0 +1,24 @@
+//! A server of a conversation over a wire hears these bytes: as all that a client says, or behind a hello that is right, so
+//! that most inputs come as far as its messages.
+
+#![no_main]
+
+#[path = "../../crates/anabranch/tests/common/waits.rs"]
+mod waits;
+#[path = "../../crates/anabranch/tests/wires/mod.rs"]
+mod wires;
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+use wires::served::{hello, serve};
+
+static HELLO: LazyLock<Vec<u8>> = LazyLock::new(|| hello(true));
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let says = if first % 16 == 0 { rest.to_vec() } else { [&HELLO[..], rest].concat() };
+    let (_, _, ended) = serve(&says, 1 << 16);
+    if let Err(error) = ended {
+        wires::sentence(&error);
+    }
+});
