@@ -156,7 +156,10 @@ impl Word {
             return false;
         }
         // SAFETY: not registered, so nobody reads it.
-        unsafe { *sleeper.address.get() = Address { waiter, ticket } };
+        unsafe {
+            *sleeper.waiter.get() = waiter;
+            *sleeper.ticket.get() = ticket;
+        }
         sleeper.is_left.store(false, Ordering::Relaxed);
         self.set(added(sleeper, number));
         true
