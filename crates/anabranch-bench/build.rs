@@ -41,6 +41,7 @@ fn main() {
     }
 
     let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
+    println!("cargo::rustc-env=RUSTC_OF_BENCH={}", PathBuf::from(&rustc).display());
     let output = Command::new(rustc).arg("-V").output().expect("rustc runs");
     println!("cargo::rustc-env=VERSION_RUSTC={}", String::from_utf8_lossy(&output.stdout).trim());
 }

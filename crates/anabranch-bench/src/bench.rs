@@ -84,6 +84,10 @@ pub trait AnyWorkload<K> {
     fn bar(&self) -> Option<f64> {
         None
     }
+    /// How much more than the best rival's value would be good, in the workload's unit.
+    fn most_above(&self) -> Option<f64> {
+        None
+    }
     /// Makes a pool of `threads` threads of the peer, and takes one sample there.
     fn sample_with(&self, kind: K, threads: usize) -> Sample;
 }
@@ -133,6 +137,9 @@ pub struct Outcome<K> {
     /// How much of the value of the best rival would be good, where something has been said about that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<f64>,
+    /// How much more than that would be good, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_above: Option<f64>,
     /// The variants, in the order of the report.
     pub series: Vec<Series<K>>,
 }
@@ -254,7 +261,15 @@ fn run_with<K: Peers>(
         }
     }
     progress.clear();
-    Outcome { name, title: workload.title(), unit: workload.unit(), rounds, bar: workload.bar(), series }
+    Outcome {
+        name,
+        title: workload.title(),
+        unit: workload.unit(),
+        rounds,
+        bar: workload.bar(),
+        most_above: workload.most_above(),
+        series,
+    }
 }
 
 /// A line on the terminal that says where the bench is; nothing if nobody looks.

@@ -85,6 +85,11 @@ impl Versions {
         ])
     }
 
+    /// Of nothing but ours.
+    pub fn of_ours() -> Versions {
+        Versions::of(&[])
+    }
+
     fn of(peers: &[(&'static str, &str)]) -> Versions {
         let always = [("rustc", env!("VERSION_RUSTC")), ("anabranch", env!("VERSION_ANABRANCH"))];
         Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())

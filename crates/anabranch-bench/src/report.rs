@@ -178,6 +178,7 @@ mod tests {
             unit: "switches",
             rounds: 10,
             bar: None,
+            most_above: None,
             series: vec![
                 series(Kind::Plain, Some(1), &[100_000.0, 200_000.0]),
                 series(Kind::AnabranchOutside, None, &[50_000.0, 100_000.0]),

@@ -16,6 +16,12 @@ pub struct Verdict<K> {
     pub median: f64,
     /// How much of it would be good.
     pub bar: Option<f64>,
+    /// How much more than it would be good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_above: Option<f64>,
+    /// Each of ours, and how much its median is above.
+    #[serde(skip)]
+    pub above: Vec<f64>,
     /// Each of ours, and its value over that of the best in the same round; the median of that.
     pub ours: Vec<(Variant<K>, f64)>,
 }
@@ -30,9 +36,13 @@ impl<K: Peers> Outcome<K> {
         });
         let (best, value) = medians.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let ours = self.series.iter().filter(|series| series.variant.peer.is_ours());
-        let ratios = ours.filter_map(|series| Some((series.variant, median_ratio(&values(series), &values(best))?)));
-        let ours: Vec<_> = ratios.collect();
-        (!ours.is_empty()).then_some(Verdict { best: best.variant, median: value, bar: self.bar, ours })
+        let ratios = ours.filter_map(|series| {
+            let own = median(&values(series).into_iter().flatten().collect::<Vec<_>>())?;
+            Some(((series.variant, median_ratio(&values(series), &values(best))?), own - value))
+        });
+        let (ours, above): (Vec<_>, Vec<_>) = ratios.unzip();
+        let (bar, most_above) = (self.bar, self.most_above);
+        (!ours.is_empty()).then_some(Verdict { best: best.variant, median: value, bar, most_above, above, ours })
     }
 }
 
@@ -46,10 +56,16 @@ impl<K: Peers> fmt::Display for Verdict<K> {
         if let Some(bar) = self.bar {
             write!(text, ", bar {bar:.2}")?;
         }
+        if let Some(most) = self.most_above {
+            write!(text, ", bar {most:+.0}")?;
+        }
         text.push(':');
-        for (variant, ratio) in &self.ours {
+        for ((variant, ratio), above) in self.ours.iter().zip(&self.above) {
             write!(text, " {} {ratio:.2}", name(*variant))?;
-            if self.bar.is_some_and(|bar| *ratio <= bar) {
+            if self.most_above.is_some() {
+                write!(text, " {above:+.1}")?;
+            }
+            if self.bar.is_some_and(|bar| *ratio <= bar) || self.most_above.is_some_and(|most| *above <= most) {
                 text.push('*');
             }
         }
@@ -93,6 +109,7 @@ mod tests {
             unit: "s",
             rounds: 3,
             bar,
+            most_above: None,
             series: vec![
                 series(Kind::Plain, &[1.0, 2.0, 1.0], false),
                 series(Kind::Rayon, &[2.0, 4.0, 2.0], true),
@@ -109,6 +126,15 @@ mod tests {
         assert_eq!((verdict.best.peer, verdict.median), (Kind::Rayon, 2.0));
         assert_eq!(verdict.ours, [(Variant { peer: Kind::Plain, threads: Some(2) }, 0.5)]);
         assert_eq!(verdict.to_string(), "best peer rayon (2) 2.0, bar 0.50: plain (2) 0.50*");
+    }
+
+    #[test]
+    fn a_bar_may_be_a_difference() {
+        let mut outcome = outcome(None);
+        outcome.most_above = Some(-1.0);
+        assert_eq!(outcome.verdict().unwrap().to_string(), "best peer rayon (2) 2.0, bar -1: plain (2) 0.50 -1.0*");
+        outcome.most_above = Some(-1.5);
+        assert!(outcome.verdict().unwrap().to_string().ends_with("plain (2) 0.50 -1.0"));
     }
 
     #[test]

@@ -17,7 +17,51 @@ pub(crate) fn carried(message: &Message) -> String {
     format!("({})", message.fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
+/// A state, for those who draw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateView {
+    /// What it is called.
+    pub name: String,
+    /// Whether the client speaks in it, or else the server.
+    pub is_clients: bool,
+}
+
+/// A message, for those who draw it: an edge between states, by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageView {
+    /// What it is called, and what it carries: `login(String)`.
+    pub text: String,
+    /// The state in which it is said.
+    pub from: usize,
+    /// The state that comes next; `None`: the conversation has ended.
+    pub to: Option<usize>,
+}
+
 impl Protocol {
+    /// The states. In the first one a conversation begins, and all others can be reached from it.
+    pub fn states(&self) -> impl Iterator<Item = StateView> + '_ {
+        self.states
+            .iter()
+            .map(|state| StateView { name: state.name.to_string(), is_clients: state.speaker == Side::Client })
+    }
+
+    /// The messages of all states, in the order of these.
+    ///
+    /// ```
+    /// let protocol = anabranch_proto::read("pub ask { Question: send { ask(u64) -> ! } }".parse().unwrap()).unwrap();
+    /// let ask = protocol.messages().next().unwrap();
+    /// assert_eq!((ask.text.as_str(), ask.from, ask.to), ("ask(u64)", 0, None));
+    /// ```
+    pub fn messages(&self) -> impl Iterator<Item = MessageView> + '_ {
+        self.states.iter().enumerate().flat_map(|(from, state)| {
+            state.messages.iter().map(move |message| MessageView {
+                text: format!("{}{}", message.name, carried(message)),
+                from,
+                to: message.next,
+            })
+        })
+    }
+
     /// A state diagram in the language of [Mermaid](https://mermaid.js.org). The client speaks in the blue states.
     pub fn mermaid(&self) -> String {
         let mut lines = vec!["stateDiagram-v2".to_owned(), format!("    [*] --> {}", self.states[0].name)];

@@ -18,7 +18,10 @@ mod model;
 mod parse;
 mod text;
 
-pub use crate::model::Protocol;
+pub use crate::{
+    diagram::{MessageView, StateView},
+    model::Protocol,
+};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// Reads a protocol and checks it.

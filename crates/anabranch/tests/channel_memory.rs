@@ -7,7 +7,8 @@ use std::{
     collections::VecDeque,
     future::Future,
     pin::pin,
-    task::{Context, Poll, Waker},
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Wake, Waker},
 };
 
 struct Counting;
@@ -222,6 +223,71 @@ fn a_set_gives_back_what_its_members_had() {
     assert_eq!(set.drain().count(), 1000);
     drop(set);
     assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// Members that leave after they were called, whether or not the set is used afterwards.
+#[test]
+fn a_set_keeps_little_of_members_that_were_called_and_left() {
+    let since = Since::now();
+    {
+        let mut set = ReceiverSet::new();
+        let mut channel = Some(unbounded());
+        for round in 0..1000 {
+            let (sender, receiver) = channel.take().unwrap();
+            let is_called = round % 3 > 0;
+            if round % 3 == 1 {
+                sender.try_send(round).unwrap();
+            }
+            let member = set.insert(receiver);
+            if round % 3 == 2 {
+                sender.try_send(round).unwrap();
+            }
+            let receiver = set.remove(member).unwrap();
+            assert_eq!(receiver.try_recv().is_ok(), is_called);
+            channel = Some((sender, receiver));
+        }
+        assert!(since.bytes() < 10_000, "{} bytes", since.bytes());
+    }
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// Drops a set when it is woken.
+struct DropsASet(Mutex<Option<ReceiverSet<channel::Receiver<u8>>>>);
+
+impl Wake for DropsASet {
+    fn wake(self: Arc<Self>) {
+        drop(self.0.lock().unwrap().take());
+    }
+}
+
+/// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is woken first
+/// and drops the set: the member is called when it is gone.
+#[test]
+fn a_set_may_be_dropped_while_a_member_is_called() {
+    for is_alone in [false, true] {
+        let since = Since::now();
+        {
+            let mut context = Context::from_waker(Waker::noop());
+            let (sender, receiver) = bounded(1);
+            let first = receiver.clone();
+            let mut first = pin!(first.recv_async());
+            assert!(first.as_mut().poll(&mut context).is_pending());
+            let (other, called) = bounded(1);
+            let mut set = ReceiverSet::from_iter([receiver]);
+            if !is_alone {
+                set.insert(called);
+                other.try_send(7).unwrap();
+            }
+            sender.try_send(1).unwrap();
+            let drops = Arc::new(DropsASet(Mutex::new(Some(set))));
+            let waker = Waker::from(Arc::clone(&drops));
+            let mut second = pin!(sender.send_async(2));
+            assert!(second.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            assert_eq!(first.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
+            assert!(drops.0.lock().unwrap().is_none());
+        }
+        assert_eq!(since.bytes(), 0, "left behind");
+    }
 }
 
 /// It has a waiter, which is made by the first wait.

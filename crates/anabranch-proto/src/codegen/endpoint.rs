@@ -5,8 +5,9 @@ use crate::{
     model::{Message, Protocol, Side, State},
     text::{camel, from_within},
 };
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 
 /// How deep in modules these types are.
 const DEPTH: usize = 2;
@@ -141,7 +142,7 @@ impl Protocol {
     /// The methods that send a message for which there may be no room.
     fn waiting_step(&self, state: &State, message: &Message, side: Side) -> TokenStream {
         let (attrs, name, variant) = (&message.attrs, &message.name, variant(state, message));
-        let (try_name, async_name) = (format_ident!("try_{name}"), format_ident!("{name}_async"));
+        let (try_name, async_name) = (format_ident!("try_{}", name.unraw()), format_ident!("{name}_async"));
         let (names, kinds) = arguments(message);
         // One value as it is, several as a tuple.
         let (value, kind) = match (&names[..], &kinds[..]) {
@@ -155,25 +156,60 @@ impl Protocol {
         let async_docs =
             format!(" As [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
         let conditions: Vec<_> = conditions(attrs).collect();
+        // Names that are told apart from those of the fields.
+        let [cx, error, instant, timeout] =
+            ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
         let say = quote! {
             ::anabranch::proto::__private::say(self.0, super::AnyMessage::#variant(#(#names),*)).map(#make)
         };
+        let timed = [
+            ("until", "until then", instant, quote!(::std::time::Instant)),
+            ("timeout", "this long", timeout, quote!(::core::time::Duration)),
+        ];
+        let timed = timed.map(|(how, text, limit, kind_of_limit)| {
+            let (timed_name, room) = (format_ident!("{name}_{how}"), format_ident!("room_{how}"));
+            let docs = format!(" As [`{name}`](Self::{name}), but waits for room no longer than {text}.");
+            quote! {
+                #(#conditions)*
+                #[doc = #docs]
+                ///
+                /// # Errors
+                /// As there, and when the time was up: then, too, the endpoint comes back, with what was to be sent.
+                #[track_caller]
+                pub fn #timed_name(
+                    mut self,
+                    #cx: &::anabranch::Cx<'_>,
+                    #(#names: #kinds,)*
+                    #limit: #kind_of_limit,
+                ) -> ::core::result::Result<#next, ::anabranch::proto::SendTimeoutError<Self, #kind>> {
+                    match ::anabranch::proto::__private::#room(&mut self.0, #cx, #limit, &#full) {
+                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#say?),
+                        ::core::result::Result::Err(#error) => {
+                            ::core::result::Result::Err(::anabranch::proto::__private::not_sent(#error, self, #value))
+                        }
+                    }
+                }
+            }
+        });
         quote! {
             #(#attrs)*
             #docs
+            #[inline]
             #[track_caller]
             pub fn #name(
                 mut self,
-                cx: &::anabranch::Cx<'_>
+                #cx: &::anabranch::Cx<'_>
                 #(, #names: #kinds)*
             ) -> ::core::result::Result<#next, ::anabranch::proto::SendError<Self, #kind>> {
-                match ::anabranch::proto::__private::room(&mut self.0, cx, &#full) {
+                match ::anabranch::proto::__private::room(&mut self.0, #cx, &#full) {
                     ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#say?),
                     ::core::result::Result::Err(_) => {
                         ::core::result::Result::Err(::anabranch::proto::SendError::Cancelled(self, #value))
                     }
                 }
             }
+
+            #(#timed)*
 
             #(#conditions)*
             #[doc = #try_docs]

@@ -146,11 +146,13 @@ impl<S> Board<S> {
         true
     }
 
+    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    ///
     /// # Safety
-    /// As for [`Place::unregister`], when the wait was not decided from here.
-    pub(super) unsafe fn unregister(&self, entry: &Entry<u64>) {
-        // SAFETY: pushed to this queue by `register`.
-        unsafe { self.state.lock().waiting.remove(entry) };
+    /// If it was registered, then here.
+    pub(super) unsafe fn unregister(&self, entry: &Entry<u64>) -> bool {
+        // SAFETY: pushed to this queue by `register`, or not at all.
+        unsafe { self.state.lock().waiting.remove(entry) }
     }
 }
 

@@ -53,13 +53,14 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
-// `{events, select}` and `source <- member <- set`.
+// `{events, select}` and `source <- member <- hall <- set`.
 mod blocks;
 mod board;
 pub mod broadcast;
 mod buffer;
 mod error;
 mod events;
+mod hall;
 mod member;
 mod mpmc;
 pub mod oneshot;
@@ -81,5 +82,6 @@ pub use self::{
     member::Member,
     mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
     select::{Operation, Select},
-    set::{Receive, Received, ReceiverSet, SetReceiving},
+    set::{Received, ReceiverSet, SetReceiving},
+    source::Receive,
 };

@@ -279,11 +279,8 @@ impl<T> Source for Receiver<T> {
         self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
     }
 
-    unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
-        if let Some(end) = &self.end {
-            // SAFETY: the caller's word.
-            unsafe { end.unregister(wait, has_decided) }
-        }
+    unsafe fn withdraw(&self, wait: &Sleeper) -> bool {
+        self.end.as_ref().is_some_and(|end| end.withdraw(wait))
     }
 
     fn pass_on(&self) {}

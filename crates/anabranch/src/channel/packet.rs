@@ -181,11 +181,9 @@ impl<T> Receiving<T> {
         unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
     }
 
-    /// # Safety
-    /// As for [`Place::unregister`].
-    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { self.word().unregister(EMPTY, sleeper, has_decided) }
+    /// Takes the address of a sleeper out again. `false`: it is not there.
+    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+        self.word().withdraw(EMPTY, sleeper)
     }
 }
 

@@ -1,79 +1,74 @@
 //! Many receivers as one.
 //!
 //! The idea, which is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of its own,
-//! which nobody suspends on: to wake it is to put the member on the list of those that are ready, and to ring the set's bell.
-//! The set receives from the first that is ready. While a member has more to give it goes to the end of the list; when it has
-//! nothing it waits at its channel again. So a message costs the same whatever the number of members: the set is never searched,
-//! and a member that has nothing is not looked at.
+//! which nobody suspends on: to wake it is to *call* the member, by putting its card on a stack of those who were called
+//! (Treiber 1986), of which the set takes all at once. The set receives from one member after the other. One that may have more
+//! has its turn again after the others; one that has nothing waits at its channel again. So a message costs the same whatever
+//! the number of members: the set is never searched, and a member that has nothing is not looked at.
 //!
-//! | a member is | meaning                                   | left by                                                          |
-//! |-------------|-------------------------------------------|------------------------------------------------------------------|
-//! | waiting     | its waiter is at the channel              | the channel decides and wakes it -> called; removal              |
-//! | called      | its name is in `inbox`, the bell has rung | the set collects the inbox -> ready                              |
-//! | ready       | its name is in `ready`, it does not wait  | it has nothing -> waiting; it is closed, or taken out            |
+//! | a member is | meaning                                              | left by                                             |
+//! |-------------|------------------------------------------------------|-----------------------------------------------------|
+//! | waiting     | its waiter is at the channel                         | whoever takes it from there calls; the set withdraws it |
+//! | called      | its card is in the word of the desk, or on its way   | the set takes all that are there -> ready           |
+//! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
+//! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
 //!
-//! Who keeps what alive. A member is in a box until it is taken out, which unregisters it first. Its waiter is in an `Arc`, with
-//! the inbox; whoever wakes it holds a part of that. A name that comes too late, of a member that was taken out, has an old
-//! generation and is passed over.
+//! | word of the desk | meaning                        | left by                                                        |
+//! |------------------|--------------------------------|----------------------------------------------------------------|
+//! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
+//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED; the wait ends -> QUIET   |
+//! | CALLED + card    | the card that was called last  | a call -> CALLED + its card; the set takes all -> QUIET; the end -> GONE |
+//! | GONE             | the set is no more             |                                                                |
+//!
+//! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the wait that begins
+//! again. There is no count of references and no bell beside the word, and a member in a channel whose other end is on the same
+//! thread is looked at once.
+//!
+//! Turns. The set looks for those who were called when all in `now` have had their turn; those of them who may have more come
+//! before. So nobody has two turns before another who was ready has one, and the word, to which other threads write, is
+//! looked at once in so many messages.
+//!
+//! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has not come
+//! out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk before its card is in the
+//! word, and neither afterwards. A set that ends while some are on their way leaves the desk to them: each frees its seat, and the
+//! last one the desk. (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
+//!
+//! Orderings: those of [`word`](super::word), by which the set waits, too. A call releases, taking all acquires: what was sent before
+//! is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so that the last touch of
+//! the desk comes before its end.
 
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
-    member::{Desk, Member, Seat},
-    source::Source,
+    hall::Hall,
+    member::{Member, QUIET, Seat, Taken},
+    source::{Receive, Source},
+    word::Sleeper,
 };
 use crate::{
-    sys::sync::{Arc, lock},
     time::NEVER,
     wait::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for},
         cx::Reason,
         place::Place,
-        slot::{Slot, SlotWait},
         waiter::Waiter,
     },
 };
 use std::{
     cell::UnsafeCell,
-    collections::VecDeque,
     fmt, iter,
     iter::FusedIterator,
+    mem::ManuallyDrop,
     time::{Duration, Instant},
 };
 
-/// A receiver that can be a member of a [`ReceiverSet`]: those of all flavours, and the endpoints of
-/// [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is sealed.
-#[allow(private_bounds, reason = "sealed")]
-pub trait Receive: Source<Value = <Self as Receive>::Item> {
-    /// What is received.
-    type Item;
-}
-
-impl<T> Receive for super::Receiver<T> {
-    type Item = T;
-}
-
-impl<T> Receive for super::spsc::Receiver<T> {
-    type Item = T;
-}
-
-/// Its member gives one value, and leaves.
-impl<T> Receive for super::oneshot::Receiver<T> {
-    type Item = T;
-}
-
-impl<T> Receive for super::watch::Receiver<T> {
-    type Item = Arc<T>;
-}
-
-impl<T> Receive for super::broadcast::Receiver<T> {
-    type Item = Arc<T>;
-}
+/// How many seats are left as they are, besides one for each member.
+const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 
 /// A place in the table of members.
 struct Chair<R: Source> {
     generation: u32,
-    seat: Option<Box<Seat<R>>>,
+    taken: Option<Taken<R>>,
 }
 
 /// Many receivers as one.
@@ -103,11 +98,17 @@ struct Chair<R: Source> {
 /// });
 /// ```
 pub struct ReceiverSet<R: Receive> {
+    /// Dropped before `hall`, which frees what they leave.
     chairs: Vec<Chair<R>>,
     free: Vec<u32>,
-    ready: VecDeque<Member>,
-    desk: Arc<Desk>,
+    hall: Hall<R>,
 }
+
+// SAFETY: the seats are the set's; what those who call touch of them is made for it. A wait is memory for the room of the
+// receiver.
+unsafe impl<R: Receive + Send> Send for ReceiverSet<R> {}
+// SAFETY: by shared reference receivers can be looked at, and nothing else.
+unsafe impl<R: Receive + Sync> Sync for ReceiverSet<R> {}
 
 /// What a set receives: the member, and its value, or that it was closed and is no member any more.
 pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
@@ -115,20 +116,18 @@ pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
 impl<R: Receive> ReceiverSet<R> {
     /// A set without members.
     pub fn new() -> Self {
-        let desk = Arc::new(Desk::new());
-        Self { chairs: Vec::new(), free: Vec::new(), ready: VecDeque::new(), desk }
+        Self { chairs: Vec::new(), free: Vec::new(), hall: Hall::new() }
     }
 
     /// Makes a receiver a member, and says by which name.
     pub fn insert(&mut self, receiver: R) -> Member {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.chairs.push(Chair { generation: 0, seat: None });
+            self.chairs.push(Chair { generation: 0, taken: None });
             u32::try_from(self.chairs.len() - 1).expect("fewer than four thousand million members")
         });
         let chair = &mut self.chairs[index as usize];
         let member = Member { index, generation: chair.generation };
-        chair.seat = Some(Box::new(Seat::new(receiver, member, Arc::clone(&self.desk))));
-        self.ready.push_back(member);
+        chair.taken = Some(self.hall.admit(receiver, member));
         member
     }
 
@@ -143,27 +142,34 @@ impl<R: Receive> ReceiverSet<R> {
     /// assert!(set.remove(member).is_none());
     /// ```
     pub fn remove(&mut self, member: Member) -> Option<R> {
+        let (receiver, was_called) = self.vacate(member)?.leave();
+        if was_called {
+            receiver.pass_on();
+        }
+        // Not at once, as it is linear.
+        if self.hall.left() > self.len() + SPARE {
+            self.hall.sweep();
+        }
+        Some(receiver)
+    }
+
+    /// Ends a membership.
+    fn vacate(&mut self, member: Member) -> Option<Taken<R>> {
         let chair = self.chairs.get_mut(member.index as usize)?;
         if chair.generation != member.generation {
             return None;
         }
-        let mut seat = chair.seat.take()?;
+        let taken = chair.taken.take()?;
         chair.generation = chair.generation.wrapping_add(1);
         self.free.push(member.index);
-        let was_called = seat.stop_listening();
-        // The seat has nothing left to do but to let go of the receiver.
-        let receiver = (*seat).into_receiver();
-        if was_called {
-            receiver.pass_on();
-        }
-        Some(receiver)
+        Some(taken)
     }
 
     /// A member's receiver.
     pub fn get(&self, member: Member) -> Option<&R> {
         let chair = self.chairs.get(member.index as usize)?;
-        let seat = chair.seat.as_ref().filter(|_| chair.generation == member.generation)?;
-        Some(&seat.receiver)
+        let taken = chair.taken.as_ref().filter(|_| chair.generation == member.generation)?;
+        Some(taken.receiver())
     }
 
     /// How many members there are.
@@ -263,67 +269,60 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        let bell: *const Slot = &self.desk.bell;
-        // SAFETY: the desk is the set's for as long as the set is borrowed.
-        let wait = SlotWait::new(unsafe { &*bell });
-        SetReceiving { set: UnsafeCell::new(self), wait }
-    }
-
-    /// Puts those that were called to those that are ready.
-    #[cold]
-    fn collect(&mut self) {
-        self.desk.bell.reset();
-        let mut called = std::mem::take(&mut *lock(&self.desk.inbox));
-        self.ready.extend(called.drain(..));
-        // The memory is used again, unless somebody has begun another list.
-        let mut inbox = lock(&self.desk.inbox);
-        if inbox.capacity() == 0 {
-            *inbox = called;
-        }
+        SetReceiving { set: UnsafeCell::new(self), sleeper: Sleeper::new() }
     }
 
     /// What there is to receive now.
     #[inline]
     fn next(&mut self) -> Option<Result<Received<R>, Closed>> {
         loop {
-            if self.desk.bell.is_notified() {
-                self.collect();
-            }
-            let Some(member) = self.ready.pop_front() else {
+            let Some(seat) = self.hall.first() else {
                 return self.is_empty().then_some(Err(Closed));
             };
-            let chair = &mut self.chairs[member.index as usize];
-            let Some(seat) = chair.seat.as_mut().filter(|_| chair.generation == member.generation) else { continue };
-            seat.stop_listening();
-            loop {
-                match seat.receiver.receive() {
+            let seat = seat.as_ptr();
+            // SAFETY: what is in the lists is the set's alone. It does not wait before it is out of them.
+            unsafe {
+                let member = (*seat).member;
+                let received = (*seat).receiver.receive();
+                self.hall.pop();
+                match received {
                     Ok(value) => {
                         if R::IS_ONCE {
-                            self.remove(member);
-                        } else {
-                            self.ready.push_back(member);
+                            self.clear(member);
+                        } else if !(*seat).receiver.is_bare() || !Seat::listen(seat) {
+                            self.hall.again(seat);
                         }
                         return Some(Ok((member, Ok(value))));
                     }
                     Err(TryRecvError::Closed) => {
-                        self.remove(member);
+                        self.clear(member);
                         return Some(Ok((member, Err(Closed))));
                     }
                     Err(TryRecvError::Empty) => {
-                        if seat.listen() {
-                            break;
+                        if !Seat::listen(seat) {
+                            self.hall.again(seat);
                         }
                     }
                 }
             }
         }
     }
+
+    /// Ends the membership of one that has nothing more to give.
+    ///
+    /// # Safety
+    /// It is in none of the lists and does not wait.
+    unsafe fn clear(&mut self, member: Member) {
+        let taken = ManuallyDrop::new(self.vacate(member).expect("it was in the lists"));
+        // SAFETY: the caller's word.
+        drop(unsafe { Seat::clear(taken.seat()) });
+    }
 }
 
 /// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
-    wait: SlotWait<&'a Slot>,
+    sleeper: Sleeper,
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -335,16 +334,17 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides before `unregister` ends. To register is
+// a read-modify-write.
 unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { self.wait.register(waiter, ticket) }
+        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        unsafe { (*self.set.get()).hall.desk().word.register(QUIET, &self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { self.wait.unregister(has_decided) }
+        // SAFETY: as above.
+        unsafe { (*self.set.get()).hall.desk().word.unregister(QUIET, &self.sleeper, has_decided) }
     }
 }
 

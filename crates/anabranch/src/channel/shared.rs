@@ -390,10 +390,12 @@ impl<T> Channel<T> {
         true
     }
 
+    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    ///
     /// # Safety
-    /// As for [`unregister_sender`](Self::unregister_sender).
-    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) {
-        // SAFETY: the caller's word.
-        unsafe { self.state.lock().receivers.remove(entry) };
+    /// If it was registered, then here.
+    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) -> bool {
+        // SAFETY: pushed to this queue, or not at all.
+        unsafe { self.state.lock().receivers.remove(entry) }
     }
 }

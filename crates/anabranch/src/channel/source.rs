@@ -1,12 +1,12 @@
 //! What a set of receivers needs of its members.
 
 use super::TryRecvError;
-use crate::wait::waiter::Waiter;
+use crate::{sys::sync::Arc, wait::waiter::Waiter};
 
 /// What a set needs of its members.
 pub(crate) trait Source {
     type Value;
-    /// What a wait needs; stays where it is from `register` to `unregister`.
+    /// What a wait needs; stays where it is until it is withdrawn or over.
     type Wait;
 
     /// Whether it receives one value, and is used up by it.
@@ -16,14 +16,52 @@ pub(crate) trait Source {
 
     fn receive(&mut self) -> Result<Self::Value, TryRecvError>;
 
-    /// # Safety
-    /// As for [`Place::register`], with a `wait` of this receiver.
-    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
+    /// Whether there is nothing to receive, if that is seen at a glance.
+    #[inline]
+    fn is_bare(&self) -> bool {
+        false
+    }
 
     /// # Safety
-    /// As for [`Place::unregister`].
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
+    /// As for [`Place::register`](crate::wait::place::Place::register), with a `wait` of this receiver and a standing waiter.
+    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
+
+    /// Takes the address of the waiter out again. `false`: it is not there; if it was registered then somebody has taken it
+    /// out, and wakes the waiter or has woken it.
+    ///
+    /// # Safety
+    /// The `wait` is this receiver's. No value was received since it was registered.
+    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool;
 
     /// It was woken for a value that it will not receive.
     fn pass_on(&self);
+}
+
+/// A receiver that can be a member of a [`ReceiverSet`](super::ReceiverSet): those of all flavours, and the endpoints of
+/// [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is sealed.
+#[allow(private_bounds, reason = "sealed")]
+pub trait Receive: Source<Value = <Self as Receive>::Item> {
+    /// What is received.
+    type Item;
+}
+
+impl<T> Receive for super::Receiver<T> {
+    type Item = T;
+}
+
+impl<T> Receive for super::spsc::Receiver<T> {
+    type Item = T;
+}
+
+/// Its member gives one value, and leaves.
+impl<T> Receive for super::oneshot::Receiver<T> {
+    type Item = T;
+}
+
+impl<T> Receive for super::watch::Receiver<T> {
+    type Item = Arc<T>;
+}
+
+impl<T> Receive for super::broadcast::Receiver<T> {
+    type Item = Arc<T>;
 }

@@ -341,11 +341,9 @@ impl<T> Source for Receiver<T> {
         unsafe { self.board.register(wait, self.seen, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &Entry<u64>, has_decided: bool) {
-        if !has_decided {
-            // SAFETY: the caller's word.
-            unsafe { self.board.unregister(wait) };
-        }
+    unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.board.unregister(wait) }
     }
 
     fn pass_on(&self) {}

@@ -46,7 +46,9 @@ pub(crate) const fn number(n: usize) -> Content {
 /// Who waits at a word. Lies with the wait.
 #[repr(align(8))]
 pub(crate) struct Sleeper {
-    address: UnsafeCell<Address>,
+    waiter: UnsafeCell<*const Waiter>,
+    /// Beside the flag, so that the whole is two words.
+    ticket: UnsafeCell<u32>,
     is_left: AtomicBool,
 }
 
@@ -58,7 +60,8 @@ unsafe impl Sync for Sleeper {}
 impl Sleeper {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { address: UnsafeCell::new(Address { waiter: ptr::null(), ticket: 0 }), is_left: AtomicBool::new(false) }
+        let waiter = UnsafeCell::new(ptr::null());
+        Self { waiter, ticket: UnsafeCell::new(0), is_left: AtomicBool::new(false) }
     }
 }
 
@@ -121,7 +124,10 @@ impl Word {
         ticket: u32,
     ) -> bool {
         // SAFETY: not registered, so nobody reads it.
-        unsafe { *sleeper.address.get() = Address { waiter, ticket } };
+        unsafe {
+            *sleeper.waiter.get() = waiter;
+            *sleeper.ticket.get() = ticket;
+        }
         sleeper.is_left.store(false, Ordering::Relaxed);
         let mut content = number;
         loop {
@@ -132,6 +138,28 @@ impl Word {
                 Err(_) => return false,
             }
         }
+    }
+
+    /// As [`register`](Self::register), where no other thread touches the word meanwhile.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn register_alone(
+        &self,
+        number: Content,
+        sleeper: &Sleeper,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        if number_of(self.load()) != number {
+            return false;
+        }
+        // SAFETY: not registered, so nobody reads it.
+        unsafe { *sleeper.address.get() = Address { waiter, ticket } };
+        sleeper.is_left.store(false, Ordering::Relaxed);
+        self.set(added(sleeper, number));
+        true
     }
 
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
@@ -172,12 +200,12 @@ pub(crate) fn is_address(content: Content) -> bool {
 ///
 /// # Safety
 /// The caller took it out.
-#[inline(never)]
+#[inline]
 pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
     let sleeper = content.map_addr(|address| address - address % LIMIT);
     // SAFETY: until it is decided from here, or told that it is left, the sleeper's strand does not go on.
     unsafe {
-        let wake = (*(*sleeper).address.get()).decide();
+        let wake = Address { waiter: *(*sleeper).waiter.get(), ticket: *(*sleeper).ticket.get() }.decide();
         if wake.is_none() {
             (*sleeper).is_left.store(true, Ordering::Release);
         }

@@ -246,3 +246,51 @@ fn models_channel_a_cancelled_receive_loses_nothing() {
         sending.join().unwrap();
     });
 }
+
+/// Both ends are used by one thread, which becomes the owner, and then one of them by another.
+fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
+    let (mut inlet, mut outlet) = stream(capacity);
+    let strand = Strand::new();
+    for n in 1..=2 {
+        assert!(send(&strand, &mut inlet, n));
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+    }
+    let receive = |mut outlet: Outlet<Parcel>| {
+        let strand = Strand::new();
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(3)));
+        assert_eq!(recv(&strand, &mut outlet), None);
+    };
+    if goes_the_receiver {
+        let receiving = thread::spawn(move || receive(outlet));
+        assert!(send(&strand, &mut inlet, 3));
+        drop(inlet);
+        receiving.join().unwrap();
+    } else {
+        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut inlet, 3)));
+        receive(outlet);
+        sending.join().unwrap();
+    }
+}
+
+#[test]
+fn models_channel_an_end_of_an_owned_stream_goes() {
+    explore("stream, owned, the receiver goes", Some(2), || an_end_goes(None, true));
+    explore("stream, owned, the sender goes", Some(2), || an_end_goes(None, false));
+    explore("stream, owned, bounded, the receiver goes", Some(2), || an_end_goes(Some(1), true));
+}
+
+/// The owner's wait is ended by the end that has gone, whether it began before or after.
+#[test]
+fn models_channel_an_end_of_an_owned_stream_goes_and_is_dropped() {
+    explore("stream, owned, the sender is dropped elsewhere", Some(2), || {
+        let (mut inlet, mut outlet) = stream(None);
+        let strand = Strand::new();
+        for n in 1..=2 {
+            assert!(send(&strand, &mut inlet, n));
+            assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+        }
+        let going = thread::spawn(move || drop(inlet));
+        assert_eq!(recv(&strand, &mut outlet), None);
+        going.join().unwrap();
+    });
+}

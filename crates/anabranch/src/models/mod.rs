@@ -3,6 +3,7 @@
 //! Run by `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1`. Each
 //! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
 
+mod bias;
 mod cancel;
 mod channel_board;
 mod channel_one_to_one;

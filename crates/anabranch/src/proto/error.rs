@@ -37,6 +37,16 @@ pub enum SendError<E, M> {
     Cancelled(E, M),
 }
 
+/// Why a message was not sent in time that had to wait for room.
+pub enum SendTimeoutError<E, M> {
+    /// The other side has gone.
+    Closed,
+    /// The scope was cancelled, or its deadline has passed. The endpoint is as it was, and this was to be sent.
+    Cancelled(E, M),
+    /// The time of this wait was up. The endpoint is as it was, and this was to be sent.
+    TimedOut(E, M),
+}
+
 /// Why a message was not sent at once.
 pub enum TrySendError<E, M> {
     /// The other side has gone.
@@ -116,6 +126,10 @@ errors! {
     }
     TryRecvError<E> { Empty(..) => "the other side of the conversation has not said anything yet", }
     SendError<E, M> { Cancelled(..) => CANCELLED, }
+    SendTimeoutError<E, M> {
+        Cancelled(..) => CANCELLED,
+        TimedOut(..) => "the other side of the conversation has not kept up in time",
+    }
     TrySendError<E, M> { Full(..) => "the other side of the conversation has not kept up", }
 }
 
@@ -146,6 +160,17 @@ impl<E, M> From<SendError<E, M>> for channel::RecvError {
         match error {
             SendError::Closed => Self::Closed,
             SendError::Cancelled(..) => Self::Cancelled,
+        }
+    }
+}
+
+/// For those who give up: the endpoint and the message are dropped.
+impl<E, M> From<SendTimeoutError<E, M>> for channel::RecvTimeoutError {
+    fn from(error: SendTimeoutError<E, M>) -> Self {
+        match error {
+            SendTimeoutError::Closed => Self::Closed,
+            SendTimeoutError::Cancelled(..) => Self::Cancelled,
+            SendTimeoutError::TimedOut(..) => Self::TimedOut,
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
+use std::mem::ManuallyDrop;
 
 /// One end of that over which a conversation goes. Sealed.
 #[allow(private_bounds, reason = "sealed")]
@@ -68,6 +69,9 @@ pub(crate) trait Transport: Sized {
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
     unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
+
+    /// Takes the address of a waiter out again. `false`: it is not there, and was taken out if it was registered.
+    fn withdraw(&self, wait: &Self::Wait) -> bool;
 }
 
 impl<M, const N: usize> Transport for Ring<M, N> {
@@ -102,8 +106,9 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     #[inline]
-    fn finish(mut self) {
-        self.leave();
+    fn finish(self) {
+        // Not to be dropped after it has left.
+        ManuallyDrop::new(self).leave();
     }
 
     unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
@@ -114,6 +119,10 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { Self::unregister(self, wait, has_decided) }
+    }
+
+    fn withdraw(&self, wait: &Sleeper) -> bool {
+        Self::withdraw(self, wait)
     }
 }
 
@@ -132,10 +141,12 @@ impl<M> Duplex<M> {
         (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
+    #[inline]
     pub(crate) fn inlet(&self) -> Option<&Inlet<M>> {
         Some(&self.ends.as_ref()?.0)
     }
 
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.inlet().is_some_and(|inlet| matches!(inlet.check(), Err(Stuck::Full)))
     }
@@ -190,5 +201,9 @@ impl<M> Transport for Duplex<M> {
             // SAFETY: the caller's word.
             unsafe { wait.unregister_outlet(outlet, has_decided) }
         }
+    }
+
+    fn withdraw(&self, wait: &StreamWait) -> bool {
+        self.ends.as_deref().is_some_and(|(_, outlet)| wait.withdraw_outlet(outlet))
     }
 }

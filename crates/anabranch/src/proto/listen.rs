@@ -9,7 +9,7 @@ use crate::{
     time::NEVER,
     wait::{
         Cx, WaitError,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        attempt::{Attempt, wait_again_for, wait_async_for},
         cx::Reason,
         place::Place,
         waiter::Waiter,
@@ -55,24 +55,29 @@ fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
 }
 
 /// Waits for the next message. For the methods of endpoints, as are the others here.
+///
+/// The wait is for its being there alone. What is heard goes from its slot straight to the caller: on a way through the frames
+/// of those who wait, each copy would read at once what the one before has just written in parts, and stall for it.
 #[inline]
 #[track_caller]
 pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>> {
     if cx.checkpoint().is_err() {
         return Err(RecvError::Cancelled(end));
     }
-    match hear(&mut end) {
-        Some(heard) => Ok(heard?),
-        None => recv_slowly(end, cx, Reason::new(E::NAME)),
+    loop {
+        if let Some(heard) = hear(&mut end) {
+            return Ok(heard?);
+        }
+        if more(end.line(), cx, NEVER, Reason::new(E::NAME)).is_err() {
+            return Err(RecvError::Cancelled(end));
+        }
     }
 }
 
+/// Waits until there is something to hear, which there was not just now.
 #[inline(never)]
-fn recv_slowly<E: Listen>(mut end: E, cx: &Cx<'_>, reason: Reason) -> Result<E::Heard, RecvError<E>> {
-    match wait_again_for(cx, &Receiving::new(&mut end), NEVER, reason) {
-        Ok(heard) => Ok(heard?),
-        Err(_) => Err(RecvError::Cancelled(end)),
-    }
+fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+    wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
 }
 
 /// As [`recv`], until then.
@@ -91,10 +96,15 @@ fn recv_to<E: Listen>(mut end: E, cx: &Cx<'_>, deadline: u64, reason: Reason) ->
     if cx.checkpoint().is_err() {
         return Err(RecvTimeoutError::Cancelled(end));
     }
-    match wait_for(cx, &Receiving::new(&mut end), deadline, reason) {
-        Ok(heard) => Ok(heard?),
-        Err(WaitError::Cancelled) => Err(RecvTimeoutError::Cancelled(end)),
-        Err(WaitError::TimedOut) => Err(RecvTimeoutError::TimedOut(end)),
+    loop {
+        if let Some(heard) = hear(&mut end) {
+            return Ok(heard?);
+        }
+        match more(end.line(), cx, deadline, reason) {
+            Ok(()) => {}
+            Err(WaitError::Cancelled) => return Err(RecvTimeoutError::Cancelled(end)),
+            Err(WaitError::TimedOut) => return Err(RecvTimeoutError::TimedOut(end)),
+        }
     }
 }
 
@@ -114,7 +124,7 @@ pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
 
 /// Waits until [`try_recv`] has something to say.
 pub async fn ready_async<E: Listen>(end: &mut E) {
-    wait_async_for(Ready(Receiving::new(end))).await;
+    wait_async_for(Ready { line: end.line(), wait: E::Line::wait() }).await;
 }
 
 /// Whether [`try_recv`] has something to say.
@@ -163,26 +173,30 @@ unsafe impl<E: Listen> Place for Receiving<'_, E> {
 }
 
 /// The same wait, without receiving anything.
-struct Ready<'a, E: Listen>(Receiving<'a, E>);
+struct Ready<'a, L: Line> {
+    line: &'a L,
+    wait: L::Wait,
+}
 
-impl<E: Listen> Attempt for Ready<'_, E> {
+impl<L: Line> Attempt for Ready<'_, L> {
     type Output = ();
 
+    #[inline]
     fn attempt(&self) -> Option<()> {
-        self.0.line().is_ready().then_some(())
+        self.line.is_ready().then_some(())
     }
 }
 
-// SAFETY: that of the receive.
-unsafe impl<E: Listen> Place for Ready<'_, E> {
+// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+unsafe impl<L: Line> Place for Ready<'_, L> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.0.register(waiter, ticket) }
+        unsafe { self.line.register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { self.0.unregister(has_decided) }
+        unsafe { self.line.unregister(&self.wait, has_decided) }
     }
 }
 
@@ -220,9 +234,8 @@ impl<E: Listen> Source for E {
         unsafe { self.line().register(wait, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { self.line().unregister(wait, has_decided) }
+    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
+        self.line().withdraw(wait)
     }
 
     fn pass_on(&self) {}

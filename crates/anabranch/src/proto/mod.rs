@@ -61,7 +61,7 @@ pub mod wire;
 #[cfg(not(loom))]
 pub use self::{
     done::{Done, Protocol, spawn_service, spawn_service_in},
-    error::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError},
+    error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
     listen::{Listen, Receiving},
     speak::Room,
 };
@@ -75,7 +75,7 @@ pub mod __private {
         line::{Duplex, Endpoint, Line, say},
         listen::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
         ring::Ring,
-        speak::{room, room_async},
+        speak::{not_sent, room, room_async, room_timeout, room_until},
     };
 
     /// The two ends of a bounded conversation.

@@ -184,10 +184,17 @@ impl<M, const N: usize> Ring<M, N> {
             return Some(Ok(message));
         }
         if content == GONE {
-            self.leave();
+            self.leave_after();
             return Some(Err(Gone));
         }
         None
+    }
+
+    /// Leaves, because the other end has gone.
+    #[cold]
+    #[inline(never)]
+    fn leave_after(&mut self) {
+        self.leave();
     }
 
     /// Whether there is something to hear, or will never be.
@@ -231,6 +238,13 @@ impl<M, const N: usize> Ring<M, N> {
         Some(message)
     }
 
+    /// Goes away, out of the middle of a conversation.
+    #[cold]
+    #[inline(never)]
+    fn go(&mut self) {
+        Going { end: self, is_over: false }.by_ref().for_each(drop);
+    }
+
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper for this wait.
     pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
@@ -243,6 +257,11 @@ impl<M, const N: usize> Ring<M, N> {
     pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
+    }
+
+    /// Takes the address of a sleeper out again. `false`: it is not there.
+    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+        !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
     }
 }
 
@@ -285,7 +304,7 @@ impl<M, const N: usize> Drop for Ring<M, N> {
     #[inline]
     fn drop(&mut self) {
         if !self.is_used_up() {
-            Going { end: self, is_over: false }.by_ref().for_each(drop);
+            self.go();
         }
     }
 }

@@ -1,24 +1,68 @@
 //! Waiting for room, in conversations with a buffer.
 
-use super::line::Duplex;
+use super::{error::SendTimeoutError, line::Duplex};
 use crate::{
     channel::stream::StreamWait,
+    time::NEVER,
     wait::{
-        Cancelled, Cx,
-        attempt::{Attempt, wait_async_for, wait_long_for},
+        Cancelled, Cx, WaitError,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
         cx::Reason,
         place::Place,
         waiter::Waiter,
     },
 };
-use std::fmt;
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 /// Waits until there is room for a message, or the other side has gone.
 #[inline]
 #[track_caller]
 pub fn room<M>(line: &mut Duplex<M>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
     cx.checkpoint()?;
-    wait_long_for(cx, &Room::new(line), Reason::new(name))
+    if line.is_full() { room_slowly(line, cx, Reason::new(name)) } else { Ok(()) }
+}
+
+#[inline(never)]
+fn room_slowly<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+    wait_again_for(cx, &Room::new(line), NEVER, reason).map_err(|_| Cancelled)
+}
+
+/// As [`room`], until then.
+#[track_caller]
+pub fn room_until<M>(
+    line: &mut Duplex<M>,
+    cx: &Cx<'_>,
+    instant: Instant,
+    name: &'static &'static str,
+) -> Result<(), WaitError> {
+    room_to(line, cx, cx.strand.clock().tick_at(instant), Reason::new(name))
+}
+
+/// As [`room`], so long.
+#[track_caller]
+pub fn room_timeout<M>(
+    line: &mut Duplex<M>,
+    cx: &Cx<'_>,
+    timeout: Duration,
+    name: &'static &'static str,
+) -> Result<(), WaitError> {
+    room_to(line, cx, cx.after(timeout), Reason::new(name))
+}
+
+fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+    cx.checkpoint()?;
+    wait_for(cx, &Room::new(line), deadline, reason)
+}
+
+/// What is said of a message for which there was no room in time.
+pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<E, M> {
+    match error {
+        WaitError::Cancelled => SendTimeoutError::Cancelled(end, message),
+        WaitError::TimedOut => SendTimeoutError::TimedOut(end, message),
+    }
 }
 
 /// As [`room`], for async code.

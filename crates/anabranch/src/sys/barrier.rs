@@ -9,22 +9,34 @@
 //! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom and shuttle both
 //! sides are sequentially consistent fences, which is what the pair amounts to.
 
+#[cfg(loom)]
+use crate::sys::sync::full_fence;
 use crate::sys::sync::{Ordering, fence};
 
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use self::real::{heavy, is_available, light};
 
-#[cfg(any(loom, shuttle))]
+#[cfg(shuttle)]
 pub(crate) fn light() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(any(loom, shuttle))]
+#[cfg(shuttle)]
 pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(shuttle)]
+#[cfg(loom)]
+pub(crate) fn light() {
+    full_fence();
+}
+
+#[cfg(loom)]
+pub(crate) fn heavy() {
+    full_fence();
+}
+
+#[cfg(any(loom, shuttle))]
 pub(crate) fn is_available() -> bool {
     true
 }

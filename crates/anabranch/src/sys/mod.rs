@@ -4,6 +4,7 @@
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
+pub(crate) mod bias;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;

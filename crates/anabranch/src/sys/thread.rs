@@ -11,6 +11,27 @@ pub(crate) use self::shuttled::{Builder, LocalCell, thread_local};
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
+#[cfg(not(any(loom, shuttle)))]
+std::thread_local! {
+    static PLACE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(loom)]
+loom::thread_local! {
+    static PLACE: std::cell::Cell<u64> = std::cell::Cell::new(0);
+}
+
+#[cfg(shuttle)]
+shuttle::thread_local! {
+    static PLACE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// An address that is the calling thread's own while it lives.
+#[inline(always)]
+pub(crate) fn identity() -> *mut () {
+    PLACE.with(|place| place.as_ptr().cast())
+}
+
 /// How many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]

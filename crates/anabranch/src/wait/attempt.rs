@@ -64,12 +64,10 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
-    // Each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look.
-    for look in 0..cx.waiter().looks() {
-        (0..1 << look).for_each(|_| hint::spin_loop());
-        if let Some(output) = place.attempt() {
-            return Ok(output);
-        }
+    if cx.waiter().looks() > 0
+        && let Some(output) = look_for(cx.waiter().looks(), place)
+    {
+        return Ok(output);
     }
     loop {
         happened(cx.wait(place, deadline, reason))?;
@@ -77,6 +75,16 @@ pub(crate) fn wait_again_for<A: Attempt>(
             return Ok(output);
         }
     }
+}
+
+/// Looks again. Each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every
+/// look.
+#[cold]
+fn look_for<A: Attempt>(looks: u32, place: &A) -> Option<A::Output> {
+    (0..looks).find_map(|look| {
+        (0..1 << look).for_each(|_| hint::spin_loop());
+        place.attempt()
+    })
 }
 
 /// As [`wait_for`], without a deadline: it fails by cancellation alone.

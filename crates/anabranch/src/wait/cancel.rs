@@ -4,13 +4,13 @@
 //! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
 //! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
 //! fence on each side. That of the waiting side is free on x86: between arming and reading the flag it leaves its address in a
-//! place, by some read-modify-write.
+//! place, by some read-modify-write, or else as the owner of the place, and these are told ([`fence_owners`]).
 //!
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
 //! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
 //! scope that is not enlisted is that of its parent. Enlisting copies the parent's flag under the lock of the tree, and
 //! cancelling goes down the tree under the same lock, so none is passed over. Another strand may enlist a scope, by a wait
-//! below it. So whoever reads the flag looks first whether the scope is enlisted: if it is, the flag has been copied. Nobody
+//! below it; the flag is copied with the same store. Nobody
 //! looks at the waiter of a scope before it is enlisted, so a spawned fiber that never waits takes no lock: the root of its tree
 //! is enlisted by its first wait like any other scope.
 //!
@@ -26,10 +26,19 @@
 //! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
 
 use crate::{
-    sys::sync::{AtomicBool, Cell, Mutex, Ordering, full_fence, lock},
+    sys::{
+        bias::fence_owners,
+        sync::{AtomicU8, Cell, Mutex, Ordering, lock},
+    },
     wait::waiter::Waiter,
 };
 use std::{marker::PhantomPinned, ptr};
+
+/// The scope was cancelled.
+const FLAGGED: u8 = 1;
+/// The scope hears when those above are cancelled. Also, from the beginning, a shielded scope and a root that was made with
+/// its waiter: these have nothing to hear from above.
+const ENLISTED: u8 = 2;
 
 /// The place of a scope in its tree, guarded by the lock of the tree.
 struct Links {
@@ -42,10 +51,8 @@ struct Links {
 
 /// See the [module](self).
 pub(crate) struct CancelScope {
-    is_cancelled: AtomicBool,
-    /// Also true, from the beginning, of a shielded scope and of a root that was made with its waiter: these have nothing to hear
-    /// from above.
-    is_enlisted: AtomicBool,
+    /// [`FLAGGED`], [`ENLISTED`], or both. Written under the lock of the tree.
+    state: AtomicU8,
     is_shielded: bool,
     parent: *const CancelScope,
     /// Null in the root itself.
@@ -65,7 +72,7 @@ impl CancelScope {
     /// The root of a tree. `waiter` waits in it, until its end.
     pub(crate) fn root(waiter: *const Waiter) -> Self {
         let mut root = Self::new(ptr::null(), waiter, false);
-        root.is_enlisted = AtomicBool::new(true);
+        root.state = AtomicU8::new(ENLISTED);
         root
     }
 
@@ -86,8 +93,7 @@ impl CancelScope {
         // SAFETY: null, or a reference in `below`.
         let root = unsafe { parent.as_ref() }.map_or(parent, |parent| parent.tree());
         Self {
-            is_cancelled: AtomicBool::new(false),
-            is_enlisted: AtomicBool::new(is_shielded),
+            state: AtomicU8::new(if is_shielded { ENLISTED } else { 0 }),
             is_shielded,
             parent,
             root,
@@ -102,6 +108,18 @@ impl CancelScope {
         }
     }
 
+    /// For those who have the lock of the tree, or know by other means that the state does not change.
+    #[inline]
+    fn is_in(&self, state: u8) -> bool {
+        self.state.load(Ordering::Relaxed) & state != 0
+    }
+
+    /// Whether it is certain, at a glance, that the scope is not cancelled.
+    #[inline]
+    pub(crate) fn is_plainly_going_on(&self) -> bool {
+        self.state.load(Ordering::Acquire) == ENLISTED
+    }
+
     /// By which the waiter's word knows the scope of a wait.
     #[inline]
     pub(crate) fn address(&self) -> *const () {
@@ -111,7 +129,7 @@ impl CancelScope {
     /// The flag alone. For an enlisted scope that is all there is to know.
     #[inline]
     pub(crate) fn is_flagged(&self) -> bool {
-        self.is_cancelled.load(Ordering::Acquire)
+        self.state.load(Ordering::Acquire) & FLAGGED != 0
     }
 
     /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise linear in
@@ -120,12 +138,9 @@ impl CancelScope {
     pub(crate) fn is_cancelled(&self) -> bool {
         let mut scope = self;
         loop {
-            let is_enlisted = scope.is_enlisted.load(Ordering::Acquire);
-            if scope.is_flagged() {
-                return true;
-            }
-            if is_enlisted {
-                return false;
+            let state = scope.state.load(Ordering::Acquire);
+            if state != 0 {
+                return state & FLAGGED != 0;
             }
             // SAFETY: a parent outlives its children.
             match unsafe { scope.parent.as_ref() } {
@@ -144,7 +159,7 @@ impl CancelScope {
     /// Makes the scope known to those above, so that it hears when they are cancelled.
     #[inline]
     pub(crate) fn enlist(&self) {
-        if !self.is_enlisted.load(Ordering::Acquire) {
+        if self.state.load(Ordering::Acquire) & ENLISTED == 0 {
             self.enlist_all();
         }
     }
@@ -158,7 +173,7 @@ impl CancelScope {
         let mut scope = self;
         // SAFETY: a parent outlives its children.
         while let Some(parent) = unsafe { scope.parent.as_ref() }
-            && !parent.is_enlisted.load(Ordering::Relaxed)
+            && !parent.is_in(ENLISTED)
         {
             path.push(scope);
             scope = parent;
@@ -169,15 +184,14 @@ impl CancelScope {
 
     /// The lock of the tree is held, and the parent, if there is one, enlisted.
     fn enlist_below_parent(&self) {
-        if self.is_enlisted.load(Ordering::Relaxed) {
+        if self.is_in(ENLISTED) {
             return;
         }
+        let mut state = self.state.load(Ordering::Relaxed) | ENLISTED;
         // SAFETY: a parent outlives its children, and siblings are in the tree, whose lock is held.
         unsafe {
             if let Some(parent) = self.parent.as_ref() {
-                if parent.is_cancelled.load(Ordering::Relaxed) {
-                    self.is_cancelled.store(true, Ordering::Release);
-                }
+                state |= parent.state.load(Ordering::Relaxed) & FLAGGED;
                 let first = parent.links.first_child.replace(self);
                 self.links.next.set(first);
                 if let Some(first) = first.as_ref() {
@@ -185,19 +199,39 @@ impl CancelScope {
                 }
             }
         }
-        self.is_enlisted.store(true, Ordering::Release);
+        self.state.store(state, Ordering::Release);
     }
 
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
     pub(crate) fn cancel(&self) {
-        if self.is_cancelled.load(Ordering::Relaxed) {
+        if self.is_in(FLAGGED) {
             return;
         }
         let _tree = lock(&self.tree().lock);
-        if self.is_cancelled.load(Ordering::Relaxed) {
+        if self.is_in(FLAGGED) {
             return;
         }
-        self.flag();
+        // First all flags, then all waits: one fence in between does for all of them. Here is where no fence is needed.
+        let mut is_any_elsewhere = false;
+        self.for_each_below(|scope| {
+            let is_new = !scope.is_in(FLAGGED);
+            scope.state.store(scope.state.load(Ordering::Relaxed) | FLAGGED, Ordering::Release);
+            is_any_elsewhere |= is_new && scope.waiter().is_some_and(|waiter| unsafe { !Waiter::is_here(waiter) });
+            is_new
+        });
+        if is_any_elsewhere {
+            fence_owners();
+        }
+        self.for_each_below(|scope| {
+            scope.end_wait();
+            true
+        });
+    }
+    /// Calls `visit` for this scope and for all below those for which it says `true`. The lock of the tree is held.
+    fn for_each_below(&self, mut visit: impl FnMut(&Self) -> bool) {
+        if !visit(self) {
+            return;
+        }
         let mut scope = self;
         // Depth first, by the links: a deep tree must not need a deep stack.
         // SAFETY: the lock of the tree is held, so all that is linked is alive.
@@ -205,13 +239,12 @@ impl CancelScope {
             let mut child = scope.links.first_child.get();
             loop {
                 if let Some(next) = child.as_ref() {
-                    if next.is_cancelled.load(Ordering::Relaxed) {
+                    if visit(next) {
+                        scope = next;
+                        child = scope.links.first_child.get();
+                    } else {
                         child = next.links.next.get();
-                        continue;
                     }
-                    next.flag();
-                    scope = next;
-                    child = scope.links.first_child.get();
                 } else {
                     if ptr::eq(scope, self) {
                         return;
@@ -223,20 +256,22 @@ impl CancelScope {
         }
     }
 
-    /// Sets the flag, then ends the wait that may be going on. The lock of the tree is held.
-    fn flag(&self) {
-        self.is_cancelled.store(true, Ordering::Release);
-        if !self.is_enlisted.load(Ordering::Relaxed) {
-            return;
+    /// Who may be waiting in this scope. The lock of the tree is held.
+    fn waiter(&self) -> Option<*const Waiter> {
+        if !self.is_in(ENLISTED) {
+            return None;
         }
-        full_fence();
-        let waiter = self.links.waiter.get();
-        if !waiter.is_null() {
-            // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
-            // the wake-up runs no foreign code.
-            if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
-                wake.wake();
-            }
+        Some(self.links.waiter.get()).filter(|waiter| !waiter.is_null())
+    }
+
+    /// Ends the wait that may be going on. The flag has been set, and the lock of the tree is held.
+    fn end_wait(&self) {
+        // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so the
+        // wake-up runs no foreign code.
+        if let Some(waiter) = self.waiter()
+            && let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) }
+        {
+            wake.wake();
         }
     }
 
@@ -251,7 +286,7 @@ impl CancelScope {
     /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
         // Whoever enlisted it waited in it or below, and has ended.
-        if self.is_enlisted.load(Ordering::Relaxed) {
+        if self.is_in(ENLISTED) {
             let _tree = lock(&self.tree().lock);
             self.links.waiter.set(ptr::null());
         }
@@ -263,7 +298,7 @@ impl Drop for CancelScope {
     fn drop(&mut self) {
         // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above. Whoever
         // enlisted it waited in it or below, and has ended.
-        if self.is_enlisted.load(Ordering::Relaxed) && !self.parent.is_null() && !self.is_shielded {
+        if self.is_in(ENLISTED) && !self.parent.is_null() && !self.is_shielded {
             self.delist();
         }
     }

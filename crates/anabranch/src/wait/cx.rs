@@ -11,13 +11,10 @@ use crate::{
         error::{Cancelled, WaitError},
         locals::Locals,
         place::Place,
-        waiter::{Outcome, Waiter},
+        waiter::{BUDGET, Outcome, Waiter},
     },
 };
 use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
-
-/// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
-const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
@@ -214,23 +211,35 @@ impl<'a> Cx<'a> {
     /// When the scope was cancelled.
     #[inline]
     pub(crate) fn checkpoint(&self) -> Result<(), Cancelled> {
+        if self.goes_on() { Ok(()) } else { self.checkpoint_slowly() }
+    }
+
+    /// Whether it takes no more than a glance to see that the strand goes on, which uses up a part of its share. Otherwise
+    /// [`checkpoint_slowly`](Self::checkpoint_slowly) comes next.
+    #[inline(always)]
+    pub(crate) fn goes_on(&self) -> bool {
+        let budget = self.waiter.budget();
+        let left = budget.get();
+        let goes_on = left != 0 && self.scope.is_plainly_going_on();
+        if goes_on {
+            budget.set(left - 1);
+        }
+        goes_on
+    }
+
+    #[inline(never)]
+    pub(crate) fn checkpoint_slowly(&self) -> Result<(), Cancelled> {
         if self.scope.is_cancelled() {
             return Err(Cancelled);
         }
         let budget = self.waiter.budget();
-        match budget.get().checked_sub(1) {
-            Some(left) => {
-                budget.set(left);
-                Ok(())
-            }
-            None => self.pause(),
+        if budget.get() > 0 {
+            budget.set(budget.get() - 1);
+            return Ok(());
         }
-    }
-
-    /// The strand has had its share.
-    #[cold]
-    fn pause(&self) -> Result<(), Cancelled> {
-        self.waiter.budget().set(BUDGET);
+        // The strand has had its share. It is one that does much, so the next looks shall be glances.
+        budget.set(BUDGET);
+        self.scope.enlist();
         self.strand.yield_now();
         self.check()
     }

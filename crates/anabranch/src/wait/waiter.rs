@@ -11,6 +11,10 @@
 //! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
 //! | WAITING scope | a wait in the scope of this address, 0 in none | anybody decides -> DECIDED; the owner -> IDLE      |
 //! | DECIDED what  | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
+//! | STANDING      | whoever is given the address may wake, once    | nobody                                             |
+//!
+//! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is nobody else who
+//! might decide, and the word is only read. Its owner takes the address out of the place, or is woken by it.
 //!
 //! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place that
 //! ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is busy), and the
@@ -32,7 +36,11 @@ use std::{cell::Cell, mem::ManuallyDrop};
 const IDLE: u64 = 0;
 const WAITING: u64 = 1;
 const DECIDED: u64 = 2;
+const STANDING: u64 = 3;
 const TAG: u64 = 3;
+
+/// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
+pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +82,8 @@ pub(crate) struct Kind {
     pub(crate) keep: Option<Keep>,
     /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
+    /// Whether the waiter's strand runs on the calling thread, whenever it does.
+    pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -95,7 +105,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, is_here: |_| false }
     }
 }
 
@@ -114,7 +124,12 @@ unsafe impl Sync for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(0) }
+        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(BUDGET) }
+    }
+
+    /// A standing one: see the [module](self). It is never armed, and is alive until it has been woken or taken out.
+    pub(crate) fn standing(kind: &'static Kind) -> Self {
+        Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0) }
     }
 
     // ---- the owner ----
@@ -171,6 +186,16 @@ impl Waiter {
 
     // ---- everybody ----
 
+    /// See [`Kind::is_here`].
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    pub(crate) unsafe fn is_here(this: *const Self) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { ((*this).kind.is_here)(this) }
+    }
+
     /// Ends the wait, unless it has ended. `None`: it has, and another decided.
     ///
     /// # Safety
@@ -181,7 +206,13 @@ impl Waiter {
         // SAFETY: the place has the address, so the waiter is alive.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
-            if word & TAG == WAITING { Self::decide_from(this, word, outcome) } else { None }
+            if word & TAG == WAITING {
+                Self::decide_from(this, word, outcome)
+            } else if word == STANDING {
+                Some(Wake { waiter: this, kind: (*this).kind })
+            } else {
+                None
+            }
         }
     }
 

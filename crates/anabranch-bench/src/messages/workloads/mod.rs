@@ -108,7 +108,7 @@ pub trait SelectJob {
 ///
 /// # Panics
 /// If not all came out that went in.
-pub(super) fn measured(
+pub(crate) fn measured(
     extent: Extent,
     units: impl Fn(u64) -> u64,
     expected: impl Fn(u64) -> u64,

@@ -249,11 +249,9 @@ impl<T> Source for Receiver<T> {
         unsafe { self.channel.register_receiver(wait, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &Entry<()>, has_decided: bool) {
-        if !has_decided {
-            // SAFETY: the caller's word.
-            unsafe { self.channel.unregister_receiver(wait) };
-        }
+    unsafe fn withdraw(&self, wait: &Entry<()>) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.channel.unregister_receiver(wait) }
     }
 
     fn pass_on(&self) {

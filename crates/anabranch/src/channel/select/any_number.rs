@@ -30,6 +30,8 @@ pub struct Select<O: Operation> {
     /// They stay where they are while `turn` waits, for which each method that may move them sees first.
     operations: Vec<O>,
     is_biased: bool,
+    /// Which one comes after the one that was done last. `None`: none was.
+    next: Option<usize>,
     turn: AsyncTurn,
 }
 
@@ -123,7 +125,9 @@ impl<O: Operation> Select<O> {
         let circle = self.circle();
         let index = circle.do_one(cx, deadlines, reason, place, attempt);
         pass_on(operations, &circle);
-        Ok((index?, done.into_inner().expect("the last attempt succeeded")))
+        let index = index?;
+        self.next = Some(index + 1);
+        Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
     /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is not done.
@@ -154,11 +158,25 @@ impl<O: Operation> Select<O> {
         self.leave();
         let done = Cell::new(None);
         let index = self.circle().try_one(|index| attempt(&self.operations, &done, index))?;
+        self.next = Some(index + 1);
         done.into_inner().map(|done| (index, done))
     }
 
+    /// Fair: each that can be done is, before another is done twice. So those that can be done at once are all found by going round
+    /// once, however few they are among the others.
     fn circle(&self) -> Circle {
-        Circle::new(self.len(), if self.is_biased { 0 } else { random_below(self.len()) })
+        let first = match self.next {
+            _ if self.is_biased => 0,
+            Some(next) => {
+                if next < self.len() {
+                    next
+                } else {
+                    0
+                }
+            }
+            None => random_below(self.len()),
+        };
+        Circle::new(self.len(), first)
     }
 
     /// Ends the wait of async code, if there is one: of a future that was forgotten.
@@ -197,7 +215,7 @@ impl<O: Operation> Future for Choosing<'_, O> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { select, circle } = self.get_mut();
-        let Select { operations, turn, .. } = &mut **select;
+        let Select { operations, turn, next, .. } = &mut **select;
         let operations = &**operations;
         let done = Cell::new(None);
         let attempt = |index: usize| attempt(operations, &done, index);
@@ -207,6 +225,7 @@ impl<O: Operation> Future for Choosing<'_, O> {
         // If it waits it has nothing left to pass on.
         let index = ready!(index);
         pass_on(operations, circle);
+        *next = Some(index + 1);
         Poll::Ready((index, done.into_inner().expect("the last attempt succeeded")))
     }
 }
@@ -238,7 +257,7 @@ impl<O: Operation> FromIterator<O> for Select<O> {
 /// Fair.
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
-        Self { operations, is_biased: false, turn: AsyncTurn::new() }
+        Self { operations, is_biased: false, next: None, turn: AsyncTurn::new() }
     }
 }
 

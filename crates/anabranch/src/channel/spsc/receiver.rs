@@ -37,16 +37,29 @@ impl<T> Receiver<T> {
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
-        cx.checkpoint()?;
-        match self.outlet.pop() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(_)) => Err(RecvError::Closed),
-            None => self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv")),
+        // What is less likely is called last, so that the rest need not save a register.
+        if !cx.goes_on() {
+            return self.recv_later(cx, Reason::new(&"spsc::Receiver::recv"));
         }
+        if let Some(value) = self.outlet.pop_at_once() {
+            return Ok(value);
+        }
+        self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv"))
+    }
+
+    #[cold]
+    fn recv_later(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        cx.checkpoint_slowly()?;
+        self.recv_slowly(cx, reason)
     }
 
     #[inline(never)]
     fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        if !self.outlet.is_bare_here()
+            && let Some(received) = self.outlet.pop()
+        {
+            return received.map_err(|_| RecvError::Closed);
+        }
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
@@ -101,6 +114,9 @@ impl<T> Receiver<T> {
     /// When there is none, or the stream is closed and all was received.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if let Some(value) = self.outlet.pop_at_once() {
+            return Ok(value);
+        }
         match self.outlet.pop() {
             Some(Ok(value)) => Ok(value),
             Some(Err(_)) => Err(TryRecvError::Closed),
@@ -208,9 +224,14 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    #[inline]
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: as for `Reserving`.
-        unsafe { &mut *self.outlet.get() }.pop().map(|received| received.map_err(|_| Closed))
+        let outlet = unsafe { &mut *self.outlet.get() };
+        match outlet.pop_at_once() {
+            Some(value) => Some(Ok(value)),
+            None => outlet.pop().map(|received| received.map_err(|_| Closed)),
+        }
     }
 }
 
@@ -248,18 +269,24 @@ impl<T> Source for Receiver<T> {
         StreamWait::new()
     }
 
+    #[inline]
     fn receive(&mut self) -> Result<T, TryRecvError> {
         self.try_recv()
     }
 
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.is_empty()
+    }
+
+    #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
         unsafe { wait.register_outlet(&self.outlet, waiter, 0) }
     }
 
-    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        // SAFETY: the caller's word.
-        unsafe { wait.unregister_outlet(&self.outlet, has_decided) }
+    unsafe fn withdraw(&self, wait: &StreamWait) -> bool {
+        wait.withdraw_outlet(&self.outlet)
     }
 
     fn pass_on(&self) {}

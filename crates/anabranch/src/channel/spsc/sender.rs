@@ -37,18 +37,35 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
-        if cx.checkpoint().is_err() {
-            return Err(SendError::Cancelled(value));
+        // What is less likely is called last, so that the rest need not save a register.
+        if !cx.goes_on() {
+            return self.send_later(cx, value, Reason::new(&"spsc::Sender::send"));
         }
-        match self.inlet.push(value) {
+        match self.inlet.push_at_once(value) {
             Ok(()) => Ok(()),
-            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
-            Err((Stuck::Full, value)) => self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send")),
+            Err(value) => self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send")),
+        }
+    }
+
+    #[cold]
+    fn send_later(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        match cx.checkpoint_slowly() {
+            Ok(()) => self.send_slowly(cx, value, reason),
+            Err(_) => Err(SendError::Cancelled(value)),
         }
     }
 
     #[inline(never)]
     fn send_slowly(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        match self.inlet.push(value) {
+            Ok(()) => Ok(()),
+            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
+            Err((Stuck::Full, value)) => self.send_waiting(cx, value, reason),
+        }
+    }
+
+    #[inline(never)]
+    fn send_waiting(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
@@ -121,6 +138,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
         self.inlet.push(value).map_err(|(stuck, value)| match stuck {
             Stuck::Full => TrySendError::Full(value),
             Stuck::Closed => TrySendError::Closed(value),

@@ -4,12 +4,16 @@ use super::{
     position::{Position, Stuck, wake},
     slab::{EMPTY, END, FULL},
 };
-use crate::sys::sync::Ordering;
+use crate::{
+    channel::word::number_of,
+    sys::{bias::Side, sync::Ordering},
+};
 use std::collections::VecDeque;
 
 /// The end that sends.
 pub(crate) struct Inlet<T> {
     pub(super) at: Position<T>,
+    pub(super) side: Side,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -36,9 +40,55 @@ impl<T> Inlet<T> {
         Ok(())
     }
 
+    /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room and nobody
+    /// to be woken. Otherwise [`push`](Self::push) comes next.
+    #[inline(always)]
+    pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
+        let (shared, slot) = (self.at.shared, self.at.slot);
+        // SAFETY: alive while this end is.
+        let Some(_inside) = unsafe { shared.as_ref() }.bias.enter() else { return Err(value) };
+        if self.at.is_last() || self.at.slot().word.load() != EMPTY {
+            return Err(value);
+        }
+        // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread alone, and not
+        // now.
+        unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.set(FULL);
+            self.at.slot = slot.add(1);
+        }
+        Ok(())
+    }
+
     /// Puts a value in and wakes the receiver.
     #[inline]
     pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
+        let shared = self.at.shared;
+        // SAFETY: alive while this end is.
+        if let Some(inside) = unsafe { shared.as_ref() }.bias.enter() {
+            let found = self.at.slot().word.load();
+            if number_of(found) == EMPTY {
+                if self.at.is_last() && !self.at.shared().is_bounded {
+                    self.at.extend();
+                }
+                // SAFETY: as above; there is a next slot.
+                unsafe { (*self.at.slot().value.get()).write(value) };
+                self.at.slot().word.set(FULL);
+                drop(inside);
+                self.at.advance();
+                if found != EMPTY {
+                    // SAFETY: taken out.
+                    unsafe { wake(found) };
+                }
+                return Ok(());
+            }
+        }
+        self.push_shared(value)
+    }
+
+    #[inline(never)]
+    fn push_shared(&mut self, value: T) -> Result<(), (Stuck, T)> {
+        self.at.shared().bias.share(&self.side);
         if let Err(stuck) = self.check() {
             return Err((stuck, value));
         }
@@ -62,7 +112,8 @@ impl<T> Inlet<T> {
                     Err((Stuck::Closed, (*(*slot).value.get()).assume_init_read()))
                 };
             }
-            wake(found);
+            // SAFETY: taken out.
+            unsafe { wake(found) };
         }
         self.at = next;
         Ok(())
@@ -94,6 +145,7 @@ impl<T> Inlet<T> {
         if count == 0 {
             return Ok(());
         }
+        first.shared().bias.share(&self.side);
         let found = first.slot().word.swap(FULL);
         if found == END {
             first.slot().word.set(END);
@@ -110,14 +162,15 @@ impl<T> Inlet<T> {
             return Err(Stuck::Closed);
         }
         if found != EMPTY {
-            wake(found);
+            // SAFETY: taken out.
+            unsafe { wake(found) };
         }
         self.at = at;
         Ok(())
     }
 
     pub(crate) fn close(&self) {
-        self.at.close();
+        self.at.close(&self.side);
         if let Some(wake) = self.at.slot().word.recall(EMPTY) {
             wake.wake();
         }

@@ -37,18 +37,27 @@ use self::{
     position::{Position, Shared},
     slab::Slab,
 };
-use crate::sys::sync::{AtomicBool, AtomicU8};
+use crate::sys::{
+    bias::{Bias, Side},
+    sync::{AtomicBool, AtomicU8},
+};
 use std::ptr::NonNull;
 
 pub(crate) use self::{inlet::Inlet, outlet::Outlet, position::Stuck, wait::StreamWait};
 
 /// A stream with room for so many, or for any number of values.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
-    let shared = Shared { is_closed: AtomicBool::new(false), ends: AtomicU8::new(2), is_bounded: capacity.is_some() };
+    let shared = Shared {
+        bias: Bias::new(),
+        is_closed: AtomicBool::new(false),
+        ends: AtomicU8::new(2),
+        is_bounded: capacity.is_some(),
+    };
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
     let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     // SAFETY: just made.
     let at = || unsafe { Position::new(shared, slab) };
-    (Inlet { at: at() }, Outlet { at: at(), is_ended: false })
+    let [first, second] = Side::both();
+    (Inlet { at: at(), side: first }, Outlet { at: at(), side: second, is_ended: false })
 }

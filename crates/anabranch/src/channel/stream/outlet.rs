@@ -4,11 +4,15 @@ use super::{
     position::{Closed, Position, wake},
     slab::{EMPTY, END, FULL, Slab},
 };
-use crate::{channel::word::number_of, sys::sync::Ordering};
+use crate::{
+    channel::word::number_of,
+    sys::{bias::Side, sync::Ordering},
+};
 
 /// The end that receives.
 pub(crate) struct Outlet<T> {
     pub(super) at: Position<T>,
+    pub(super) side: Side,
     pub(super) is_ended: bool,
 }
 
@@ -19,9 +23,62 @@ unsafe impl<T: Send> Send for Outlet<T> {}
 unsafe impl<T: Send> Sync for Outlet<T> {}
 
 impl<T> Outlet<T> {
+    /// Takes the next value, if that takes no more than a few instructions: this thread uses both ends, and there is a value
+    /// and nobody to be woken. Otherwise [`pop`](Self::pop) comes next.
+    #[inline(always)]
+    pub(crate) fn pop_at_once(&mut self) -> Option<T> {
+        let (shared, slot) = (self.at.shared, self.at.slot);
+        // SAFETY: alive while this end is.
+        let _inside = unsafe { shared.as_ref() }.bias.enter()?;
+        if self.at.is_last() || self.at.slot().word.load() != FULL {
+            return None;
+        }
+        // SAFETY: full, so it is the receiver's, and not the last of its slab. The sender is used by this thread alone, and not
+        // now.
+        unsafe {
+            let value = (*(*slot).value.get()).assume_init_read();
+            (*slot).word.set(EMPTY);
+            self.at.slot = slot.add(1);
+            Some(value)
+        }
+    }
+
+    /// Whether it is certain, at a glance, that there is nothing: this thread uses both ends.
+    #[inline(always)]
+    pub(crate) fn is_bare_here(&self) -> bool {
+        // Not closed either, since that is the end of every bias.
+        self.at.shared().bias.is_mine() && number_of(self.at.slot().word.load()) == EMPTY
+    }
+
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
+        let shared = self.at.shared;
+        // SAFETY: alive while this end is.
+        if let Some(inside) = unsafe { shared.as_ref() }.bias.enter() {
+            let found = self.at.slot().word.load();
+            if number_of(found) == EMPTY {
+                // Not closed either, since that is the end of every bias.
+                return None;
+            }
+            debug_assert!(number_of(found) == FULL);
+            // SAFETY: as above.
+            let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
+            self.at.slot().word.set(EMPTY);
+            drop(inside);
+            self.advance();
+            if found != FULL {
+                // SAFETY: taken out.
+                unsafe { wake(found) };
+            }
+            return Some(Ok(value));
+        }
+        self.pop_shared()
+    }
+
+    #[inline]
+    fn pop_shared(&mut self) -> Option<Result<T, Closed>> {
+        self.at.shared().bias.share(&self.side);
         if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
     }
 
@@ -40,15 +97,23 @@ impl<T> Outlet<T> {
         if left.shared().is_bounded {
             let found = left.slot().word.swap(EMPTY);
             if found != FULL {
-                wake(found);
+                // SAFETY: taken out.
+                unsafe { wake(found) };
             }
         }
-        self.at = left.following();
-        if left.slab != self.at.slab {
-            // SAFETY: the sender has gone on to the next slab before it filled the last slot of this one.
-            unsafe { Slab::free(left.slab) };
-        }
+        self.advance();
         value
+    }
+
+    /// Goes on, and frees a slab of an unbounded stream behind it.
+    #[inline]
+    fn advance(&mut self) {
+        let left = self.at.slab;
+        self.at.advance();
+        if left != self.at.slab {
+            // SAFETY: the sender has gone on to the next slab before it filled the last slot of this one.
+            unsafe { Slab::free(left) };
+        }
     }
 
     /// The slot was empty, or the end.
@@ -74,7 +139,7 @@ impl<T> Outlet<T> {
     }
 
     pub(crate) fn close(&self) {
-        self.at.close();
+        self.at.close(&self.side);
         if let Some(wake) = self.at.slot().word.recall(FULL) {
             wake.wake();
         }

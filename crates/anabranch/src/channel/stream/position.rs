@@ -3,12 +3,17 @@
 use super::slab::{Slab, Slot};
 use crate::{
     channel::word::{Content, decide},
-    sys::sync::{AtomicBool, AtomicU8, Ordering},
+    sys::{
+        bias::{Bias, Side},
+        sync::{AtomicBool, AtomicU8, Ordering},
+    },
 };
 use std::ptr::NonNull;
 
 /// What both ends share besides the slots.
 pub(super) struct Shared {
+    /// While both ends are used by one thread: words are then read and written, instead of exchanged.
+    pub(super) bias: Bias,
     pub(super) is_closed: AtomicBool,
     pub(super) ends: AtomicU8,
     pub(super) is_bounded: bool,
@@ -40,9 +45,12 @@ impl<T> Clone for Position<T> {
 
 impl<T> Copy for Position<T> {}
 
-/// Ends a wait whose address was taken out of a word.
-#[inline]
-pub(super) fn wake(found: Content) {
+/// Ends the wait whose address was taken out of a word.
+///
+/// # Safety
+/// The caller took it out.
+#[inline(never)]
+pub(super) unsafe fn wake(found: Content) {
     // SAFETY: the caller's word.
     if let Some(wake) = unsafe { decide(found) } {
         wake.wake();
@@ -89,11 +97,23 @@ impl<T> Position<T> {
         self.following_slab()
     }
 
+    #[inline(never)]
     fn following_slab(&self) -> Self {
         // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
         unsafe {
             let slab = if self.shared().is_bounded { self.slab } else { (*self.slab).next.load(Ordering::Acquire) };
             Self::new(self.shared, slab)
+        }
+    }
+
+    /// Goes on to the next slot; see [`following`](Self::following).
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        if self.is_last() {
+            *self = self.following_slab();
+        } else {
+            // SAFETY: within the slab.
+            self.slot = unsafe { self.slot.add(1) };
         }
     }
 
@@ -108,7 +128,8 @@ impl<T> Position<T> {
         }
     }
 
-    pub(super) fn close(&self) {
+    pub(super) fn close(&self, side: &Side) {
+        self.shared().bias.end(side);
         // A swap, for the models, which take a store to be possibly later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
     }

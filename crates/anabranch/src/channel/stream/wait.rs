@@ -3,12 +3,12 @@
 use super::{
     inlet::Inlet,
     outlet::Outlet,
-    position::Position,
+    position::{Position, Shared},
     slab::{EMPTY, FULL},
 };
 use crate::{
-    channel::word::{Content, Sleeper},
-    sys::sync::Ordering,
+    channel::word::{Content, Sleeper, Word},
+    sys::{bias::Side, sync::Ordering},
     wait::waiter::Waiter,
 };
 
@@ -16,17 +16,52 @@ use crate::{
 ///
 /// # Safety
 /// As for [`Word::register`].
+#[inline(always)]
 unsafe fn register<T>(
     at: &Position<T>,
+    side: &Side,
     number: Content,
     sleeper: &Sleeper,
     waiter: *const Waiter,
     ticket: u32,
 ) -> bool {
-    let word = &at.slot().word;
+    if let Some(_inside) = at.shared().bias.enter() {
+        // SAFETY: the caller's word. Not closed, since that is the end of every bias.
+        return unsafe { at.slot().word.register_alone(number, sleeper, waiter, ticket) };
+    }
+    // SAFETY: the caller's word.
+    unsafe { register_shared(at.shared(), side, &at.slot().word, number, sleeper, waiter, ticket) }
+}
+
+/// # Safety
+/// As above.
+#[inline(never)]
+unsafe fn register_shared(
+    shared: &Shared,
+    side: &Side,
+    word: &Word,
+    number: Content,
+    sleeper: &Sleeper,
+    waiter: *const Waiter,
+    ticket: u32,
+) -> bool {
+    shared.bias.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
-    is_registered && !(at.shared().is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
+    is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
+}
+
+/// Takes the address out again.
+///
+/// # Safety
+/// As for [`Word::unregister`].
+#[inline]
+unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper: &Sleeper, has_decided: bool) {
+    if !has_decided {
+        at.shared().bias.share(side);
+        // SAFETY: the caller's word.
+        unsafe { at.slot().word.unregister(number, sleeper, false) }
+    }
 }
 
 /// The sender's wait for room, and the receiver's for a value.
@@ -47,7 +82,7 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn register_inlet<T>(&self, inlet: &Inlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the sender waits for the end of FULL.
-        unsafe { register(&inlet.at, FULL, &self.sleeper, waiter, ticket) }
+        unsafe { register(&inlet.at, &inlet.side, FULL, &self.sleeper, waiter, ticket) }
     }
 
     /// # Safety
@@ -55,7 +90,7 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn unregister_inlet<T>(&self, inlet: &Inlet<T>, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { inlet.at.slot().word.unregister(FULL, &self.sleeper, has_decided) }
+        unsafe { unregister(&inlet.at, &inlet.side, FULL, &self.sleeper, has_decided) }
     }
 
     /// # Safety
@@ -63,7 +98,12 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn register_outlet<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
-        unsafe { register(&outlet.at, EMPTY, &self.sleeper, waiter, ticket) }
+        unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
+    }
+
+    /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
+    pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
+        outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
     }
 
     /// # Safety
@@ -71,6 +111,6 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn unregister_outlet<T>(&self, outlet: &Outlet<T>, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { outlet.at.slot().word.unregister(EMPTY, &self.sleeper, has_decided) }
+        unsafe { unregister(&outlet.at, &outlet.side, EMPTY, &self.sleeper, has_decided) }
     }
 }

@@ -1,5 +1,8 @@
 //! `anabranch proto`: the protocols in a source file, as diagrams, and as what `proto!` makes of them.
 
+mod layout;
+mod svg;
+
 use std::path::PathBuf;
 
 use crate::exit::Failure;
@@ -13,12 +16,18 @@ pub struct Args {
     /// Only the protocol of this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Only the diagrams
-    #[arg(long, conflicts_with = "expansion")]
-    diagram: bool,
+    /// Only the diagrams: in the language of Mermaid, or as one SVG picture
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid", conflicts_with = "expansion")]
+    diagram: Option<Form>,
     /// Only the code
     #[arg(long)]
     expansion: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Form {
+    Mermaid,
+    Svg,
 }
 
 /// Shows them.
@@ -32,23 +41,29 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         });
         Failure::Run(lines.collect::<Vec<_>>().join("\nanabranch: "))
     };
-    let mut shown = Vec::new();
+    let mut protocols = Vec::new();
     for tokens in anabranch_proto::find(&source).map_err(told)? {
         let protocol = anabranch_proto::read(tokens).map_err(told)?;
-        if args.name.as_ref().is_some_and(|name| *name != protocol.name()) {
-            continue;
+        if args.name.as_ref().is_none_or(|name| *name == protocol.name()) {
+            protocols.push(protocol);
         }
+    }
+    if protocols.is_empty() {
+        let what = args.name.as_ref().map_or("no `proto! { .. }`".to_owned(), |name| format!("no protocol `{name}`"));
+        return Err(Failure::Run(format!("{file}: {what} in it")));
+    }
+    if args.diagram == Some(Form::Svg) {
+        return output::to_stdout(&svg::document(&protocols));
+    }
+    let mut shown = Vec::new();
+    for protocol in protocols {
         if !args.expansion {
             shown.push(format!("```mermaid\n{}\n```\n", protocol.mermaid()));
         }
-        if !args.diagram {
+        if args.diagram.is_none() {
             let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(told)?;
             shown.push(prettyplease::unparse(&code));
         }
-    }
-    if shown.is_empty() {
-        let what = args.name.as_ref().map_or("no `proto! { .. }`".to_owned(), |name| format!("no protocol `{name}`"));
-        return Err(Failure::Run(format!("{file}: {what} in it")));
     }
     output::to_stdout(&shown.join("\n"))
 }
