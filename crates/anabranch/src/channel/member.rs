@@ -88,7 +88,7 @@ pub(super) struct Seat<R: Source> {
     pub(super) receiver: ManuallyDrop<R>,
 }
 
-static KIND: Kind = Kind { wake: call, keep: None, looks: 0, is_here: |_| false };
+static KIND: Kind = Kind { wake: call, keep: None, looks: 0 };
 
 /// Puts a card into the list of the called, and wakes the set if it waits.
 ///
@@ -197,6 +197,12 @@ impl<R: Source> Taken<R> {
     pub(super) fn receiver(&self) -> &R {
         // SAFETY: alive, and the receiver is there until the seat is left.
         unsafe { &(*self.0.as_ptr()).receiver }
+    }
+
+    /// Gives the member another name.
+    pub(super) fn rename(&mut self, member: Member) {
+        // SAFETY: the name is the set's alone, also while the member is being called.
+        unsafe { (*self.0.as_ptr()).member = member };
     }
 
     /// Gives up the seat, whatever it is doing. Whether it was called, or will be, and has to be passed on.

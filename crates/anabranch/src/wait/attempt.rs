@@ -6,7 +6,7 @@
 //! a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
-    sys::sync::hint,
+    sys::{clock::Instant, sync::hint, thread},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -19,7 +19,12 @@ use std::{
     future::poll_fn,
     pin::pin,
     task::{Poll, ready},
+    time::Duration,
 };
+
+/// For how long a thread lets others run and looks again, before it parks: about what it takes to park and to be woken, both
+/// sides together. A core that others want is lost for longer by the first yield, and then it parks.
+const PATIENCE: Duration = Duration::from_micros(20);
 
 /// A place together with what is wanted there.
 #[allow(private_bounds, reason = "sealed")]
@@ -30,12 +35,31 @@ pub trait Attempt: Place {
     /// Whether it may end by its deadline alone, which a [`Cx`] keeps.
     const IS_TIMED: bool = false;
 
+    /// Whether nobody else can want what this waits for, nor time alone bring it: so it may go on waiting at its place, with a
+    /// standing waiter, while nobody waits for it.
+    const IS_LONE: bool = false;
+
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
     fn attempt(&self) -> Option<Self::Output>;
 
     /// When the attempt succeeds without anything having happened at the place.
     fn deadline(&self) -> u64 {
         NEVER
+    }
+
+    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
+    fn stay_away(&self) {}
+
+    /// Whether another attempt would fail, if that is seen at a glance.
+    #[inline]
+    fn is_bare(&self) -> bool {
+        false
+    }
+
+    /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken it out, and
+    /// wakes the waiter or has woken it. For those that are lone.
+    fn withdraw(&self) -> bool {
+        unreachable!("it is not lone")
     }
 
     /// Passes on what was given by a wait that has ended and will not be taken. `Drop` does so, too.
@@ -64,8 +88,9 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
-    if cx.waiter().looks() > 0
-        && let Some(output) = look_for(cx.waiter().looks(), place)
+    let looks = cx.waiter().looks();
+    if looks > 0
+        && let Some(output) = look_out(place, looks)
     {
         return Ok(output);
     }
@@ -77,14 +102,29 @@ pub(crate) fn wait_again_for<A: Attempt>(
     }
 }
 
-/// Looks again. Each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every
-/// look.
+/// Attempts again so many times, and then for a while, as long as nothing better can be done with the thread.
+///
+/// First each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look. Then
+/// each time after others have run: the other side may be on this very core, and goes on for its whole time slice. To park
+/// instead would be to be woken by its next step, for one message.
 #[cold]
-fn look_for<A: Attempt>(looks: u32, place: &A) -> Option<A::Output> {
-    (0..looks).find_map(|look| {
+#[inline(never)]
+fn look_out<A: Attempt>(place: &A, looks: u32) -> Option<A::Output> {
+    place.stay_away();
+    for look in 0..looks {
         (0..1 << look).for_each(|_| hint::spin_loop());
-        place.attempt()
-    })
+        if let Some(output) = place.attempt() {
+            return Some(output);
+        }
+    }
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        thread::yield_now();
+        if let Some(output) = place.attempt() {
+            return Some(output);
+        }
+    }
+    None
 }
 
 /// As [`wait_for`], without a deadline: it fails by cancellation alone.
