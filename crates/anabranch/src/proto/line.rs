@@ -152,6 +152,15 @@ impl<M> Duplex<M> {
     }
 }
 
+#[inline(never)]
+fn say_slowly<M>(inlet: &mut Inlet<M>, message: M) -> Result<(), Closed> {
+    match inlet.push(message) {
+        Ok(()) => Ok(()),
+        Err((Stuck::Closed, _)) => Err(Closed),
+        Err((Stuck::Full, _)) => unreachable!("there is room for what need not wait for it"),
+    }
+}
+
 impl<M> Transport for Duplex<M> {
     type Said = M;
     type Wait = StreamWait;
@@ -163,16 +172,18 @@ impl<M> Transport for Duplex<M> {
     #[inline]
     fn say(&mut self, message: M) -> Result<(), Closed> {
         let (inlet, _) = &mut **self.ends.as_mut().ok_or(Closed)?;
-        match inlet.push(message) {
+        match inlet.push_at_once(message) {
             Ok(()) => Ok(()),
-            Err((Stuck::Closed, _)) => Err(Closed),
-            Err((Stuck::Full, _)) => unreachable!("there is room for what need not wait for it"),
+            Err(message) => say_slowly(inlet, message),
         }
     }
 
     #[inline]
     fn hear(&mut self) -> Option<Result<M, Closed>> {
         let Some(ends) = &mut self.ends else { return Some(Err(Closed)) };
+        if let Some(message) = ends.1.pop_at_once() {
+            return Some(Ok(message));
+        }
         Some(ends.1.pop()?.map_err(|_| Closed))
     }
 
