@@ -30,13 +30,19 @@ impl<T> Inlet<T> {
         self.at.shared().is_closed.load(Ordering::Acquire)
     }
 
+    /// Whether a value has still to be taken from here. There may be the address of a forgotten future with it.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.at.shared().is_bounded && number_of(self.at.slot().word.load()) == FULL
+    }
+
     /// Whether there is room at this position, or will never be any.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Stuck> {
         if self.is_closed() {
             return Err(Stuck::Closed);
         }
-        if self.at.shared().is_bounded && self.at.slot().word.load() == FULL {
+        if self.is_full() {
             return Err(Stuck::Full);
         }
         Ok(())
