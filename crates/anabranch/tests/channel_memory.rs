@@ -321,6 +321,27 @@ fn a_set_may_be_dropped_while_a_member_is_called() {
     }
 }
 
+/// Those that go on waiting have a place of their own, from the second wait on.
+#[test]
+fn a_selection_of_streams_allocates_no_more_when_it_is_used_again() {
+    anabranch::run(|cx| {
+        let since = Since::now();
+        let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| spsc::bounded(1)).unzip();
+        let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
+        let mut go_round = || {
+            for (n, sender) in senders.iter_mut().enumerate() {
+                sender.try_send(n).unwrap();
+                assert_eq!(select.wait(cx), Ok((n, Ok(n))));
+            }
+        };
+        go_round();
+        assert_eq!(allocations(|| (0..10).for_each(|_| go_round())), 0);
+        drop(select);
+        drop((senders, receivers));
+        assert_eq!(since.bytes(), 0, "left behind");
+    });
+}
+
 /// It has a waiter, which is made by the first wait.
 #[test]
 fn a_selection_in_async_code_allocates_once() {

@@ -174,6 +174,101 @@ fn fair_and_biased() {
     });
 }
 
+/// Receives from streams go on waiting between the waits of a selection: used in all ways, one after the other, it loses nothing.
+#[test]
+fn receives_from_streams_go_on_waiting() {
+    in_pools(|pool| {
+        let tally = Tally::default();
+        let (mut senders, mut receivers): (Vec<_>, Vec<_>) =
+            (0..8).map(|n| if n % 2 == 0 { spsc::unbounded() } else { spsc::bounded(1) }).unzip();
+        let (mut late, mut latest) = spsc::unbounded();
+        let made = tally.clone();
+        let sending = pool.spawn(move |cx| {
+            for n in 0..400 {
+                let sender = &mut senders[n * 5 % 8];
+                assert!(sender.send(cx, (n, made.make())).is_ok());
+                if n == 100 {
+                    late.send(cx, (400, made.make())).unwrap();
+                }
+                if n % 7 == 0 {
+                    cx.yield_now();
+                }
+            }
+            drop(senders);
+            late.send(cx, (401, made.make())).unwrap();
+            late
+        });
+        pool.run(|cx| {
+            let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
+            let mut names: Vec<_> = (0..8).collect();
+            let (mut last, mut came, mut open) = ([None; 9], 0, 8);
+            let mut latest = Some(&mut latest);
+            while open > 0 {
+                let done = match came % 4 {
+                    0 => select.try_now(),
+                    1 => select.wait_timeout(cx, SHORT).ok(),
+                    2 if came % 16 == 2 => Some(cx.block_on(select.wait_async()).unwrap()),
+                    _ => Some(select.wait(cx).unwrap()),
+                };
+                let Some((index, got)) = done else {
+                    cx.yield_now();
+                    continue;
+                };
+                match got {
+                    Ok((n, _)) => {
+                        assert!(last[names[index]].replace(n).is_none_or(|before| before < n), "{n} too late");
+                        came += 1;
+                    }
+                    Err(Closed) => {
+                        select.swap_remove(index);
+                        names.swap_remove(index);
+                        open -= 1;
+                    }
+                }
+                if came == 60
+                    && let Some(receiver) = latest.take()
+                {
+                    assert_eq!(select.push(receiver.receiving()), names.len());
+                    names.push(8);
+                }
+            }
+            assert_eq!(select.len(), 1);
+            drop(sending.join(cx).unwrap());
+            let mut select = select.biased();
+            if came == 401 {
+                assert!(matches!(select.wait(cx), Ok((0, Ok((401, _))))));
+                came += 1;
+            }
+            assert!(came == 402 && matches!(select.wait(cx), Ok((0, Err(Closed)))));
+        });
+        assert_eq!(latest.try_recv().err(), Some(channel::TryRecvError::Closed));
+        tally.assert_all_dropped();
+    });
+}
+
+/// A selection that is forgotten has left its waiters behind: the receivers can be used again all the same.
+#[test]
+fn a_selection_that_is_forgotten() {
+    pool(1).run(|cx| {
+        let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..2).map(|_| spsc::unbounded()).unzip();
+        let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
+        for n in 0..4 {
+            senders[n % 2].try_send(n).unwrap();
+            assert_eq!(select.wait(cx), Ok((n % 2, Ok(n))));
+        }
+        std::mem::forget(select);
+        senders[0].try_send(4).unwrap();
+        assert_eq!(receivers[0].recv(cx), Ok(4));
+        let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
+        for n in 5..9 {
+            senders[n % 2].try_send(n).unwrap();
+            assert_eq!(select.wait(cx), Ok((n % 2, Ok(n))));
+        }
+        drop(senders);
+        assert!(matches!(select.wait(cx), Ok((_, Err(Closed)))));
+    });
+}
+
 #[test]
 fn control_flow_goes_out_of_the_arms() {
     fn sum(cx: &anabranch::Cx<'_>, receiver: &channel::Receiver<u32>) -> Result<u32, Closed> {

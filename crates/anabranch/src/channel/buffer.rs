@@ -10,7 +10,7 @@ use std::{
 };
 
 /// How large a block is, in bytes, if its values are small: an empty queue keeps one, and ought to be small.
-const SMALL: usize = 112;
+const SMALL: usize = 96;
 
 /// How large the blocks of a long queue are.
 const LARGE: usize = 1 << 11;

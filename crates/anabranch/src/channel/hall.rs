@@ -3,12 +3,16 @@
 use super::{
     member::{CALLED, Card, Desk, GONE, Member, QUIET, Seat, Taken, called},
     source::Source,
-    word::number_of,
+    word::{Sleeper, number_of},
 };
+use crate::wait::waiter::Waiter;
 use std::{
     marker::PhantomData,
     ptr::{self, NonNull},
 };
+
+/// How many seats that were left are kept, besides one for each member.
+const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 
 /// Seats, first in, first out, linked by their cards.
 struct List<R: Source> {
@@ -67,7 +71,7 @@ impl<R: Source> Hall<R> {
         Self { desk: Desk::of::<R>(), now: List::new(), later: List::new(), _owns: PhantomData }
     }
 
-    pub(super) fn desk(&self) -> &Desk {
+    fn desk(&self) -> &Desk {
         // SAFETY: alive as long as this.
         unsafe { self.desk.as_ref() }
     }
@@ -80,6 +84,22 @@ impl<R: Source> Hall<R> {
             self.again(seat.as_ptr());
         }
         Taken(seat)
+    }
+
+    /// Waits until somebody is called.
+    ///
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper of the place.
+    pub(super) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word. Only the set waits.
+        unsafe { self.desk().word.register(QUIET, sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    pub(super) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.desk().word.unregister(QUIET, sleeper, has_decided) }
     }
 
     /// The member that is first. It stays so until it is popped.
@@ -149,7 +169,7 @@ impl<R: Source> Hall<R> {
     }
 
     /// How many seats were left that are, or will be, in one of the lists.
-    pub(super) fn left(&self) -> usize {
+    fn left(&self) -> usize {
         self.desk().left.get()
     }
 
@@ -161,8 +181,15 @@ impl<R: Source> Hall<R> {
         unsafe { Seat::<R>::free(seat.cast()) };
     }
 
-    /// Frees all seats that were left, but for those which have yet to come. Linear.
-    pub(super) fn sweep(&mut self) {
+    /// To be called when a seat was left. Frees those that were now and then, as it is linear.
+    pub(super) fn tidy(&mut self, members: usize) {
+        if self.left() > members + SPARE {
+            self.sweep();
+        }
+    }
+
+    /// Frees all seats that were left, but for those which have yet to come.
+    fn sweep(&mut self) {
         let called = self.collect();
         for mut list in [self.now.take(), self.later.take(), called] {
             while let Some(seat) = NonNull::new(list.first.cast_mut()) {

@@ -199,6 +199,12 @@ impl<R: Source> Taken<R> {
         unsafe { &(*self.0.as_ptr()).receiver }
     }
 
+    /// Gives the member another name.
+    pub(super) fn rename(&mut self, member: Member) {
+        // SAFETY: the name is the set's alone, also while the member is being called.
+        unsafe { (*self.0.as_ptr()).member = member };
+    }
+
     /// Gives up the seat, whatever it is doing. Whether it was called, or will be, and has to be passed on.
     pub(super) fn leave(self) -> (R, bool) {
         let seat = ManuallyDrop::new(self).0.as_ptr();

@@ -53,7 +53,7 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
-// `{events, select}` and `source <- member <- hall <- set`.
+// `events` and `source <- member <- hall <- {set, select}`.
 mod board;
 pub mod broadcast;
 mod buffer;

@@ -40,7 +40,7 @@
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
     hall::Hall,
-    member::{Member, QUIET, Seat, Taken},
+    member::{Member, Seat, Taken},
     source::{Receive, Source},
     word::Sleeper,
 };
@@ -61,9 +61,6 @@ use std::{
     mem::ManuallyDrop,
     time::{Duration, Instant},
 };
-
-/// How many seats are left as they are, besides one for each member.
-const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 
 /// A place in the table of members.
 struct Chair<R: Source> {
@@ -146,10 +143,7 @@ impl<R: Receive> ReceiverSet<R> {
         if was_called {
             receiver.pass_on();
         }
-        // Not at once, as it is linear.
-        if self.hall.left() > self.len() + SPARE {
-            self.hall.sweep();
-        }
+        self.hall.tidy(self.len());
         Some(receiver)
     }
 
@@ -339,12 +333,12 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
 unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the reference as in `attempt`; the rest is the caller's word.
-        unsafe { (*self.set.get()).hall.desk().word.register(QUIET, &self.sleeper, waiter, ticket) }
+        unsafe { (*self.set.get()).hall.register(&self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
-        unsafe { (*self.set.get()).hall.desk().word.unregister(QUIET, &self.sleeper, has_decided) }
+        unsafe { (*self.set.get()).hall.unregister(&self.sleeper, has_decided) }
     }
 }
 

@@ -202,20 +202,20 @@ impl<T> Channel<T> {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room.
+    /// Puts a value in, if there is room. How many there are then.
     #[inline]
-    pub(crate) fn try_send(&self, value: T) -> Result<(), (Stuck, T)> {
+    pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
         let mut state = self.state.lock();
         if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
             state.buffer.push_back(value);
-            return Ok(());
+            return Ok(state.buffer.len());
         }
         self.try_send_to(state, value)
     }
 
     /// Where somebody may have to be woken.
     #[inline(never)]
-    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<(), (Stuck, T)> {
+    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (Stuck, T)> {
         if state.is_closed {
             return Err((Stuck::Closed, value));
         }
@@ -229,19 +229,18 @@ impl<T> Channel<T> {
             receiver
         };
         state.buffer.push_back(value);
+        let len = state.buffer.len();
         drop(state);
         wake(receiver);
-        Ok(())
+        Ok(len)
     }
 
     /// Takes a value, if there is one.
     #[inline]
     pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
         let mut state = self.state.lock();
-        if state.senders.is_empty()
-            && let Some(value) = state.buffer.pop_front()
-        {
-            return Ok(value);
+        if state.senders.is_empty() {
+            return state.buffer.pop_front().ok_or(if state.is_closed { Nothing::Closed } else { Nothing::Empty });
         }
         self.try_recv_from(state)
     }

@@ -63,6 +63,18 @@ impl Sleeper {
         let waiter = UnsafeCell::new(ptr::null());
         Self { waiter, ticket: UnsafeCell::new(0), is_left: AtomicBool::new(false) }
     }
+
+    /// # Safety
+    /// The sleeper is not registered.
+    #[inline]
+    unsafe fn set(&self, waiter: *const Waiter, ticket: u32) {
+        // SAFETY: nobody reads it, by the caller's word.
+        unsafe {
+            *self.waiter.get() = waiter;
+            *self.ticket.get() = ticket;
+        }
+        self.is_left.store(false, Ordering::Relaxed);
+    }
 }
 
 /// See the [module](self).
@@ -124,11 +136,7 @@ impl Word {
         ticket: u32,
     ) -> bool {
         // SAFETY: not registered, so nobody reads it.
-        unsafe {
-            *sleeper.waiter.get() = waiter;
-            *sleeper.ticket.get() = ticket;
-        }
-        sleeper.is_left.store(false, Ordering::Relaxed);
+        unsafe { sleeper.set(waiter, ticket) };
         let mut content = number;
         loop {
             match self.0.compare_exchange(content, added(sleeper, number), Ordering::SeqCst, Ordering::Acquire) {

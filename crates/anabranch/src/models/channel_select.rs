@@ -6,7 +6,7 @@ use super::{
     strand::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Receiver, Select, bounded, rendezvous, unbounded},
+    channel::{Receiver, Select, bounded, rendezvous, spsc, unbounded},
     select,
     wait::{Cancelled, Cx},
 };
@@ -123,6 +123,32 @@ fn models_channel_select_again_and_again() {
             select.swap_remove(0);
             assert_eq!(select.wait(cx).map(|(index, got)| (index, got.unwrap().open())), Ok((0, 2)));
         });
+        sending.join().unwrap();
+    });
+}
+
+/// Receives from streams, which go on waiting between two waits: while something comes, and when one is taken out or all end.
+#[test]
+fn models_channel_select_goes_on_waiting() {
+    explore("select, a list of streams", Some(2), || {
+        let (mut one, mut first) = spsc::unbounded();
+        let (mut two, mut second) = spsc::unbounded();
+        assert!(one.try_send(Parcel::new(1)).is_ok());
+        let mut select = Select::from_iter([first.receiving(), second.receiving()]);
+        let got = Thread::new().shielded(|cx| select.wait(cx)).unwrap();
+        assert_eq!((got.0, got.1.unwrap().open()), (0, 1));
+        let sending = spawn(move |_| {
+            assert!(two.try_send(Parcel::new(2)).is_ok() && one.try_send(Parcel::new(3)).is_ok());
+            (one, two)
+        });
+        let got = Thread::new().shielded(|cx| select.wait(cx)).unwrap();
+        let of_second = got.0 == 1;
+        assert_eq!(got.1.unwrap().open(), if of_second { 2 } else { 3 });
+        // What is taken out may just be called; the other one gets its index.
+        drop(select.swap_remove(usize::from(of_second)));
+        let got = Thread::new().shielded(|cx| select.wait(cx)).unwrap();
+        assert_eq!((got.0, got.1.unwrap().open()), (0, if of_second { 3 } else { 2 }));
+        drop(select);
         sending.join().unwrap();
     });
 }

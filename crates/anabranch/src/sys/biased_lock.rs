@@ -19,7 +19,7 @@
 //! Source: as there.
 
 use crate::sys::{
-    bias::{Bias, Inside, Owner, Thread},
+    bias::{Bias, Inside, Owner},
     spin::patiently,
     sync::{AtomicBool, Cell, Ordering},
     thread::identity,
@@ -27,7 +27,6 @@ use crate::sys::{
 use std::{
     cell::UnsafeCell,
     ops::{Deref, DerefMut},
-    ptr,
 };
 
 /// How many times in a row a thread takes the lock before it becomes the owner. Others are then kept waiting for the time that so
@@ -41,7 +40,8 @@ pub(crate) struct BiasedLock<T> {
     is_taken: AtomicBool,
     /// How often the candidate has come in a row.
     streak: Cell<u32>,
-    candidate: Cell<Thread>,
+    /// Something of who came last. Two threads may have it in common, which does no harm: they would be slower.
+    candidate: Cell<u32>,
     value: UnsafeCell<T>,
 }
 
@@ -63,7 +63,7 @@ impl<T> BiasedLock<T> {
             bias: Bias::new(),
             is_taken: AtomicBool::new(false),
             streak: Cell::new(0),
-            candidate: Cell::new(ptr::null_mut()),
+            candidate: Cell::new(0),
             value: UnsafeCell::new(value),
         }
     }
@@ -107,7 +107,7 @@ impl<T> BiasedLock<T> {
         if self.bias.owner() != Owner::None {
             return self.bias.take_away();
         }
-        let me = identity();
+        let me = (identity().addr() >> 4) as u32;
         if self.candidate.replace(me) != me {
             self.streak.set(0);
         }

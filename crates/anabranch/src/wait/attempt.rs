@@ -35,6 +35,10 @@ pub trait Attempt: Place {
     /// Whether it may end by its deadline alone, which a [`Cx`] keeps.
     const IS_TIMED: bool = false;
 
+    /// Whether nobody else can want what this waits for, nor time alone bring it: so it may go on waiting at its place, with a
+    /// standing waiter, while nobody waits for it.
+    const IS_LONE: bool = false;
+
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
     fn attempt(&self) -> Option<Self::Output>;
 
@@ -45,6 +49,18 @@ pub trait Attempt: Place {
 
     /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
     fn stay_away(&self) {}
+
+    /// Whether another attempt would fail, if that is seen at a glance.
+    #[inline]
+    fn is_bare(&self) -> bool {
+        false
+    }
+
+    /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken it out, and
+    /// wakes the waiter or has woken it. For those that are lone.
+    fn withdraw(&self) -> bool {
+        unreachable!("it is not lone")
+    }
 
     /// Passes on what was given by a wait that has ended and will not be taken. `Drop` does so, too.
     fn pass_on(&self) {}

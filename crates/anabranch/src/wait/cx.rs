@@ -16,6 +16,9 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
 
+/// For how many more than one an operation may count.
+const MOST_SPENT: usize = 7;
+
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
@@ -247,6 +250,15 @@ impl<'a> Cx<'a> {
         self.scope.enlist();
         self.strand.pause();
         self.check()
+    }
+
+    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let run.
+    #[inline]
+    pub(crate) fn spend(&self, more: usize) {
+        if more > 0 && self.waiter.looks() == 0 {
+            let budget = self.waiter.budget();
+            budget.set(budget.get().saturating_sub(more.min(MOST_SPENT) as u32));
+        }
     }
 
     /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it

@@ -1,9 +1,12 @@
 //! `Select`: operations of one type, as many as there are when the program runs.
 
-use super::choose::{Circle, Deadlines, Operation, random_below};
+use super::{
+    choose::{Circle, Deadlines, Operation, random_below},
+    standing::Standing,
+};
 use crate::{
     time::NEVER,
-    wait::{Cancelled, Cx, WaitError, cx::Reason, future::AsyncTurn},
+    wait::{Cancelled, Cx, WaitError, attempt::wait_for, cx::Reason, future::AsyncTurn},
 };
 use std::{
     cell::Cell,
@@ -14,6 +17,10 @@ use std::{
 };
 
 /// A selection among a number of operations that is known only at run time, all of one type.
+///
+/// For hundreds of receivers, of whatever kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet), which has them by value and does
+/// not look at those that have nothing. A selection does as well only where it is among [streams](crate::channel::spsc); see
+/// [`wait`](Self::wait).
 ///
 /// ```
 /// use anabranch::channel::{self, Select};
@@ -29,6 +36,8 @@ use std::{
 pub struct Select<O: Operation> {
     /// They stay where they are while `turn` waits, for which each method that may move them sees first.
     operations: Vec<O>,
+    /// Those that go on waiting, before the others.
+    standing: Option<Box<Standing<O>>>,
     is_biased: bool,
     /// Which one comes after the one that was done last. `None`: none was.
     next: Option<usize>,
@@ -43,6 +52,7 @@ impl<O: Operation> Select<O> {
 
     /// Takes the first that can be done, in their order.
     pub fn biased(mut self) -> Self {
+        self.settle();
         self.is_biased = true;
         self
     }
@@ -51,7 +61,7 @@ impl<O: Operation> Select<O> {
     pub fn push(&mut self, operation: O) -> usize {
         self.leave();
         self.operations.push(operation);
-        self.operations.len() - 1
+        self.len() - 1
     }
 
     /// Takes one out; the last one gets its index. A receive from a channel that is closed is done at once and ever again,
@@ -61,22 +71,26 @@ impl<O: Operation> Select<O> {
     /// When there is none of this index.
     pub fn swap_remove(&mut self, index: usize) -> O {
         self.leave();
-        self.operations.swap_remove(index)
+        match self.standing() {
+            Some(standing) => standing.swap_remove(index),
+            None => self.operations.swap_remove(index),
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.operations.len()
+        self.operations.len() + self.standing.as_ref().map_or(0, |standing| standing.len())
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
+        self.len() == 0
     }
 
     /// Waits until one can be done, and does it: its index and its result. Receives can be waited for again afterwards.
     ///
-    /// Linear in their number when it has to wait. Without any operation it waits until it is cancelled.
+    /// Linear in their number when it has to wait. But receives from [streams](crate::channel::spsc) go on waiting when they have been
+    /// waited for once, unless the selection is biased: waiting for them again does not depend on their number. Without any operation it waits until it is cancelled.
     ///
     /// # Errors
     /// When the wait was cancelled.
@@ -117,6 +131,13 @@ impl<O: Operation> Select<O> {
     fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: Reason) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
         self.leave();
+        // Those that are waited for but once are not moved.
+        if O::IS_LONE && !self.is_biased && self.next.is_some() {
+            self.standing.get_or_insert_with(|| Box::new(Standing::new()));
+        }
+        if let Some(standing) = self.standing() {
+            return wait_for(cx, &standing.any(), own, reason);
+        }
         let operations = &self.operations;
         let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
         let done = Cell::new(None);
@@ -150,16 +171,38 @@ impl<O: Operation> Select<O> {
     pub fn wait_async(&mut self) -> impl Future<Output = (usize, O::Done)> {
         const { assert!(!O::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`") };
         self.leave();
+        self.settle();
         Choosing { circle: self.circle(), select: self }
     }
 
     /// Does one that can be done now.
     pub fn try_now(&mut self) -> Option<(usize, O::Done)> {
         self.leave();
+        if let Some(standing) = self.standing() {
+            return standing.try_one();
+        }
         let done = Cell::new(None);
         let index = self.circle().try_one(|index| attempt(&self.operations, &done, index))?;
         self.next = Some(index + 1);
         done.into_inner().map(|done| (index, done))
+    }
+
+    /// Those that go on waiting, and all others with them, if there are any of these.
+    #[inline]
+    fn standing(&mut self) -> Option<&mut Standing<O>> {
+        let standing = &mut **self.standing.as_mut()?;
+        if !self.operations.is_empty() {
+            standing.extend(self.operations.drain(..));
+        }
+        Some(standing)
+    }
+
+    /// None goes on waiting.
+    fn settle(&mut self) {
+        if let Some(standing) = self.standing.take() {
+            let added = std::mem::replace(&mut self.operations, standing.into_operations());
+            self.operations.extend(added);
+        }
     }
 
     /// Fair: each that can be done is, before another is done twice. So those that can be done at once are all found by going round
@@ -257,7 +300,7 @@ impl<O: Operation> FromIterator<O> for Select<O> {
 /// Fair.
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
-        Self { operations, is_biased: false, next: None, turn: AsyncTurn::new() }
+        Self { operations, standing: None, is_biased: false, next: None, turn: AsyncTurn::new() }
     }
 }
 

@@ -11,11 +11,12 @@
 //! Fair means: the attempts begin at a random operation, and go on in a circle; a `Select` that is used again begins behind the one
 //! that was done last.
 
-// `choose <- {arms <- future, any_number}`.
+// `choose <- {arms <- future, standing <- any_number}`.
 mod any_number;
 mod arms;
 mod choose;
 mod future;
+mod standing;
 
 pub use self::{any_number::Select, choose::Operation};
 

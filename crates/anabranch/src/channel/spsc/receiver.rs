@@ -227,6 +227,8 @@ pub struct Receiving<'a, T> {
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
+    const IS_LONE: bool = true;
+
     #[inline]
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: as for `Reserving`.
@@ -240,6 +242,17 @@ impl<T> Attempt for Receiving<'_, T> {
     fn stay_away(&self) {
         // SAFETY: as above.
         unsafe { &mut *self.outlet.get() }.stay_away();
+    }
+
+    #[inline]
+    fn is_bare(&self) -> bool {
+        // SAFETY: as for `Reserving`.
+        unsafe { &**self.outlet.get() }.is_empty()
+    }
+
+    fn withdraw(&self) -> bool {
+        // SAFETY: as for `Reserving`.
+        self.wait.withdraw_outlet(unsafe { &**self.outlet.get() })
     }
 }
 

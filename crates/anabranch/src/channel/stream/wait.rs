@@ -84,6 +84,7 @@ impl StreamWait {
 
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
     pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
+        outlet.at.shared().sides.share(&outlet.side);
         outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
     }
 
