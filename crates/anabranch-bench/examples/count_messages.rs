@@ -8,7 +8,7 @@
 //! done
 //! ```
 //!
-//! The peers and the workloads are those of the bench of messages. `times` is how often everybody does it, and what is printed
+//! The peers and the workloads are those of the bench of messages, or of that of conversations (`protocol ping-pong`). `times` is how often everybody does it, and what is printed
 //! says how many units that makes: messages, hops or round trips. The difference of the two counts, divided by that of the
 //! units, is what one costs. There is one worker.
 
@@ -26,8 +26,11 @@ fn main() -> std::process::ExitCode {
 mod linux {
     use std::process::ExitCode;
 
+    use anabranch_bench::bench::{self, Peers};
     use anabranch_bench::messages::peers;
-    use anabranch_bench::messages::workloads::{ALL, Extent, Settings};
+    use anabranch_bench::messages::workloads::{self, Extent};
+    use anabranch_bench::options::Listed;
+    use anabranch_bench::pipes;
 
     pub fn main() -> ExitCode {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,13 +53,20 @@ mod linux {
             return Err("three arguments are needed".into());
         };
         let times: u64 = times.parse().map_err(|error| format!("times: {error}"))?;
-        let kind = match peers::chosen(std::slice::from_ref(peer))?[..] {
-            [kind] => kind,
-            _ => return Err(format!("`{peer}` is more than one peer")),
-        };
-        let found = ALL.iter().find(|(listed, _)| listed == name);
+        let extent = Extent::Times(times);
+        if let Ok(kind) = bench::by_name::<pipes::Kind>(peer) {
+            return count(kind, name, &pipes::ALL, &pipes::Settings { extent });
+        }
+        match peers::chosen(std::slice::from_ref(peer))?[..] {
+            [kind] => count(kind, name, &workloads::ALL, &workloads::Settings { extent }),
+            _ => Err(format!("`{peer}` is more than one peer")),
+        }
+    }
+
+    fn count<K: Peers, S>(kind: K, name: &str, all: &[Listed<K, S>], settings: &S) -> Result<String, String> {
+        let found = all.iter().find(|(listed, _)| *listed == name);
         let (_, build) = found.ok_or_else(|| format!("no workload is called `{name}`"))?;
-        let workload = build(&Settings { extent: Extent::Times(times) });
+        let workload = build(settings);
         if !workload.suits(kind) {
             return Err(format!("{kind} takes no part in {name}"));
         }

@@ -1,6 +1,8 @@
 //! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are counted.
 
-use anabranch::channel::{self, ReceiverSet, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch};
+use anabranch::channel::{
+    self, ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
+};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -9,6 +11,7 @@ use std::{
     pin::pin,
     sync::{Arc, Mutex},
     task::{Context, Poll, Wake, Waker},
+    time::Duration,
 };
 
 struct Counting;
@@ -119,6 +122,34 @@ fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() 
     check_unbounded(1_u64, spsc::unbounded);
     check_unbounded((), spsc::unbounded);
     check_unbounded([1_u64; 3], spsc::unbounded);
+}
+
+/// A stream to a thread that waits for it allocates more at a time, and keeps no more than one such piece.
+fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
+    let since = Since::now();
+    let (mut sender, mut receiver) = spsc::unbounded();
+    // A thread that looks again.
+    let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_micros(1)));
+    assert!(matches!(late, Err(RecvTimeoutError::TimedOut)));
+    let (before, count) = (since.bytes(), 10_000);
+    assert!(before <= IDLE, "{before} bytes before it has grown");
+    let pieces = allocations(|| (0..count).for_each(|n| sender.try_send(value(n)).unwrap()));
+    assert!(pieces < 1 + count as u64 / 50, "{pieces} allocations");
+    for n in 0..count {
+        assert!(receiver.try_recv().is_ok_and(|received| received == value(n)));
+    }
+    assert!(since.bytes() <= IDLE + most, "{} bytes when it is drained", since.bytes());
+    drop((sender, receiver));
+    assert_eq!(since.bytes(), 0, "left behind");
+}
+
+#[test]
+fn a_stream_between_threads_allocates_more_at_a_time() {
+    anabranch::run(|_| ());
+    check_growing(|n| n as u8, 4096);
+    check_growing(|n| n, 4096);
+    check_growing(|_| (), 4096);
+    check_growing(|n| [n; 4], 4096);
 }
 
 /// All its memory is there from the beginning.

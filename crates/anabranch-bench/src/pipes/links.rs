@@ -1,14 +1,15 @@
-//! Protocols of one message that follows itself, in the place of a channel.
+//! Protocols of one message that follows itself, in the place of a channel: the ring of 2012, and a stream.
 
 use anabranch::channel::spsc;
-use anabranch::{Cx, proto};
+use anabranch::{Cx, Pool, proto};
 
 use super::{Kind, allocations};
 use crate::bench::{AnyWorkload, Threads};
+use crate::fibers::peers::Done;
 use crate::messages::peers::anabranch::{Fibers, Spsc};
 use crate::messages::strands::{Channel, Strands};
 use crate::messages::workloads::{Extent, Job, Workload, measured, ring::Ring, stream::Stream};
-use crate::sample::Sample;
+use crate::sample::{Sample, Stopwatch};
 
 proto! {
     /// With room for any number.
@@ -28,48 +29,59 @@ proto! {
     }
 }
 
-/// A conversation as a channel: an end is replaced by what comes of each step. `BOUNDED` as for [`Spsc`].
+/// A protocol of one message that follows itself, whose ends are handed from step to step.
+pub trait Steps: 'static {
+    /// The end that sends.
+    type Client: Send + 'static;
+    /// The end that receives.
+    type Server: Send + 'static;
+
+    /// Begins a conversation.
+    fn pipe() -> (Self::Client, Self::Server);
+
+    /// Sends a value; the receiver is there.
+    fn say(cx: &Cx<'_>, client: Self::Client, value: u64) -> Self::Client;
+
+    /// Receives a value; `None` after the last one.
+    fn hear(cx: &Cx<'_>, server: Self::Server) -> Option<(u64, Self::Server)>;
+}
+
+/// With room for any number, or for 128.
 pub struct Pipe<const BOUNDED: bool>;
 
-impl Channel<Fibers> for Pipe<false> {
-    type Sender = Option<unbounded::client::Say>;
-    type Receiver = Option<unbounded::server::Say>;
+impl Steps for Pipe<false> {
+    type Client = unbounded::client::Say;
+    type Server = unbounded::server::Say;
 
-    fn new() -> (Self::Sender, Self::Receiver) {
-        let (client, server) = unbounded::pipe();
-        (Some(client), Some(server))
+    fn pipe() -> (Self::Client, Self::Server) {
+        unbounded::pipe()
     }
 
-    fn send(_: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
-        *sender = sender.take().and_then(|end| end.number(value).ok());
-        assert!(sender.is_some(), "the receiver is there");
+    fn say(_: &Cx<'_>, client: Self::Client, value: u64) -> Self::Client {
+        client.number(value).expect("the receiver is there")
     }
 
-    fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
-        let unbounded::server::SayMessage::Number(value, next) = receiver.take()?.recv(cx).ok()?;
-        *receiver = Some(next);
-        Some(value)
+    fn hear(cx: &Cx<'_>, server: Self::Server) -> Option<(u64, Self::Server)> {
+        let unbounded::server::SayMessage::Number(value, next) = server.recv(cx).ok()?;
+        Some((value, next))
     }
 }
 
-impl Channel<Fibers> for Pipe<true> {
-    type Sender = Option<bounded::client::Say>;
-    type Receiver = Option<bounded::server::Say>;
+impl Steps for Pipe<true> {
+    type Client = bounded::client::Say;
+    type Server = bounded::server::Say;
 
-    fn new() -> (Self::Sender, Self::Receiver) {
-        let (client, server) = bounded::pipe();
-        (Some(client), Some(server))
+    fn pipe() -> (Self::Client, Self::Server) {
+        bounded::pipe()
     }
 
-    fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
-        *sender = sender.take().and_then(|end| end.number(cx, value).ok());
-        assert!(sender.is_some(), "the receiver is there");
+    fn say(cx: &Cx<'_>, client: Self::Client, value: u64) -> Self::Client {
+        client.number(cx, value).expect("the receiver is there")
     }
 
-    fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
-        let bounded::server::SayMessage::Number(value, next) = receiver.take()?.recv(cx).ok()?;
-        *receiver = Some(next);
-        Some(value)
+    fn hear(cx: &Cx<'_>, server: Self::Server) -> Option<(u64, Self::Server)> {
+        let bounded::server::SayMessage::Number(value, next) = server.recv(cx).ok()?;
+        Some((value, next))
     }
 }
 
@@ -93,21 +105,77 @@ impl Channel<Fibers> for TrySpsc {
     }
 }
 
-/// A job with a title, as a workload of messages has.
-pub trait Titled: Job {
+/// A workload of messages that protocols have, too.
+pub trait Piped: Job {
     /// What it does, in a few words.
     fn title(&self) -> String;
+
+    /// As [`Job::strands`].
+    fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done;
 }
 
-impl Titled for Ring {
+/// One strand of the ring. Returns its last value.
+fn strand<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
+    let mut value = own;
+    for _ in 0..times {
+        next = P::say(cx, next, value);
+        (value, before) = P::hear(cx, before).expect("the sender has not gone");
+        value += 1;
+    }
+    value
+}
+
+impl Piped for Ring {
     fn title(&self) -> String {
         Workload::title(self)
     }
+
+    fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done {
+        let strands = self.units(1);
+        Fibers::root(pool, move |cx| {
+            let (first, mut before) = P::pipe();
+            let mut others = Vec::new();
+            for own in 1..strands {
+                let (next, after) = P::pipe();
+                let before = std::mem::replace(&mut before, after);
+                others.push(Fibers::spawn(move |cx| {
+                    let (hello, before) = P::hear(cx, before).expect("the sender has not gone");
+                    let next = P::say(cx, next, hello);
+                    strand::<P>(cx, own, times, next, before)
+                }));
+            }
+            let first = P::say(cx, first, 0);
+            let (_, before) = P::hear(cx, before).expect("the sender has not gone");
+            let watch = Stopwatch::start();
+            let own = strand::<P>(cx, 0, times, first, before);
+            let sum = others.into_iter().map(|other| Fibers::join(cx, other)).sum::<u64>();
+            Done::new(own + sum, watch.stop())
+        })
+    }
 }
 
-impl Titled for Stream {
+impl Piped for Stream {
     fn title(&self) -> String {
         Workload::title(self)
+    }
+
+    fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done {
+        Fibers::root(pool, move |cx| {
+            let watch = Stopwatch::start();
+            let (mut client, mut server) = P::pipe();
+            let sending = Fibers::spawn(move |cx| {
+                for value in 0..times {
+                    client = P::say(cx, client, value);
+                }
+            });
+            let mut sum = 0;
+            while let Some((value, next)) = P::hear(cx, server) {
+                sum += value;
+                server = next;
+            }
+            Fibers::join(cx, sending);
+            Done::new(sum, watch.stop())
+        })
     }
 }
 
@@ -121,20 +189,17 @@ pub struct Link<J> {
     pub extent: Extent,
 }
 
-impl<J: Titled> Link<J> {
-    fn sample<C>(&self, workers: usize) -> Sample
-    where
-        C: Channel<Fibers>,
-    {
+impl<J: Piped> Link<J> {
+    fn sample(&self, workers: usize, body: impl Fn(&J, &Pool, u64) -> Done) -> Sample {
         let pool = Fibers::pool(workers);
-        let body = |times| self.job.strands::<Fibers, C>(&pool, times);
+        let body = |times| body(&self.job, &pool, times);
         let sample = measured(self.extent, |times| self.job.units(times), |times| self.job.expected(times), body);
         let units = self.job.units(1) as f64;
         sample.with("allocs", allocations::each(1000, |times| drop(body(times))) / units)
     }
 }
 
-impl<J: Titled> AnyWorkload<Kind> for Link<J> {
+impl<J: Piped> AnyWorkload<Kind> for Link<J> {
     fn title(&self) -> String {
         let room = self.room.map_or("room for any number".to_owned(), |room| format!("room for {room}"));
         format!("{}, {room}", self.job.title())
@@ -166,10 +231,10 @@ impl<J: Titled> AnyWorkload<Kind> for Link<J> {
 
     fn sample_with(&self, kind: Kind, threads: usize) -> Sample {
         match (kind, self.room.is_some()) {
-            (Kind::Protocol, false) => self.sample::<Pipe<false>>(threads),
-            (Kind::Protocol, true) => self.sample::<Pipe<true>>(threads),
-            (_, false) => self.sample::<TrySpsc>(threads),
-            (_, true) => self.sample::<Spsc<true>>(threads),
+            (Kind::Protocol, false) => self.sample(threads, J::pipes::<Pipe<false>>),
+            (Kind::Protocol, true) => self.sample(threads, J::pipes::<Pipe<true>>),
+            (_, false) => self.sample(threads, J::strands::<Fibers, TrySpsc>),
+            (_, true) => self.sample(threads, J::strands::<Fibers, Spsc<true>>),
         }
     }
 }

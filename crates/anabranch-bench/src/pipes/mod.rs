@@ -75,7 +75,7 @@ pub const ALL: [Listed<Kind, Settings>; 6] = [
     ("compile", |_| Box::new(compile::Compile)),
 ];
 
-fn link<J: links::Titled + 'static>(settings: &Settings, job: J, is_bounded: bool) -> Box<dyn AnyWorkload<Kind>> {
+fn link<J: links::Piped + 'static>(settings: &Settings, job: J, is_bounded: bool) -> Box<dyn AnyWorkload<Kind>> {
     Box::new(Link { job, room: is_bounded.then_some(ROOM), extent: settings.extent })
 }
 

@@ -75,6 +75,7 @@ fn tidy(tokens: &str) -> String {
         (":: core :: result :: Result :: Err", "Err"),
         (":: core :: result :: Result", "Result"),
         (":: core :: option :: Option :: ", ""),
+        (":: core :: option :: Option", "Option"),
         (":: core :: time :: ", ""),
         (":: std :: time :: ", ""),
         (":: core :: fmt", "fmt"),

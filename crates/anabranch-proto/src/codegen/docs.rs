@@ -78,6 +78,13 @@ fn bound(protocol: &Protocol) -> String {
 pub(super) fn module(protocol: &Protocol) -> TokenStream {
     let mut text = format!("\nThe protocol `{}`. A conversation begins with [`pipe`]({0}::pipe).\n\n", protocol.name);
     text += &bound(protocol);
+    if let Some(version) = protocol.wire {
+        text += &format!(
+            "\n\nVersion {version} of it goes over a wire too, with [`client::over`]({0}::client::over) and \
+             [`server::over`]({0}::server::over).",
+            protocol.name
+        );
+    }
     text += "\n\n| state | who speaks | message | next |\n|---|---|---|---|\n";
     for state in &protocol.states {
         let mut first = format!("[`{0}`]({1}::client::{0}) | the {2}", state.name, protocol.name, state.speaker.name());

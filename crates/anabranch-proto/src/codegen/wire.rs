@@ -76,7 +76,7 @@ impl Protocol {
         let private = quote!(::anabranch::proto::wire::__private);
         let result = quote! {
             ::core::result::Result<
-                (#first, ::anabranch::proto::wire::Connection<super::Protocol, S>),
+                (#first, ::anabranch::proto::wire::Connection<super::Protocol, ByteStream>),
                 ::anabranch::proto::wire::WireError,
             >
         };
@@ -85,22 +85,26 @@ impl Protocol {
         let connection = format_ident!("connection", span = Span::mixed_site());
         let wire = format_ident!("wire", span = Span::mixed_site());
         let call = quote_spanned! {Span::mixed_site()=>
-            unsafe { #private::over::<super::Protocol, S>(#wire, #is_client) }
+            unsafe { #private::over::<super::Protocol, ByteStream>(#wire, #is_client) }
         };
         let call_async = quote_spanned! {Span::mixed_site()=>
-            unsafe { #private::over_async::<super::Protocol, S>(#wire, #is_client) }
+            unsafe { #private::over_async::<super::Protocol, ByteStream>(#wire, #is_client) }
         };
         quote! {
             #on_thread
-            pub fn over<S: ::std::io::Read + ::std::io::Write>(#wire: ::anabranch::proto::wire::Wire<S>) -> #result {
+            pub fn over<ByteStream: ::std::io::Read + ::std::io::Write>(
+                #wire: ::anabranch::proto::wire::Wire<ByteStream>,
+            ) -> #result {
                 let (#line, #connection) = #call?;
                 ::core::result::Result::Ok((#first(#line), #connection))
             }
 
             #in_async
-            pub async fn over_async<S>(#wire: ::anabranch::proto::wire::Wire<S>) -> #result
+            pub async fn over_async<ByteStream>(
+                #wire: ::anabranch::proto::wire::Wire<ByteStream>,
+            ) -> #result
             where
-                S: ::anabranch::proto::wire::AsyncRead
+                ByteStream: ::anabranch::proto::wire::AsyncRead
                     + ::anabranch::proto::wire::AsyncWrite
                     + ::core::marker::Unpin,
             {

@@ -52,9 +52,8 @@
 //! # What a cancelled wait leaves behind
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `blocks <- buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
+// `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
 // `events` and `source <- member <- hall <- {set, select}`.
-mod blocks;
 mod board;
 pub mod broadcast;
 mod buffer;

@@ -3,7 +3,9 @@
 //!
 //! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes in all,
 //! one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare, closing, cancelling,
-//! reserving, is as simple as it looks. (kanal does it so, too.)
+//! reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are on one thread it costs none:
+//! the lock is biased, see [`sys::biased_lock`](crate::sys::biased_lock). Whoever is about to wait takes it by a read-modify-write all the
+//! same, see [`Place`](crate::wait::place::Place).
 //!
 //! | capacity | a sender puts its value into the queue                   | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
@@ -33,7 +35,7 @@
 use super::buffer::Buffer;
 use crate::{
     sys::{
-        spin::Brief,
+        biased_lock::{BriefBiased, BriefGuard},
         sync::{AtomicUsize, Ordering},
     },
     wait::{
@@ -64,7 +66,7 @@ struct State<T> {
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
-    state: Brief<State<T>>,
+    state: BriefBiased<State<T>>,
     /// `usize::MAX`: any number.
     capacity: usize,
     pub(crate) senders: AtomicUsize,
@@ -176,7 +178,7 @@ impl<T> Channel<T> {
         let buffer = Buffer::new(capacity);
         let state = State { buffer, permits: 0, is_closed: false, senders: Queue::new(), receivers: Queue::new() };
         Self {
-            state: Brief::new(state),
+            state: BriefBiased::new(state),
             capacity: capacity.unwrap_or(usize::MAX),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
@@ -200,10 +202,20 @@ impl<T> Channel<T> {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room.
+    /// Puts a value in, if there is room. How many there are then.
     #[inline]
-    pub(crate) fn try_send(&self, value: T) -> Result<(), (Stuck, T)> {
+    pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
         let mut state = self.state.lock();
+        if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
+            state.buffer.push_back(value);
+            return Ok(state.buffer.len());
+        }
+        self.try_send_to(state, value)
+    }
+
+    /// Where somebody may have to be woken.
+    #[inline(never)]
+    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (Stuck, T)> {
         if state.is_closed {
             return Err((Stuck::Closed, value));
         }
@@ -217,15 +229,25 @@ impl<T> Channel<T> {
             receiver
         };
         state.buffer.push_back(value);
+        let len = state.buffer.len();
         drop(state);
         wake(receiver);
-        Ok(())
+        Ok(len)
     }
 
     /// Takes a value, if there is one.
     #[inline]
     pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
         let mut state = self.state.lock();
+        if state.senders.is_empty() {
+            return state.buffer.pop_front().ok_or(if state.is_closed { Nothing::Closed } else { Nothing::Empty });
+        }
+        self.try_recv_from(state)
+    }
+
+    /// Where somebody may have to be woken.
+    #[inline(never)]
+    fn try_recv_from(&self, mut state: BriefGuard<'_, State<T>>) -> Result<T, Nothing> {
         let (value, wakes) = state.pop(self.capacity)?;
         drop(state);
         wakes.wake();
@@ -361,7 +383,7 @@ impl<T> Channel<T> {
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register), with an entry of the place.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock();
+        let mut state = self.state.lock_by_update();
         let has_receiver = self.capacity == 0 && !state.receivers.is_empty();
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
@@ -381,7 +403,7 @@ impl<T> Channel<T> {
     /// # Safety
     /// As for [`register_sender`](Self::register_sender).
     pub(crate) unsafe fn register_receiver(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock();
+        let mut state = self.state.lock_by_update();
         if !state.is_bare() || self.capacity == 0 && !state.senders.is_empty() {
             return false;
         }

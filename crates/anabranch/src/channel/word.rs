@@ -148,27 +148,6 @@ impl Word {
         }
     }
 
-    /// As [`register`](Self::register), where no other thread touches the word meanwhile.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline]
-    pub(crate) unsafe fn register_alone(
-        &self,
-        number: Content,
-        sleeper: &Sleeper,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
-        if number_of(self.load()) != number {
-            return false;
-        }
-        // SAFETY: not registered, so nobody reads it.
-        unsafe { sleeper.set(waiter, ticket) };
-        self.set(added(sleeper, number));
-        true
-    }
-
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
     #[inline]
     pub(crate) fn withdraw(&self, number: Content, sleeper: &Sleeper) -> bool {

@@ -2,29 +2,29 @@
 
 use super::{explore, parcel::Parcel};
 use crate::sys::{
-    bias::{Bias, Side},
+    sides::{Side, Sides},
     sync::{Arc, AtomicUsize, Ordering},
 };
 use loom::thread;
 
 /// A number that is counted up by both sides.
 struct Counted {
-    bias: Bias,
+    sides: Sides,
     number: AtomicUsize,
 }
 
 impl Counted {
     fn new() -> Arc<Self> {
-        Arc::new(Self { bias: Bias::new(), number: AtomicUsize::new(0) })
+        Arc::new(Self { sides: Sides::new(), number: AtomicUsize::new(0) })
     }
 
     /// Whether it was done as the owner.
     fn count(&self, side: &Side) -> bool {
-        if let Some(_inside) = self.bias.enter() {
+        if let Some(_inside) = self.sides.enter() {
             self.number.store(self.number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             return true;
         }
-        self.bias.share(side);
+        self.sides.share(side);
         self.number.fetch_add(1, Ordering::Relaxed);
         false
     }
@@ -96,26 +96,26 @@ fn models_bias_both_sides_go() {
 fn models_bias_what_the_owner_did_is_seen() {
     explore("bias, publication", None, || {
         struct Place {
-            bias: Bias,
+            sides: Sides,
             parcel: std::cell::UnsafeCell<Option<Parcel>>,
         }
         // SAFETY: loom checks who touches the parcel when.
         unsafe impl Sync for Place {}
         // SAFETY: as above.
         unsafe impl Send for Place {}
-        let place = Arc::new(Place { bias: Bias::new(), parcel: None.into() });
+        let place = Arc::new(Place { sides: Sides::new(), parcel: None.into() });
         let [first, second] = Side::both();
-        place.bias.share(&first);
-        place.bias.share(&second);
+        place.sides.share(&first);
+        place.sides.share(&second);
         let other = thread::spawn({
             let place = Arc::clone(&place);
             move || {
-                place.bias.end(&second);
+                place.sides.end(&second);
                 // SAFETY: the owner is outside, for good.
                 unsafe { (*place.parcel.get()).as_ref() }.map(Parcel::look)
             }
         });
-        if let Some(_inside) = place.bias.enter() {
+        if let Some(_inside) = place.sides.enter() {
             // SAFETY: the owner is inside.
             unsafe { *place.parcel.get() = Some(Parcel::new(7)) };
         }

@@ -51,7 +51,6 @@ static KIND: Kind = Kind {
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
     looks: 0,
-    is_here: |_| false,
 };
 
 /// As for fibers, from another thread than theirs.

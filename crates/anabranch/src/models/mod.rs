@@ -4,6 +4,7 @@
 //! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
 
 mod bias;
+mod biased_lock;
 mod cancel;
 mod channel_board;
 mod channel_one_to_one;

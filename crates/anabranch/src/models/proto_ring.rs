@@ -8,6 +8,8 @@ use crate::{
     sys::sync::Arc,
     wait::{
         parked::Parked,
+        place::Place,
+        slot::SlotWait,
         waiter::{Outcome, Waiter},
     },
 };
@@ -46,6 +48,27 @@ impl Strand {
             }
             if was_cancelled {
                 return None;
+            }
+        }
+    }
+
+    /// Until the other end has left, of a watched pair.
+    fn watch<const N: usize>(&self, end: &Ring<Parcel, N>) {
+        let waiter = &self.0.waiter;
+        while !end.watch().is_notified() {
+            let wait = SlotWait::new(end.watch());
+            waiter.arm(std::ptr::null());
+            // SAFETY: armed, and unregistered before the wait ends.
+            let is_registered = unsafe { wait.register(waiter, 0) };
+            if !is_registered && waiter.disarm() {
+                continue;
+            }
+            while waiter.outcome().is_none() {
+                self.0.parker.park();
+            }
+            if is_registered {
+                // SAFETY: registered, and the wait has ended.
+                unsafe { wait.unregister(true) };
             }
         }
     }
@@ -159,5 +182,23 @@ fn models_proto_a_listener_is_cancelled() {
         drop(server);
         saying.join().unwrap();
         cancelling.join().unwrap();
+    });
+}
+
+#[test]
+fn models_proto_a_wire_watches_who_listens() {
+    explore("conversation, watched", Some(3), || {
+        let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair();
+        let going = thread::spawn(move || {
+            let strand = Strand::new();
+            assert_eq!(strand.hear(&mut endpoint), Some(Some(1)));
+            drop(endpoint);
+        });
+        assert!(wire.say(Parcel::new(1)).is_ok());
+        // In place of an answer. All that was said has been heard or dropped by then.
+        Strand::new().watch(&wire);
+        assert!(wire.is_closed());
+        drop(wire);
+        going.join().unwrap();
     });
 }

@@ -1,27 +1,26 @@
-//! A bias: while both sides of something are used by one thread, that thread uses it without read-modify-writes.
+//! A bias: a thread that is alone with something uses it without read-modify-writes.
 //!
-//! The idea, from biased locking: what two sides share by atomic updates is often used by one thread alone, on which the
-//! fibers of both run. Such a thread becomes the *owner*, and may then do by a load and a store what otherwise has to be one
-//! update, in a fraction of the time. It says when it is in the middle of that ([`enter`](Bias::enter)). A side that comes to another
-//! thread takes the bias away first, for good, and waits for the owner to come out ([`share`](Bias::share)); from then on all
-//! make atomic updates. For good, because a bias that comes and goes costs each time what it may never save.
+//! The idea, from biased locking: what threads share by atomic updates is often used by one of them alone, on which all the
+//! fibers run that have to do with it. Such a thread becomes the *owner*, and may then do by a load and a store what otherwise has
+//! to be one update, in a fraction of the time. It says when it is in the middle of that ([`enter`](Bias::enter)). Whoever comes from
+//! another thread takes the bias away first ([`take_away`](Bias::take_away)), and waits for the owner to come out.
 //!
-//! Each side leaves word where it is used, in `homes`, before its first update there; so a thread that finds both at home may
-//! become the owner.
+//! How a thread comes to be the owner, and that no other is in the middle of something then, is for the room that has the bias to
+//! see to: [`sides`](super::sides), where two sides share something, and [`biased_lock`](super::biased_lock). Both are in no
+//! hurry: to take a bias away costs as much as thousands of updates. And it is taken away for good, because one that comes
+//! and goes costs each time what it may never save.
 //!
 //! | owner    | meaning                                                  | left by                                        |
 //! |----------|----------------------------------------------------------|------------------------------------------------|
-//! | NONE     | atomic updates                                           | a thread that finds both sides at home -> that thread; `end` -> ENDED |
-//! | a thread | it loads and stores; all others come to an end with that first | a side on another thread -> ENDING; the owner -> ENDED |
+//! | NONE     | atomic updates                                           | `claim` -> a thread; `end` -> ENDED            |
+//! | a thread | it loads and stores; others take the bias away first     | `take_away` -> ENDING; `end`, by the owner -> ENDED |
 //! | ENDING   | the owner may be inside                                  | whoever finds it outside -> ENDED              |
 //! | ENDED    | atomic updates, for good                                 |                                                |
 //!
-//! Orderings. Twice Dekker's pattern. A thread that would be the owner writes `owner` and reads the other's home; a side that
-//! comes elsewhere writes its home and reads `owner`; both with full fences, for both are rare. The owner that goes in writes
-//! `is_inside` and reads `owner`; the other side writes `owner` and reads `is_inside`. Here the owner comes often and its
-//! fence is free, the other pays for both, see [`barrier`](super::barrier); where there is no such barrier nobody becomes an owner.
-//! To come out releases what the owner has done, and the other acquires it. ENDED is released by one who has seen the owner
-//! outside, and acquired by all who see it.
+//! Orderings. To go in is Dekker's pattern: the owner writes `is_inside` and reads `owner`; who takes the bias away writes `owner`
+//! and reads `is_inside`. The owner comes often and its fence is free, the other pays for both, see
+//! [`barrier`](super::barrier); where there is no such barrier nobody becomes an owner. To come out releases what the owner has
+//! done, and the other acquires it. ENDED is released by one who has seen the owner outside, and acquired by all who see it.
 //!
 //! A thread is known by the address of something that is local to it. The next thread at that address goes on for one that
 //! has ended, which was in the middle of nothing.
@@ -30,13 +29,13 @@
 
 use crate::sys::{
     barrier,
-    sync::{AtomicBool, AtomicPtr, Ordering, full_fence, spin_while},
+    sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
     thread::identity,
 };
-use std::{cell::Cell, ptr};
+use std::{mem::ManuallyDrop, ptr};
 
 /// By what a thread is known.
-type Thread = *mut ();
+pub(crate) type Thread = *mut ();
 
 const NONE: Thread = ptr::null_mut();
 const ENDING: Thread = ptr::without_provenance_mut(1);
@@ -47,99 +46,101 @@ pub(crate) struct Bias {
     owner: AtomicPtr<()>,
     /// The owner's.
     is_inside: AtomicBool,
-    homes: [AtomicPtr<()>; 2],
-}
-
-/// One of the two sides. For whoever uses it, one thread at a time.
-pub(crate) struct Side {
-    index: usize,
-    home: Cell<Thread>,
 }
 
 /// The calling thread is inside: nobody makes atomic updates until this is dropped.
 pub(crate) struct Inside<'a>(&'a Bias);
 
-impl Side {
-    /// The two sides.
-    pub(crate) fn both() -> [Self; 2] {
-        [0, 1].map(|index| Self { index, home: Cell::new(NONE) })
-    }
+/// Who has a bias, as the calling thread sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    None,
+    Me,
+    Another,
+    /// Nobody ever again.
+    Ended,
 }
 
 impl Bias {
     pub(crate) fn new() -> Self {
-        Self {
-            owner: AtomicPtr::new(NONE),
-            is_inside: AtomicBool::new(false),
-            homes: [AtomicPtr::new(NONE), AtomicPtr::new(NONE)],
-        }
+        Self { owner: AtomicPtr::new(NONE), is_inside: AtomicBool::new(false) }
     }
 
     /// `Some` if this thread is the owner: no other makes an update while it is inside.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Inside<'_>> {
+        self.enter_by(|mark| mark.store(true, Ordering::Relaxed))
+    }
+
+    /// As [`enter`](Self::enter), by a read-modify-write if this thread is the owner.
+    #[inline]
+    pub(crate) fn enter_by_update(&self) -> Option<Inside<'_>> {
+        self.enter_by(|mark| _ = mark.swap(true, Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn enter_by(&self, set: impl FnOnce(&AtomicBool)) -> Option<Inside<'_>> {
         let me = identity();
         if self.owner.load(Ordering::Relaxed) != me {
             return None;
         }
-        self.is_inside.store(true, Ordering::Relaxed);
+        set(&self.is_inside);
         let inside = Inside(self);
         barrier::light();
+        // If another has taken the bias away meanwhile the mark goes with the guard.
         (self.owner.load(Ordering::Relaxed) == me).then_some(inside)
     }
 
-    /// Whether this thread is the owner. Then only it makes changes, until it does something else.
+    /// Whether this thread is the owner. Then no other makes changes before it does something else.
     #[inline(always)]
     pub(crate) fn is_mine(&self) -> bool {
         self.owner.load(Ordering::Relaxed) == identity()
     }
 
-    /// Before atomic updates by a side: no other thread is the owner afterwards, nor becomes it before this side comes to it.
     #[inline]
-    pub(crate) fn share(&self, side: &Side) {
-        let me = identity();
-        if side.home.get() != me {
-            self.homes[side.index].store(me, Ordering::Relaxed);
-            side.home.set(me);
-            full_fence();
-        }
-        let owner = self.owner.load(Ordering::Acquire);
-        if owner == NONE {
-            if self.homes[1 - side.index].load(Ordering::Relaxed) == me {
-                self.own(side);
-            }
-        } else if owner != ENDED && owner != me {
-            self.take_away();
+    pub(crate) fn has_ended(&self) -> bool {
+        self.owner.load(Ordering::Acquire) == ENDED
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self) -> Owner {
+        match self.owner.load(Ordering::Acquire) {
+            NONE => Owner::None,
+            ENDED => Owner::Ended,
+            owner if owner == identity() => Owner::Me,
+            _ => Owner::Another,
         }
     }
 
-    /// There are atomic updates alone from here on.
-    pub(crate) fn end(&self, side: &Side) {
-        self.share(side);
-        self.owner.store(ENDED, Ordering::Release);
+    /// Makes this thread the owner, if there can be owners. There is none, and no other thread claims the bias now.
+    pub(crate) fn claim(&self) {
+        if barrier::is_available() {
+            self.owner.store(identity(), Ordering::Relaxed);
+        } else {
+            self.end();
+        }
     }
 
+    /// Takes the bias away from another thread. Afterwards all make atomic updates.
     #[cold]
-    fn take_away(&self) {
+    pub(crate) fn take_away(&self) {
         self.owner.store(ENDING, Ordering::Relaxed);
         barrier::heavy();
         spin_while(|| self.is_inside.load(Ordering::Acquire));
-        self.owner.store(ENDED, Ordering::Release);
+        self.end();
     }
 
-    /// Both sides are here: this thread becomes the owner, unless one of them is just going.
-    #[cold]
-    fn own(&self, side: &Side) {
-        if !barrier::is_available() {
-            return;
-        }
-        note_owner();
-        let me = identity();
-        self.owner.store(me, Ordering::Relaxed);
-        full_fence();
-        if self.homes[1 - side.index].load(Ordering::Relaxed) != me {
-            self.owner.store(ENDED, Ordering::Release);
-        }
+    /// There is no owner from here on. By the owner, or where there is none.
+    pub(crate) fn end(&self) {
+        self.owner.store(ENDED, Ordering::Release);
+    }
+}
+
+impl<'a> Inside<'a> {
+    /// The mark that says so, and that whoever takes it unsets, with release.
+    #[inline(always)]
+    pub(crate) fn into_mark(self) -> &'a AtomicBool {
+        &ManuallyDrop::new(self).0.is_inside
     }
 }
 
@@ -147,28 +148,5 @@ impl Drop for Inside<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         self.0.is_inside.store(false, Ordering::Release);
-    }
-}
-
-/// Whether there ever was an owner in this process.
-#[cfg(not(any(loom, shuttle)))]
-static IS_USED: AtomicBool = AtomicBool::new(false);
-
-fn note_owner() {
-    #[cfg(not(any(loom, shuttle)))]
-    if !IS_USED.load(Ordering::Relaxed) && !IS_USED.swap(true, Ordering::Relaxed) {
-        full_fence();
-    }
-}
-
-/// A full fence, also for threads that own something and therefore make none between a store and a load: the rare side of a
-/// pattern of Dekker's whose other side makes a read-modify-write, or is an owner.
-///
-/// Whoever finds that there never was one comes before the fence of the first, by the order of the two fences.
-pub(crate) fn fence_owners() {
-    full_fence();
-    #[cfg(not(any(loom, shuttle)))]
-    if IS_USED.load(Ordering::Relaxed) {
-        barrier::heavy();
     }
 }

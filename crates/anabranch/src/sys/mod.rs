@@ -5,12 +5,14 @@
 pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
 pub(crate) mod bias;
+pub(crate) mod biased_lock;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
 pub(crate) mod parker;
+pub(crate) mod sides;
 pub(crate) mod spin;
 pub(crate) mod sync;
 pub(crate) mod thread;

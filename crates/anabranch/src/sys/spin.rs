@@ -49,19 +49,20 @@ impl<T> SpinLock<T> {
     #[inline]
     pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
         while self.is_taken.swap(true, Ordering::Acquire) {
-            self.wait();
+            patiently(&self.is_taken);
         }
         SpinGuard(self)
     }
+}
 
-    #[cold]
-    fn wait(&self) {
-        #[cfg(not(any(loom, shuttle)))]
-        (0..PATIENCE).for_each(|_| std::hint::spin_loop());
-        // In the models others run, and the next swap is the look.
-        let mut is_new = cfg!(loom);
-        spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && self.is_taken.load(Ordering::Relaxed));
-    }
+/// Stays away from a lock that is taken by this mark.
+#[cold]
+pub(super) fn patiently(is_taken: &AtomicBool) {
+    #[cfg(not(any(loom, shuttle)))]
+    (0..PATIENCE).for_each(|_| std::hint::spin_loop());
+    // In the models others run, and the next swap is the look.
+    let mut is_new = cfg!(loom);
+    spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && is_taken.load(Ordering::Relaxed));
 }
 
 impl<T> Deref for SpinGuard<'_, T> {

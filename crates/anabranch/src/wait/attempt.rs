@@ -6,7 +6,7 @@
 //! a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
-    sys::sync::hint,
+    sys::{clock::Instant, sync::hint, thread},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
@@ -19,7 +19,12 @@ use std::{
     future::poll_fn,
     pin::pin,
     task::{Poll, ready},
+    time::Duration,
 };
+
+/// For how long a thread lets others run and looks again, before it parks: about what it takes to park and to be woken, both
+/// sides together. A core that others want is lost for longer by the first yield, and then it parks.
+const PATIENCE: Duration = Duration::from_micros(20);
 
 /// A place together with what is wanted there.
 #[allow(private_bounds, reason = "sealed")]
@@ -41,6 +46,9 @@ pub trait Attempt: Place {
     fn deadline(&self) -> u64 {
         NEVER
     }
+
+    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
+    fn stay_away(&self) {}
 
     /// Whether another attempt would fail, if that is seen at a glance.
     #[inline]
@@ -80,8 +88,9 @@ pub(crate) fn wait_again_for<A: Attempt>(
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
-    if cx.waiter().looks() > 0
-        && let Some(output) = look_for(cx.waiter().looks(), place)
+    let looks = cx.waiter().looks();
+    if looks > 0
+        && let Some(output) = look_out(place, looks)
     {
         return Ok(output);
     }
@@ -93,14 +102,29 @@ pub(crate) fn wait_again_for<A: Attempt>(
     }
 }
 
-/// Looks again. Each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every
-/// look.
+/// Attempts again so many times, and then for a while, as long as nothing better can be done with the thread.
+///
+/// First each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look. Then
+/// each time after others have run: the other side may be on this very core, and goes on for its whole time slice. To park
+/// instead would be to be woken by its next step, for one message.
 #[cold]
-fn look_for<A: Attempt>(looks: u32, place: &A) -> Option<A::Output> {
-    (0..looks).find_map(|look| {
+#[inline(never)]
+fn look_out<A: Attempt>(place: &A, looks: u32) -> Option<A::Output> {
+    place.stay_away();
+    for look in 0..looks {
         (0..1 << look).for_each(|_| hint::spin_loop());
-        place.attempt()
-    })
+        if let Some(output) = place.attempt() {
+            return Some(output);
+        }
+    }
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        thread::yield_now();
+        if let Some(output) = place.attempt() {
+            return Some(output);
+        }
+    }
+    None
 }
 
 /// As [`wait_for`], without a deadline: it fails by cancellation alone.

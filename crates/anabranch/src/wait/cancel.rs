@@ -4,7 +4,7 @@
 //! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
 //! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
 //! fence on each side. That of the waiting side is free on x86: between arming and reading the flag it leaves its address in a
-//! place, by some read-modify-write, or else as the owner of the place, and these are told ([`fence_owners`]).
+//! place, by some read-modify-write.
 //!
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
 //! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
@@ -26,10 +26,7 @@
 //! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
 
 use crate::{
-    sys::{
-        bias::fence_owners,
-        sync::{AtomicU8, Cell, Mutex, Ordering, lock},
-    },
+    sys::sync::{AtomicU8, Cell, Mutex, Ordering, full_fence, lock},
     wait::waiter::Waiter,
 };
 use std::{marker::PhantomPinned, ptr};
@@ -211,22 +208,31 @@ impl CancelScope {
         if self.is_in(FLAGGED) {
             return;
         }
-        // First all flags, then all waits: one fence in between does for all of them. Here is where no fence is needed.
-        let mut is_any_elsewhere = false;
-        self.for_each_below(|scope| {
-            let is_new = !scope.is_in(FLAGGED);
-            scope.state.store(scope.state.load(Ordering::Relaxed) | FLAGGED, Ordering::Release);
-            is_any_elsewhere |= is_new && scope.waiter().is_some_and(|waiter| unsafe { !Waiter::is_here(waiter) });
-            is_new
-        });
-        if is_any_elsewhere {
-            fence_owners();
-        }
-        self.for_each_below(|scope| {
-            scope.end_wait();
-            true
-        });
+        self.for_each_below(Self::flag);
     }
+
+    /// Sets the flag, then ends the wait that may be going on. Whether the flag is new. The lock of the tree is held.
+    fn flag(&self) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        if state & FLAGGED != 0 {
+            return false;
+        }
+        self.state.store(state | FLAGGED, Ordering::Release);
+        if state & ENLISTED == 0 {
+            return true;
+        }
+        full_fence();
+        let waiter = self.links.waiter.get();
+        if !waiter.is_null() {
+            // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
+            // the wake-up runs no foreign code.
+            if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
+                wake.wake();
+            }
+        }
+        true
+    }
+
     /// Calls `visit` for this scope and for all below those for which it says `true`. The lock of the tree is held.
     fn for_each_below(&self, mut visit: impl FnMut(&Self) -> bool) {
         if !visit(self) {
@@ -253,25 +259,6 @@ impl CancelScope {
                     scope = &*scope.parent;
                 }
             }
-        }
-    }
-
-    /// Who may be waiting in this scope. The lock of the tree is held.
-    fn waiter(&self) -> Option<*const Waiter> {
-        if !self.is_in(ENLISTED) {
-            return None;
-        }
-        Some(self.links.waiter.get()).filter(|waiter| !waiter.is_null())
-    }
-
-    /// Ends the wait that may be going on. The flag has been set, and the lock of the tree is held.
-    fn end_wait(&self) {
-        // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so the
-        // wake-up runs no foreign code.
-        if let Some(waiter) = self.waiter()
-            && let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) }
-        {
-            wake.wake();
         }
     }
 

@@ -16,6 +16,9 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
 
+/// For how many more than one an operation may count.
+const MOST_SPENT: usize = 7;
+
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason {
@@ -71,6 +74,11 @@ pub(crate) unsafe trait Strand {
 
     /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
     fn yield_now(&self);
+
+    /// It has had its share: lets others run, if nobody else sees to that.
+    fn pause(&self) {
+        self.yield_now();
+    }
 
     /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
     fn shares_its_thread(&self) -> bool;
@@ -240,8 +248,17 @@ impl<'a> Cx<'a> {
         // The strand has had its share. It is one that does much, so the next looks shall be glances.
         budget.set(BUDGET);
         self.scope.enlist();
-        self.strand.yield_now();
+        self.strand.pause();
         self.check()
+    }
+
+    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let run.
+    #[inline]
+    pub(crate) fn spend(&self, more: usize) {
+        if more > 0 && self.waiter.looks() == 0 {
+            let budget = self.waiter.budget();
+            budget.set(budget.get().saturating_sub(more.min(MOST_SPENT) as u32));
+        }
     }
 
     /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it

@@ -145,17 +145,24 @@ impl<T> Queue<T> {
 
     /// Takes the first off and ends its wait. `hand` is shown the value before that. `None`: there is nobody, or the wait
     /// had ended otherwise, and what was handed is not received. The caller lets go of the lock and wakes.
+    #[inline]
     pub(crate) fn decide_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
         // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.
         unsafe {
             let entry = self.first.as_ref()?;
-            self.remove(entry);
+            entry.is_linked.set(false);
+            self.first = entry.next.get();
+            match self.first.as_ref() {
+                Some(first) => first.previous.set(ptr::null()),
+                None => self.last = ptr::null(),
+            }
             hand(&mut *entry.value.get());
             entry.address.get().decide()
         }
     }
 
     /// As [`decide_head`](Self::decide_head), with the first whose wait goes on. `None`: the queue is empty.
+    #[inline]
     pub(crate) fn decide_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
         while !self.is_empty() {
             if let Some(wake) = self.decide_head(&mut hand) {

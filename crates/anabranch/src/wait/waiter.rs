@@ -82,8 +82,6 @@ pub(crate) struct Kind {
     pub(crate) keep: Option<Keep>,
     /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
-    /// Whether the waiter's strand runs on the calling thread, whenever it does.
-    pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -105,7 +103,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, is_here: |_| false }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks }
     }
 }
 
@@ -185,16 +183,6 @@ impl Waiter {
     }
 
     // ---- everybody ----
-
-    /// See [`Kind::is_here`].
-    ///
-    /// # Safety
-    /// The waiter is alive.
-    #[inline]
-    pub(crate) unsafe fn is_here(this: *const Self) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { ((*this).kind.is_here)(this) }
-    }
 
     /// Ends the wait, unless it has ended. `None`: it has, and another decided.
     ///

@@ -25,6 +25,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// A fiber that sends where so many values wait lets others run twice as often, where twice as many wait three times as often,
+/// and so on: one that receives has a share like each of those that send, and the queue would outgrow the caches.
+const LONG: usize = if cfg!(shuttle) { 2 } else { 256 };
+
 /// The end of a channel that sends; may be cloned. When the last one is dropped the channel is closed.
 pub struct Sender<T> {
     pub(super) channel: Arc<Channel<T>>,
@@ -47,7 +51,10 @@ impl<T> Sender<T> {
             return Err(SendError::Cancelled(value));
         }
         match self.channel.try_send(value) {
-            Ok(()) => Ok(()),
+            Ok(len) => {
+                cx.spend(len / LONG);
+                Ok(())
+            }
             Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
             Err((Stuck::Full, value)) => self.send_slowly(cx, value, Reason::new(&"Sender::send")),
         }
@@ -136,7 +143,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_send(value).map_err(|(stuck, value)| match stuck {
+        self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
             Stuck::Full => TrySendError::Full(value),
             Stuck::Closed => TrySendError::Closed(value),
         })
@@ -222,7 +229,7 @@ impl<T> Attempt for Sending<'_, T> {
         // None is left when it was taken by the wait.
         let Some(value) = value else { return Some(Ok(())) };
         match self.channel.try_send(value) {
-            Ok(()) => Some(Ok(())),
+            Ok(_) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
                 // SAFETY: as above.
@@ -256,3 +263,26 @@ unsafe impl<T> Place for Sending<'_, T> {
 }
 
 opaque!(WeakSender, Sending<'_>);
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::{channel::unbounded, run, spawn};
+
+    /// What is left of a share of 100 after a message is sent where so many wait.
+    fn left(cx: &Cx<'_>, waiting: usize) -> u32 {
+        let (sender, _receiver) = unbounded();
+        (0..waiting).for_each(|n| sender.try_send(n).unwrap());
+        cx.waiter().budget().set(100);
+        sender.send(cx, 0).unwrap();
+        cx.waiter().budget().get()
+    }
+
+    #[test]
+    fn a_fiber_lets_others_run_the_sooner_the_more_values_wait() {
+        let on_a_fiber = spawn(|cx| [0, 200, 300, 1000, 100_000].map(|waiting| left(cx, waiting)));
+        assert_eq!(run(|cx| on_a_fiber.join(cx)).unwrap(), [99, 99, 98, 96, 92]);
+        // There is nobody on a thread whom it would let run.
+        assert_eq!(run(|cx| left(cx, 100_000)), 99);
+    }
+}

@@ -47,7 +47,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 ///
 /// Sending never waits. A send is one atomic exchange, to receive what is there is one load. Memory is allocated in slabs of
 /// some 200 bytes (more for large values), each of which is freed when what was in it has been received; an idle stream has
-/// one.
+/// one. If the receiver is a thread of its own and has had to wait, they grow up to 4 KB, until it waits again.
 ///
 /// ```
 /// use anabranch::channel::spsc;

@@ -236,6 +236,11 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 
+    fn stay_away(&self) {
+        // SAFETY: as above.
+        unsafe { &mut *self.outlet.get() }.stay_away();
+    }
+
     #[inline]
     fn is_bare(&self) -> bool {
         // SAFETY: as for `Reserving`.

@@ -40,6 +40,11 @@ impl<T> Attempt for Reserving<'_, T> {
             Err(Stuck::Full) => None,
         }
     }
+
+    fn stay_away(&self) {
+        // SAFETY: as above.
+        unsafe { self.inlet() }.stay_away();
+    }
 }
 
 // SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is borrowed and

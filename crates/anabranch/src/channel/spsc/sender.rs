@@ -246,6 +246,10 @@ impl<T> Attempt for Sending<'_, T> {
             }
         }
     }
+
+    fn stay_away(&self) {
+        self.room.stay_away();
+    }
 }
 
 // SAFETY: that of `room`.

@@ -1,12 +1,13 @@
 //! The end of a stream that sends.
 
 use super::{
+    pace::Pace,
     position::{Position, Stuck, wake},
     slab::{EMPTY, END, FULL},
 };
 use crate::{
     channel::word::number_of,
-    sys::{bias::Side, sync::Ordering},
+    sys::{sides::Side, sync::Ordering},
 };
 use std::collections::VecDeque;
 
@@ -14,6 +15,7 @@ use std::collections::VecDeque;
 pub(crate) struct Inlet<T> {
     pub(super) at: Position<T>,
     pub(super) side: Side,
+    pub(super) pace: Pace,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -46,7 +48,7 @@ impl<T> Inlet<T> {
     pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
         // SAFETY: alive while this end is.
-        let Some(_inside) = unsafe { shared.as_ref() }.bias.enter() else { return Err(value) };
+        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
         if self.at.is_last() || self.at.slot().word.load() != EMPTY {
             return Err(value);
         }
@@ -65,7 +67,7 @@ impl<T> Inlet<T> {
     pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
         let shared = self.at.shared;
         // SAFETY: alive while this end is.
-        if let Some(inside) = unsafe { shared.as_ref() }.bias.enter() {
+        if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 if self.at.is_last() && !self.at.shared().is_bounded {
@@ -88,7 +90,7 @@ impl<T> Inlet<T> {
 
     #[inline(never)]
     fn push_shared(&mut self, value: T) -> Result<(), (Stuck, T)> {
-        self.at.shared().bias.share(&self.side);
+        self.at.shared().sides.share(&self.side);
         if let Err(stuck) = self.check() {
             return Err((stuck, value));
         }
@@ -119,6 +121,11 @@ impl<T> Inlet<T> {
         Ok(())
     }
 
+    /// Stays away before the next look for room. See [`Pace`].
+    pub(crate) fn stay_away(&mut self) {
+        self.pace.stay_away(&self.at, EMPTY);
+    }
+
     /// Puts in as many values as there is room for, and publishes them together.
     pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), Stuck> {
         self.check()?;
@@ -145,7 +152,7 @@ impl<T> Inlet<T> {
         if count == 0 {
             return Ok(());
         }
-        first.shared().bias.share(&self.side);
+        first.shared().sides.share(&self.side);
         let found = first.slot().word.swap(FULL);
         if found == END {
             first.slot().word.set(END);

@@ -4,7 +4,8 @@
 //! empties them; each knows its own position alone, so there are no indices to share, and an end touches nothing of the
 //! other's but the slot that it works at (FastForward: Giacomoni, Moseley, Vachharajani 2008). A bounded stream has one slab,
 //! that is gone round; an unbounded one has a chain of slabs, of which the sender makes the next when it fills the last
-//! slot of one, and the receiver frees each when it has left it.
+//! slot of one, and the receiver frees each when it has left it. The slabs are small, so that an idle stream is; if the receiver is
+//! a thread of its own they grow while it does not wait. An end that has caught up with the other stays [away](pace) for a while.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
@@ -13,7 +14,10 @@
 //! | END    | the receiver found it empty and the stream closed, and looks no more | nobody; a sender that swaps puts it back, and keeps its value |
 //!
 //! A sender that waits for room does so at the slot that it will fill next, which is then the one that the receiver will empty
-//! next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is given back.
+//! next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is given back. While one
+//! thread uses both ends it does without swaps, by a load and a store: see [`sides`](crate::sys::sides). Only the words are
+//! subject to that. An address is left by an update in any case, as a place has to; closing ends it for good, so an owner need
+//! not ask whether the stream is closed.
 //!
 //! Closing. Either end sets `is_closed`, and ends the other's wait if there is one. Sending is refused from then on. The receiver
 //! takes what there is, and ends the stream by putting END into the first empty slot; a sender that was in the middle of
@@ -26,19 +30,21 @@
 //! `ends`, which releases, and the last one acquires; it frees all slabs from its own position on. A receiver that was
 //! dropped stopped at END, where the sender cannot pass, so its position is the sender's.
 
-// `slab <- position <- {inlet, outlet} <- wait`.
+// `slab <- position <- pace <- {inlet, outlet} <- wait`.
 mod inlet;
 mod outlet;
+mod pace;
 mod position;
 mod slab;
 mod wait;
 
 use self::{
+    pace::Pace,
     position::{Position, Shared},
     slab::Slab,
 };
 use crate::sys::{
-    bias::{Bias, Side},
+    sides::{Side, Sides},
     sync::{AtomicBool, AtomicU8},
 };
 use std::ptr::NonNull;
@@ -48,10 +54,11 @@ pub(crate) use self::{inlet::Inlet, outlet::Outlet, position::Stuck, wait::Strea
 /// A stream with room for so many, or for any number of values.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
     let shared = Shared {
-        bias: Bias::new(),
+        sides: Sides::new(),
         is_closed: AtomicBool::new(false),
         ends: AtomicU8::new(2),
         is_bounded: capacity.is_some(),
+        is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),
     };
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
@@ -59,5 +66,6 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
     // SAFETY: just made.
     let at = || unsafe { Position::new(shared, slab) };
     let [first, second] = Side::both();
-    (Inlet { at: at(), side: first }, Outlet { at: at(), side: second, is_ended: false })
+    let inlet = Inlet { at: at(), side: first, pace: Pace::new() };
+    (inlet, Outlet { at: at(), side: second, is_ended: false, pace: Pace::new() })
 }

@@ -1,12 +1,13 @@
 //! The end of a stream that receives.
 
 use super::{
+    pace::Pace,
     position::{Closed, Position, wake},
     slab::{EMPTY, END, FULL, Slab},
 };
 use crate::{
     channel::word::number_of,
-    sys::{bias::Side, sync::Ordering},
+    sys::{sides::Side, sync::Ordering},
 };
 
 /// The end that receives.
@@ -14,6 +15,7 @@ pub(crate) struct Outlet<T> {
     pub(super) at: Position<T>,
     pub(super) side: Side,
     pub(super) is_ended: bool,
+    pub(super) pace: Pace,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
@@ -29,7 +31,7 @@ impl<T> Outlet<T> {
     pub(crate) fn pop_at_once(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
         // SAFETY: alive while this end is.
-        let _inside = unsafe { shared.as_ref() }.bias.enter()?;
+        let _inside = unsafe { shared.as_ref() }.sides.enter()?;
         if self.at.is_last() || self.at.slot().word.load() != FULL {
             return None;
         }
@@ -47,7 +49,7 @@ impl<T> Outlet<T> {
     #[inline(always)]
     pub(crate) fn is_bare_here(&self) -> bool {
         // Not closed either, since that is the end of every bias.
-        self.at.shared().bias.is_mine() && number_of(self.at.slot().word.load()) == EMPTY
+        self.at.shared().sides.are_mine() && number_of(self.at.slot().word.load()) == EMPTY
     }
 
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
@@ -55,7 +57,7 @@ impl<T> Outlet<T> {
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
         let shared = self.at.shared;
         // SAFETY: alive while this end is.
-        if let Some(inside) = unsafe { shared.as_ref() }.bias.enter() {
+        if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 // Not closed either, since that is the end of every bias.
@@ -78,8 +80,17 @@ impl<T> Outlet<T> {
 
     #[inline]
     fn pop_shared(&mut self) -> Option<Result<T, Closed>> {
-        self.at.shared().bias.share(&self.side);
+        self.at.shared().sides.share(&self.side);
         if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
+    }
+
+    /// Stays away before the next look for a value, see [`Pace`]. The receiver is a thread of its own, so slabs may grow.
+    pub(crate) fn stay_away(&mut self) {
+        let is_growing = &self.at.shared().is_growing;
+        if !is_growing.load(Ordering::Relaxed) {
+            is_growing.store(true, Ordering::Relaxed);
+        }
+        self.pace.stay_away(&self.at, FULL);
     }
 
     /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.

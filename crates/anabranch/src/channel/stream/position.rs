@@ -2,9 +2,9 @@
 
 use super::slab::{Slab, Slot};
 use crate::{
-    channel::word::{Content, decide},
+    channel::word::{Content, decide, is_address},
     sys::{
-        bias::{Bias, Side},
+        sides::{Side, Sides},
         sync::{AtomicBool, AtomicU8, Ordering},
     },
 };
@@ -13,10 +13,12 @@ use std::ptr::NonNull;
 /// What both ends share besides the slots.
 pub(super) struct Shared {
     /// While both ends are used by one thread: words are then read and written, instead of exchanged.
-    pub(super) bias: Bias,
+    pub(super) sides: Sides,
     pub(super) is_closed: AtomicBool,
     pub(super) ends: AtomicU8,
     pub(super) is_bounded: bool,
+    /// Whether slabs grow. A hint.
+    pub(super) is_growing: AtomicBool,
 }
 
 /// Where an end is.
@@ -80,6 +82,14 @@ impl<T> Position<T> {
         unsafe { &*self.slot }
     }
 
+    /// The slot so many after this one, unless it is in another slab.
+    pub(super) fn ahead(&self, count: usize) -> Option<&Slot<T>> {
+        // SAFETY: both lie in the slab, or one behind it.
+        let left = unsafe { self.end.offset_from_unsigned(self.slot) };
+        // SAFETY: within the slab.
+        (count < left).then(|| unsafe { &*self.slot.add(count) })
+    }
+
     /// Whether this is the last slot of its slab.
     #[inline]
     pub(super) fn is_last(&self) -> bool {
@@ -117,19 +127,22 @@ impl<T> Position<T> {
         }
     }
 
-    /// Makes the next slab. For the sender, at the last slot of the last slab.
+    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up and waits. For
+    /// the sender, at the last slot of the last slab.
     #[inline(never)]
     pub(super) fn extend(&self) {
         // SAFETY: the slab is alive.
-        let link = unsafe { &(*self.slab).next };
+        let slab = unsafe { &*self.slab };
         // There is one if a value was refused here before.
-        if link.load(Ordering::Relaxed).is_null() {
-            link.store(Slab::new(Slab::<T>::LEN).cast_mut(), Ordering::Release);
+        if slab.next.load(Ordering::Relaxed).is_null() {
+            let grows = self.shared().is_growing.load(Ordering::Relaxed) && !is_address(self.slot().word.load());
+            let len = if grows { Slab::<T>::MOST.min(2 * slab.len) } else { Slab::<T>::LEN };
+            slab.next.store(Slab::<T>::new(len).cast_mut(), Ordering::Release);
         }
     }
 
     pub(super) fn close(&self, side: &Side) {
-        self.shared().bias.end(side);
+        self.shared().sides.end(side);
         // A swap, for the models, which take a store to be possibly later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
     }

@@ -3,12 +3,12 @@
 use super::{
     inlet::Inlet,
     outlet::Outlet,
-    position::{Position, Shared},
+    position::Position,
     slab::{EMPTY, FULL},
 };
 use crate::{
-    channel::word::{Content, Sleeper, Word},
-    sys::{bias::Side, sync::Ordering},
+    channel::word::{Content, Sleeper},
+    sys::{sides::Side, sync::Ordering},
     wait::waiter::Waiter,
 };
 
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Safety
 /// As for [`Word::register`].
-#[inline(always)]
+#[inline]
 unsafe fn register<T>(
     at: &Position<T>,
     side: &Side,
@@ -25,27 +25,8 @@ unsafe fn register<T>(
     waiter: *const Waiter,
     ticket: u32,
 ) -> bool {
-    if let Some(_inside) = at.shared().bias.enter() {
-        // SAFETY: the caller's word. Not closed, since that is the end of every bias.
-        return unsafe { at.slot().word.register_alone(number, sleeper, waiter, ticket) };
-    }
-    // SAFETY: the caller's word.
-    unsafe { register_shared(at.shared(), side, &at.slot().word, number, sleeper, waiter, ticket) }
-}
-
-/// # Safety
-/// As above.
-#[inline(never)]
-unsafe fn register_shared(
-    shared: &Shared,
-    side: &Side,
-    word: &Word,
-    number: Content,
-    sleeper: &Sleeper,
-    waiter: *const Waiter,
-    ticket: u32,
-) -> bool {
-    shared.bias.share(side);
+    let (shared, word) = (at.shared(), &at.slot().word);
+    shared.sides.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
@@ -58,7 +39,7 @@ unsafe fn register_shared(
 #[inline]
 unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper: &Sleeper, has_decided: bool) {
     if !has_decided {
-        at.shared().bias.share(side);
+        at.shared().sides.share(side);
         // SAFETY: the caller's word.
         unsafe { at.slot().word.unregister(number, sleeper, false) }
     }
@@ -103,7 +84,7 @@ impl StreamWait {
 
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
     pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
-        outlet.at.shared().bias.share(&outlet.side);
+        outlet.at.shared().sides.share(&outlet.side);
         outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
     }
 

@@ -79,8 +79,6 @@ static KIND: Kind = Kind {
     // A fiber does not go on, let alone end, before it has been woken.
     keep: None,
     looks: 0,
-    // SAFETY: as above. A fiber stays on its worker, and the worker on its thread.
-    is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
 };
 
 /// # Safety

@@ -16,14 +16,20 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{marker::PhantomData, sync::Arc, thread};
+use std::{cell::Cell, marker::PhantomData, sync::Arc, thread};
 
 /// How often a thread looks whether its wait is over before it parks.
 const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 
+/// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core with its
+/// receiver need not go to and fro with it for each share; but what the thread has forked may wait for its slot.
+const SHARES: u32 = if cfg!(shuttle) { 1 } else { 16 };
+
 /// See the [module](self).
 pub(crate) struct ThreadStrand {
     shared: Arc<Parked>,
+    /// How many it may still have.
+    shares: Cell<u32>,
     /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its deadlines.
     clock: Clock,
     _bound_to_its_thread: PhantomData<*mut ()>,
@@ -32,7 +38,12 @@ pub(crate) struct ThreadStrand {
 impl ThreadStrand {
     /// For the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
-        Self { shared: Parked::new(), clock: Worker::current().clock().clone(), _bound_to_its_thread: PhantomData }
+        Self {
+            shared: Parked::new(),
+            shares: Cell::new(SHARES),
+            clock: Worker::current().clock().clone(),
+            _bound_to_its_thread: PhantomData,
+        }
     }
 }
 
@@ -103,6 +114,14 @@ unsafe impl Strand for ThreadStrand {
 
     fn yield_now(&self) {
         Worker::current().yield_slot();
+    }
+
+    fn pause(&self) {
+        let left = self.shares.get() - 1;
+        self.shares.set(if left > 0 { left } else { SHARES });
+        if left == 0 {
+            self.yield_now();
+        }
     }
 
     fn shares_its_thread(&self) -> bool {

@@ -6,9 +6,9 @@ use std::{error::Error, fmt, io};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The stream failed.
+    /// The stream failed. On a thread, its time limit for reads or writes may have been up.
     Io(io::Error),
-    /// The stream ended, without a word of the other side.
+    /// The stream ended, or was broken off, without a word of the other side.
     Lost,
     /// The other side has left the conversation: its endpoint was dropped before the end.
     Left,
@@ -81,6 +81,12 @@ pub enum WireError {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                write!(
+                    f,
+                    "the time limit of the stream was up before the other side had said or taken anything: {error}"
+                )
+            }
             Self::Io(error) => write!(f, "the stream of the conversation failed: {error}"),
             Self::Lost => f.write_str("the stream ended before the conversation did"),
             Self::Left => f.write_str("the other side has left the conversation before its end"),
@@ -140,8 +146,16 @@ impl Error for WireError {
     }
 }
 
+/// Of a stream that somebody broke off, it is all the same in which way.
 impl From<io::Error> for WireError {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        use io::ErrorKind;
+        match error.kind() {
+            ErrorKind::BrokenPipe
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::UnexpectedEof => Self::Lost,
+            _ => Self::Io(error),
+        }
     }
 }
