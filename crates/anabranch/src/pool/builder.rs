@@ -118,7 +118,8 @@ impl Builder {
     /// Does without the `membarrier` system call, as on a system that does not have it.
     ///
     /// Threads that do not fork for a while have their forks published by an idle one. With `membarrier` that costs a fork
-    /// nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes.
+    /// nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes, and channels, which belong
+    /// to no pool, go on using it: once for each that two threads begin to share after one alone has used it much.
     pub fn without_membarrier(mut self) -> Self {
         self.without_membarrier = true;
         self
