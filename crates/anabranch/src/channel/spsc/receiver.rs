@@ -44,10 +44,18 @@ impl<T> Receiver<T> {
         if let Some(value) = self.outlet.pop_at_once() {
             return Ok(value);
         }
-        if let Some(value) = self.outlet.pop_apart() {
-            return Ok(value);
+        if self.outlet.is_apart() {
+            return self.recv_apart(cx, Reason::new(&"spsc::Receiver::recv"));
         }
         self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv"))
+    }
+
+    #[inline(never)]
+    fn recv_apart(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        match self.outlet.pop_apart() {
+            Some(value) => Ok(value),
+            None => self.recv_slowly(cx, reason),
+        }
     }
 
     #[cold]

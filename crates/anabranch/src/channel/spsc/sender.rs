@@ -42,9 +42,17 @@ impl<T> Sender<T> {
             return self.send_later(cx, value, Reason::new(&"spsc::Sender::send"));
         }
         let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
+        if self.inlet.is_apart() {
+            return self.send_apart(cx, value, Reason::new(&"spsc::Sender::send"));
+        }
+        self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send"))
+    }
+
+    #[inline(never)]
+    fn send_apart(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
         match self.inlet.push_apart(value) {
             Ok(()) => Ok(()),
-            Err(value) => self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send")),
+            Err(value) => self.send_slowly(cx, value, reason),
         }
     }
 

@@ -68,11 +68,17 @@ impl<T> Inlet<T> {
         Ok(())
     }
 
-    /// As [`push_at_once`](Self::push_at_once), if it is settled that two threads use the ends.
-    #[inline(never)]
+    /// Whether it is settled that two threads use the ends.
+    #[inline(always)]
+    pub(crate) fn is_apart(&self) -> bool {
+        self.at.shared().sides.have_ended()
+    }
+
+    /// As [`push_at_once`](Self::push_at_once), where the ends [are apart](Self::is_apart).
+    #[inline]
     pub(crate) fn push_apart(&mut self, value: T) -> Result<(), T> {
         let slot = self.at.slot;
-        if !self.at.shared().sides.have_ended() || self.is_closed() || self.at.is_last() {
+        if self.is_closed() || self.at.is_last() {
             return Err(value);
         }
         if self.is_full() {

@@ -45,11 +45,17 @@ impl<T> Outlet<T> {
         }
     }
 
-    /// As [`pop_at_once`](Self::pop_at_once), if it is settled that two threads use the ends.
-    #[inline(never)]
+    /// Whether it is settled that two threads use the ends.
+    #[inline(always)]
+    pub(crate) fn is_apart(&self) -> bool {
+        self.at.shared().sides.have_ended()
+    }
+
+    /// As [`pop_at_once`](Self::pop_at_once), where the ends [are apart](Self::is_apart).
+    #[inline]
     pub(crate) fn pop_apart(&mut self) -> Option<T> {
         let slot = self.at.slot;
-        if !self.at.shared().sides.have_ended() || self.is_ended || self.at.is_last() {
+        if self.is_ended || self.at.is_last() {
             return None;
         }
         if self.at.slot().word.load() != FULL {
