@@ -145,6 +145,19 @@ fn a_forgotten_future_is_no_obstacle() {
     });
 }
 
+/// Nor may it make a slot that is full look as if it were free.
+#[test]
+fn a_forgotten_send_leaves_a_stream_full() {
+    let (mut sender, mut receiver) = spsc::bounded(1);
+    sender.try_send(1).unwrap();
+    std::mem::forget(Polled::waiting(async { sender.send_async(2).await }));
+    assert!(sender.is_full());
+    assert!(matches!(sender.try_send(3), Err(TrySendError::Full(3))));
+    assert_eq!((receiver.try_recv(), receiver.try_recv()), (Ok(1), Err(TryRecvError::Empty)));
+    sender.try_send(4).unwrap();
+    assert_eq!(receiver.try_recv(), Ok(4));
+}
+
 #[test]
 fn oneshot_stress_of_threads() {
     watchdog(LONG, || {

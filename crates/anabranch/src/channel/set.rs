@@ -1,14 +1,15 @@
 //! Many receivers as one.
 //!
-//! The idea, which is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of its own,
-//! which nobody suspends on: to wake it is to *call* the member, by putting its card on a stack of those who were called
-//! (Treiber 1986), of which the set takes all at once. The set receives from one member after the other. One that may have more
-//! has its turn again after the others; one that has nothing waits at its channel again. So a message costs the same whatever
-//! the number of members: the set is never searched, and a member that has nothing is not looked at.
+//! The idea, which is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of
+//! its own, which nobody suspends on: to wake it is to *call* the member, by putting its card on a stack of those who
+//! were called (Treiber 1986), of which the set takes all at once. The set receives from one member after the other.
+//! One that may have more has its turn again after the others; one that has nothing waits at its channel again. So a
+//! message costs the same whatever the number of members: the set is never searched, and a member that has nothing is
+//! not looked at.
 //!
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
-//! | waiting     | its waiter is at the channel                         | whoever takes it from there calls; the set withdraws it |
+//! | waiting     | its waiter is at the channel                         | whoever takes it from there calls it; it leaves   |
 //! | called      | its card is in the word of the desk, or on its way   | the set takes all that are there -> ready           |
 //! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
 //! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
@@ -20,22 +21,24 @@
 //! | CALLED + card    | the card that was called last  | a call -> CALLED + its card; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
-//! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the wait that begins
-//! again. There is no count of references and no bell beside the word, and a member in a channel whose other end is on the same
-//! thread is looked at once.
+//! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the
+//! wait that begins again; where the channel is biased to one thread it is the call alone. There is no count of
+//! references and no bell beside the word, and a member that has nothing more waits again at once, without another
+//! turn.
 //!
-//! Turns. The set looks for those who were called when all in `now` have had their turn; those of them who may have more come
-//! before. So nobody has two turns before another who was ready has one, and the word, to which other threads write, is
-//! looked at once in so many messages.
+//! Turns. The set looks for those who were called when all in `now` have had their turn; those of them who may have
+//! more come before. So nobody has two turns before another who was ready has one, and the word, to which other threads
+//! write, is looked at once in so many messages.
 //!
-//! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has not come
-//! out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk before its card is in the
-//! word, and neither afterwards. A set that ends while some are on their way leaves the desk to them: each frees its seat, and the
-//! last one the desk. (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
+//! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has
+//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk
+//! before its card is in the word, and neither afterwards. A set that ends while some are on their way leaves the desk
+//! to them: each frees its seat, and the last one the desk. (Nobody waits for them: between taking a waiter out of a
+//! channel and waking it foreign wakers may run.)
 //!
-//! Orderings: those of [`word`](super::word), by which the set waits, too. A call releases, taking all acquires: what was sent before
-//! is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so that the last touch of
-//! the desk comes before its end.
+//! Orderings: those of [`word`](super::word), by which the set waits, too. A call releases, taking all acquires: what
+//! was sent before is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so
+//! that the last touch of the desk comes before its end.
 
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,

@@ -31,7 +31,7 @@ use std::{
 
 /// How many times in a row a thread takes the lock before it becomes the owner. Others are then kept waiting for the time that so
 /// many exchanges take, about.
-const STREAK: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 1000 };
+const STREAK: u16 = if cfg!(any(loom, shuttle)) { 2 } else { 1000 };
 
 /// See the [module](self).
 pub(crate) struct BiasedLock<T> {
@@ -39,9 +39,9 @@ pub(crate) struct BiasedLock<T> {
     /// Everybody's mark.
     is_taken: AtomicBool,
     /// How often the candidate has come in a row.
-    streak: Cell<u32>,
-    /// Something of who came last. Two threads may have it in common, which does no harm: they would be slower.
-    candidate: Cell<u32>,
+    streak: Cell<u16>,
+    /// Some bits of who came last. Two threads may have them in common, which does no harm but to their speed.
+    candidate: Cell<u16>,
     value: UnsafeCell<T>,
 }
 
@@ -107,7 +107,7 @@ impl<T> BiasedLock<T> {
         if self.bias.owner() != Owner::None {
             return self.bias.take_away();
         }
-        let me = (identity().addr() >> 4) as u32;
+        let me = (identity().addr() >> 6) as u16;
         if self.candidate.replace(me) != me {
             self.streak.set(0);
         }

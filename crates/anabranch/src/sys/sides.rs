@@ -78,6 +78,21 @@ impl Sides {
         self.bias.end();
     }
 
+    /// After [`share`](Self::share): if the sides are apart, and no thread is the owner, none ever will be.
+    #[cold]
+    pub(crate) fn end_if_apart(&self, side: &Side) {
+        // Nobody becomes the owner while this side is here: who is about to finds it here after that, and ends the bias, too.
+        if self.bias.owner() == Owner::None && !self.is_at_home(1 - side.index) {
+            self.bias.end();
+        }
+    }
+
+    /// Whether there are atomic updates alone, for good.
+    #[inline(always)]
+    pub(crate) fn have_ended(&self) -> bool {
+        self.bias.has_ended()
+    }
+
     #[inline]
     fn is_at_home(&self, index: usize) -> bool {
         self.homes[index].load(Ordering::Relaxed) == identity()

@@ -8,8 +8,8 @@
 //! In async code the same is done by one future, which ends its wait when it is dropped. What was handed over by then is the
 //! operation's to pass on (see `wait::attempt`).
 //!
-//! Fair means: the attempts begin at a random operation, and go on in a circle; a `Select` that is used again begins behind the one
-//! that was done last.
+//! Fair means: the attempts begin at a random operation, and go on in a circle; a `Select` that is used again begins
+//! behind the one that was done last.
 
 // `choose <- {arms <- future, standing <- any_number}`.
 mod any_number;

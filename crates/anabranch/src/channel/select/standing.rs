@@ -1,12 +1,12 @@
 //! The operations of a `Select` that go on waiting between its waits: as members of a set, see `channel::set`.
 //!
-//! To wait at all the places of a selection, and to leave them again, is linear in their number. Where nobody else can want what an
-//! operation waits for, it makes no difference to anybody if it goes on waiting when the selection is not used: a selection of
-//! such operations that is used again leaves them where they are, and each that is woken is called. So what a wait costs
-//! does not depend on their number.
+//! To wait at all the places of a selection, and to leave them again, is linear in their number. Where nobody else can
+//! want what an operation waits for, it makes no difference to anybody if it goes on waiting when the selection is not
+//! used: a selection of such operations that is used again leaves them where they are, and each that is woken is
+//! called. So what a wait costs does not depend on their number.
 //!
-//! An operation that is *lone* has a place that is its owner's, to which only the other end of a channel comes: one that
-//! others use, too, would keep from them the wake-ups that it is given in vain.
+//! An operation that is *lone* has a place that is its owner's, to which only the other end of a channel comes: one
+//! that others use, too, would keep from them the wake-ups that it is given in vain.
 
 use super::choose::Operation;
 use crate::{

@@ -44,6 +44,9 @@ impl<T> Receiver<T> {
         if let Some(value) = self.outlet.pop_at_once() {
             return Ok(value);
         }
+        if let Some(value) = self.outlet.pop_apart() {
+            return Ok(value);
+        }
         self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv"))
     }
 

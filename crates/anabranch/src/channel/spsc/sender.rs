@@ -41,7 +41,8 @@ impl<T> Sender<T> {
         if !cx.goes_on() {
             return self.send_later(cx, value, Reason::new(&"spsc::Sender::send"));
         }
-        match self.inlet.push_at_once(value) {
+        let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
+        match self.inlet.push_apart(value) {
             Ok(()) => Ok(()),
             Err(value) => self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send")),
         }

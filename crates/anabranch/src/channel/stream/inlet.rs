@@ -30,13 +30,19 @@ impl<T> Inlet<T> {
         self.at.shared().is_closed.load(Ordering::Acquire)
     }
 
+    /// Whether a value has still to be taken from here. There may be the address of a forgotten future with it.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.at.shared().is_bounded && number_of(self.at.slot().word.load()) == FULL
+    }
+
     /// Whether there is room at this position, or will never be any.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Stuck> {
         if self.is_closed() {
             return Err(Stuck::Closed);
         }
-        if self.at.shared().is_bounded && self.at.slot().word.load() == FULL {
+        if self.is_full() {
             return Err(Stuck::Full);
         }
         Ok(())
@@ -58,6 +64,38 @@ impl<T> Inlet<T> {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
             self.at.slot = slot.add(1);
+        }
+        Ok(())
+    }
+
+    /// As [`push_at_once`](Self::push_at_once), if it is settled that two threads use the ends.
+    #[inline(never)]
+    pub(crate) fn push_apart(&mut self, value: T) -> Result<(), T> {
+        let slot = self.at.slot;
+        if !self.at.shared().sides.have_ended() || self.is_closed() || self.at.is_last() {
+            return Err(value);
+        }
+        if self.is_full() {
+            return Err(value);
+        }
+        // SAFETY: empty, so it is the sender's until the swap, and not the last of its slab, so that the slab stays.
+        let found = unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.swap(FULL)
+        };
+        if found == END {
+            // Refused by what comes next, too: the stream is closed.
+            // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+            return unsafe {
+                (*slot).word.set(END);
+                Err((*(*slot).value.get()).assume_init_read())
+            };
+        }
+        // SAFETY: not the last.
+        self.at.slot = unsafe { slot.add(1) };
+        if found != EMPTY {
+            // SAFETY: taken out.
+            unsafe { wake(found) };
         }
         Ok(())
     }
@@ -123,6 +161,7 @@ impl<T> Inlet<T> {
 
     /// Stays away before the next look for room. See [`Pace`].
     pub(crate) fn stay_away(&mut self) {
+        self.at.shared().sides.end_if_apart(&self.side);
         self.pace.stay_away(&self.at, EMPTY);
     }
 

@@ -45,6 +45,32 @@ impl<T> Outlet<T> {
         }
     }
 
+    /// As [`pop_at_once`](Self::pop_at_once), if it is settled that two threads use the ends.
+    #[inline(never)]
+    pub(crate) fn pop_apart(&mut self) -> Option<T> {
+        let slot = self.at.slot;
+        if !self.at.shared().sides.have_ended() || self.is_ended || self.at.is_last() {
+            return None;
+        }
+        if self.at.slot().word.load() != FULL {
+            return None;
+        }
+        // SAFETY: full, so it is the receiver's, and not the last of its slab.
+        let value = unsafe {
+            self.at.slot = slot.add(1);
+            (*(*slot).value.get()).assume_init_read()
+        };
+        if self.at.shared().is_bounded {
+            // SAFETY: the one slab of a bounded stream stays.
+            let found = unsafe { (*slot).word.swap(EMPTY) };
+            if found != FULL {
+                // SAFETY: taken out.
+                unsafe { wake(found) };
+            }
+        }
+        Some(value)
+    }
+
     /// Whether it is certain, at a glance, that there is nothing: this thread uses both ends.
     #[inline(always)]
     pub(crate) fn is_bare_here(&self) -> bool {
@@ -90,6 +116,7 @@ impl<T> Outlet<T> {
         if !is_growing.load(Ordering::Relaxed) {
             is_growing.store(true, Ordering::Relaxed);
         }
+        self.at.shared().sides.end_if_apart(&self.side);
         self.pace.stay_away(&self.at, FULL);
     }
 
