@@ -146,9 +146,8 @@ impl Ranks {
                 keyed.sort_by(|one, other| one.0.total_cmp(&other.0));
                 self.rows[row] = keyed.into_iter().map(|(_, item)| item).collect();
             }
-            let crossings = self.crossings();
-            if crossings < best.0 {
-                best = (crossings, self.rows.clone());
+            if self.crossings() < best.0 {
+                best = (self.crossings(), self.rows.clone());
             }
         }
         self.rows = best.1;
@@ -294,11 +293,8 @@ impl Ranks {
 /// Which edges lead back, and the nodes in an order in which all others lead on.
 fn directions(count: usize, edges: &[Edge]) -> (Vec<bool>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
-        New,
-        Open,
-        Closed,
-    }
+    #[rustfmt::skip]
+    enum Mark { New, Open, Closed }
     fn visit(node: usize, edges: &[Edge], marks: &mut [Mark], back: &mut [bool], order: &mut Vec<usize>) {
         marks[node] = Mark::Open;
         for (number, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.from == node) {
