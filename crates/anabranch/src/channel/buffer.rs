@@ -10,7 +10,7 @@ use std::{
 };
 
 /// How large a block is, in bytes, if its values are small: an empty queue keeps one, and ought to be small.
-const SMALL: usize = 112;
+const SMALL: usize = 96;
 
 /// How large the blocks of a long queue are.
 const LARGE: usize = 1 << 11;
@@ -32,7 +32,7 @@ impl<T> Block<T> {
     /// How many values there are in blocks of so many bytes.
     const fn fitting(bytes: usize) -> u32 {
         let fitting = bytes.saturating_sub(size_of::<Self>()) / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
-        if cfg!(shuttle) || fitting < 4 { 4 } else { fitting as u32 }
+        if cfg!(shuttle) || fitting < 3 { 3 } else { fitting as u32 }
     }
 
     fn layout(room: u32) -> Layout {
