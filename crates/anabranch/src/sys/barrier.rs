@@ -7,7 +7,7 @@
 //! ([`light`]) and the thread that comes rarely pays for both ([`heavy`]).
 //!
 //! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom and shuttle both
-//! sides are sequentially consistent fences, which is what the pair amounts to.
+//! sides are full fences, which is what the pair amounts to; the rare side is one for its own thread, too, whatever the other does.
 
 #[cfg(loom)]
 use crate::sys::sync::full_fence;
@@ -34,6 +34,7 @@ pub(crate) fn light() {
 #[cfg(loom)]
 pub(crate) fn heavy() {
     full_fence();
+    fence(Ordering::SeqCst);
 }
 
 #[cfg(any(loom, shuttle))]
