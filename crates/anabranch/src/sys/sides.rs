@@ -5,43 +5,43 @@
 //! anything else.
 //!
 //! Orderings: Dekker's pattern once more. A thread that claims the bias writes `owner` and reads the other side's home; a side that
-//! comes elsewhere writes its home and reads `owner`. Both make full fences between, since both are rare. `streak` is written by
-//! who finds both sides at home: one thread at a time, or two of which one is just going, and then it does not matter.
+//! comes elsewhere writes its home and reads `owner`. Both make full fences between, since both are rare.
 
 use crate::sys::{
     bias::{Bias, Inside, Owner, Thread},
-    sync::{AtomicPtr, AtomicU32, Ordering, full_fence},
+    sync::{AtomicPtr, Ordering, full_fence},
     thread::identity,
 };
 use std::{cell::Cell, ptr};
 
-/// How often a thread finds both sides at home before it becomes the owner: about what it costs to take the bias away.
+/// How often a side finds both at home before its thread becomes the owner: about what it costs to take the bias away.
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// See the [module](self).
 pub(crate) struct Sides {
     bias: Bias,
     homes: [AtomicPtr<()>; 2],
-    streak: AtomicU32,
 }
 
 /// One of the two. For whoever uses it.
 pub(crate) struct Side {
     index: usize,
     home: Cell<Thread>,
+    /// How often it has found both at home.
+    streak: Cell<u32>,
 }
 
 impl Side {
     /// The two sides.
     pub(crate) fn both() -> [Self; 2] {
-        [0, 1].map(|index| Self { index, home: Cell::new(ptr::null_mut()) })
+        [0, 1].map(|index| Self { index, home: Cell::new(ptr::null_mut()), streak: Cell::new(0) })
     }
 }
 
 impl Sides {
     pub(crate) fn new() -> Self {
         let home = || AtomicPtr::new(ptr::null_mut());
-        Self { bias: Bias::new(), homes: [home(), home()], streak: AtomicU32::new(0) }
+        Self { bias: Bias::new(), homes: [home(), home()] }
     }
 
     /// `Some` if both sides are this thread's: no other makes an update meanwhile.
@@ -63,6 +63,7 @@ impl Sides {
         if side.home.get() != me {
             self.homes[side.index].store(me, Ordering::Relaxed);
             side.home.set(me);
+            side.streak.set(0);
             full_fence();
         }
         match self.bias.owner() {
@@ -101,9 +102,8 @@ impl Sides {
     /// Both sides are here, once more. This thread becomes the owner in time, unless one of them is just going.
     #[inline]
     fn stay(&self, side: &Side) {
-        let streak = self.streak.load(Ordering::Relaxed) + 1;
-        self.streak.store(streak, Ordering::Relaxed);
-        if streak >= STREAK {
+        side.streak.set(side.streak.get() + 1);
+        if side.streak.get() >= STREAK {
             self.bias.claim();
             full_fence();
             if !self.is_at_home(1 - side.index) {

@@ -44,10 +44,12 @@ impl<T> Receiver<T> {
         if let Some(value) = self.outlet.pop_at_once() {
             return Ok(value);
         }
-        if self.outlet.is_apart() {
-            return self.recv_apart(cx, Reason::new(&"spsc::Receiver::recv"));
-        }
-        self.recv_slowly(cx, Reason::new(&"spsc::Receiver::recv"))
+        self.recv_otherwise(cx, Reason::new(&"spsc::Receiver::recv"))
+    }
+
+    #[inline(never)]
+    fn recv_otherwise(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+        if self.outlet.is_apart() { self.recv_apart(cx, reason) } else { self.recv_slowly(cx, reason) }
     }
 
     #[inline(never)]

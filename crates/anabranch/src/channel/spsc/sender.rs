@@ -42,10 +42,12 @@ impl<T> Sender<T> {
             return self.send_later(cx, value, Reason::new(&"spsc::Sender::send"));
         }
         let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
-        if self.inlet.is_apart() {
-            return self.send_apart(cx, value, Reason::new(&"spsc::Sender::send"));
-        }
-        self.send_slowly(cx, value, Reason::new(&"spsc::Sender::send"))
+        self.send_otherwise(cx, value, Reason::new(&"spsc::Sender::send"))
+    }
+
+    #[inline(never)]
+    fn send_otherwise(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        if self.inlet.is_apart() { self.send_apart(cx, value, reason) } else { self.send_slowly(cx, value, reason) }
     }
 
     #[inline(never)]
