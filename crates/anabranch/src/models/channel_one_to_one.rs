@@ -255,6 +255,13 @@ fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
         assert!(send(&strand, &mut inlet, n));
         assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
     }
+    if capacity.is_none() {
+        // As many as leave a slab behind, for the sender to fill again, while one more is under way.
+        (11..=13).for_each(|n| assert!(send(&strand, &mut inlet, n)));
+        (11..=12).for_each(|n| assert_eq!(recv(&strand, &mut outlet), Some(Some(n))));
+        assert!(send(&strand, &mut inlet, 14));
+        (13..=14).for_each(|n| assert_eq!(recv(&strand, &mut outlet), Some(Some(n))));
+    }
     let receive = |mut outlet: Outlet<Parcel>| {
         let strand = Strand::new();
         assert_eq!(recv(&strand, &mut outlet), Some(Some(3)));

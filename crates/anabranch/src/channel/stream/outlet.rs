@@ -84,6 +84,14 @@ impl<T> Outlet<T> {
         self.at.shared().sides.are_mine() && number_of(self.at.slot().word.load()) == EMPTY
     }
 
+    /// The stream is empty: frees what was kept for when it is not.
+    #[inline]
+    pub(crate) fn give_back(&self) {
+        if !self.at.shared().spares.are_none() {
+            self.at.free_spares();
+        }
+    }
+
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
     #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
@@ -93,14 +101,20 @@ impl<T> Outlet<T> {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 // Not closed either, since that is the end of every bias.
+                self.give_back();
                 return None;
             }
             debug_assert!(number_of(found) == FULL);
             // SAFETY: as above.
             let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
             self.at.slot().word.set(EMPTY);
+            let left = self.at.slab;
+            self.at.advance();
+            if left != self.at.slab {
+                // SAFETY: as in `advance`.
+                unsafe { self.at.keep(left) };
+            }
             drop(inside);
-            self.advance();
             if found != FULL {
                 // SAFETY: taken out.
                 unsafe { wake(found) };
@@ -113,7 +127,11 @@ impl<T> Outlet<T> {
     #[inline]
     fn pop_shared(&mut self) -> Option<Result<T, Closed>> {
         self.at.shared().sides.share(&self.side);
-        if self.is_full() { Some(Ok(self.take())) } else { self.look_again() }
+        if self.is_full() {
+            return Some(Ok(self.take()));
+        }
+        self.give_back();
+        self.look_again()
     }
 
     /// Stays away before the next look for a value, see [`Pace`]. The receiver is a thread of its own, so slabs may grow.
