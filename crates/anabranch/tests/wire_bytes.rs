@@ -173,6 +173,37 @@ fn values_that_only_say_that_they_are_many_or_deep() {
     });
 }
 
+mod large {
+    anabranch::proto! { #[wire(version = 1)] pub gaps { Ask: send { gaps(Vec<Option<[[u64; 8]; 8]>>) -> ! } } }
+}
+
+/// With a byte for each, which says that it is not there.
+#[test]
+fn values_that_are_large_and_not_there() {
+    watchdog(LONG, || {
+        let gaps = |count: u8| {
+            let body = [&[0, count & 0x7F | 0x80, count >> 7][..], &[0; 255][..count.into()]].concat();
+            let hello = spoken_hello();
+            let played = Played::new([&hello[..], &frame(&body)].concat(), hello.len());
+            let (server, connection) = large::gaps::server::over(Wire::new(played)).unwrap();
+            let result = connection.run().map(drop);
+            drop(server);
+            result
+        };
+        assert!(gaps(100).is_ok());
+        let WireError::BadMessage { why, .. } = gaps(255).unwrap_err() else { panic!("let in") };
+        assert_eq!(why, "its values take more memory than so few bytes may");
+    });
+}
+
+fn spoken_hello() -> Vec<u8> {
+    let played = Played::default();
+    let heard = Arc::clone(&played.heard);
+    assert!(large::gaps::client::over(Wire::new(played)).is_err(), "nobody answers");
+    let hello = heard.lock().unwrap().clone();
+    hello
+}
+
 #[test]
 fn deep_values_do_not_overflow_a_fibers_stack() {
     watchdog(LONG, || {

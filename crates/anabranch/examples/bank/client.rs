@@ -16,6 +16,7 @@ pub fn visit(address: SocketAddr, limit: Duration) -> Result<(), Failure> {
     let stream = TcpStream::connect(address).map_err(|error| format!("cannot reach the bank at {address}: {error}"))?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
     let (door, connection) = client::over(Wire::new(stream))?;
     let carrying = thread::spawn(|| connection.run());
     let visited = anabranch::run(|cx| business(cx, door));

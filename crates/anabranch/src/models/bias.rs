@@ -91,6 +91,27 @@ fn models_bias_both_sides_go() {
     });
 }
 
+/// A side that has come to another thread ends the bias, just when the other becomes the owner.
+#[test]
+fn models_bias_a_side_ends_it_when_they_are_apart() {
+    explore("bias, apart", Some(3), || {
+        let counted = Counted::new();
+        let [first, second] = Side::both();
+        counted.count(&first);
+        let other = thread::spawn({
+            let counted = Arc::clone(&counted);
+            move || {
+                counted.sides.end_if_apart(&first);
+                counted.count(&first);
+            }
+        });
+        counted.count(&second);
+        counted.count(&second);
+        other.join().unwrap();
+        assert_eq!(counted.number(), 4);
+    });
+}
+
 /// What the owner has done is seen by those who come after it.
 #[test]
 fn models_bias_what_the_owner_did_is_seen() {

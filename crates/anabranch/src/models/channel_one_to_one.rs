@@ -286,6 +286,23 @@ fn models_channel_an_end_of_an_owned_stream_goes() {
     explore("stream, owned, bounded, the receiver goes", Some(2), || an_end_goes(Some(1), true));
 }
 
+/// The owner fills the last slot of a slab, which the receiver, elsewhere by then, frees.
+#[test]
+fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
+    explore("stream, owned, the last slot of a slab", Some(2), || {
+        let (mut inlet, mut outlet) = stream(None);
+        let strand = Strand::new();
+        assert!(send(&strand, &mut inlet, 1));
+        assert_eq!(recv(&strand, &mut outlet), Some(Some(1)));
+        let receiving = thread::spawn(move || {
+            let strand = Strand::new();
+            assert_eq!(recv(&strand, &mut outlet), Some(Some(2)));
+        });
+        send(&strand, &mut inlet, 2);
+        receiving.join().unwrap();
+    });
+}
+
 /// The owner's wait is ended by the end that has gone, whether it began before or after.
 #[test]
 fn models_channel_an_end_of_an_owned_stream_goes_and_is_dropped() {

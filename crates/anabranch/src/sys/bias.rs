@@ -115,16 +115,25 @@ impl Bias {
     /// Makes this thread the owner, if there can be owners. There is none, and no other thread claims the bias now.
     pub(crate) fn claim(&self) {
         if barrier::is_available() {
-            self.owner.store(identity(), Ordering::Relaxed);
+            self.set_owner(identity(), Ordering::Relaxed);
         } else {
             self.end();
+        }
+    }
+
+    fn set_owner(&self, owner: Thread, ordering: Ordering) {
+        // loom lets a thread see an older store of its own again if another stored in between.
+        if cfg!(loom) {
+            self.owner.swap(owner, ordering);
+        } else {
+            self.owner.store(owner, ordering);
         }
     }
 
     /// Takes the bias away from another thread. Afterwards all make atomic updates.
     #[cold]
     pub(crate) fn take_away(&self) {
-        self.owner.store(ENDING, Ordering::Relaxed);
+        self.set_owner(ENDING, Ordering::Relaxed);
         barrier::heavy();
         spin_while(|| self.is_inside.load(Ordering::Acquire));
         self.end();
@@ -132,7 +141,7 @@ impl Bias {
 
     /// There is no owner from here on. By the owner, or where there is none.
     pub(crate) fn end(&self) {
-        self.owner.store(ENDED, Ordering::Release);
+        self.set_owner(ENDED, Ordering::Release);
     }
 }
 

@@ -79,9 +79,10 @@ impl Sides {
         self.bias.end();
     }
 
-    /// After [`share`](Self::share): if the sides are apart, and no thread is the owner, none ever will be.
+    /// If the sides are apart there will never be an owner.
     #[cold]
     pub(crate) fn end_if_apart(&self, side: &Side) {
+        self.share(side);
         // Nobody becomes the owner while this side is here: who is about to finds it here after that, and ends the bias, too.
         if self.bias.owner() == Owner::None && !self.is_at_home(1 - side.index) {
             self.bias.end();

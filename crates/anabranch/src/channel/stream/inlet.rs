@@ -120,8 +120,9 @@ impl<T> Inlet<T> {
                 // SAFETY: as above; there is a next slot.
                 unsafe { (*self.at.slot().value.get()).write(value) };
                 self.at.slot().word.set(FULL);
-                drop(inside);
+                // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
                 self.at.advance();
+                drop(inside);
                 if found != EMPTY {
                     // SAFETY: taken out.
                     unsafe { wake(found) };

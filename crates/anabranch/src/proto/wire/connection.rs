@@ -71,7 +71,8 @@ impl<P: Script, S> Connection<P, S> {
     ///
     /// A read of the stream cannot be left: if the endpoint is dropped while the other side is to speak, this ends with the
     /// next message, or with an error of the stream, to which a time limit for reads can lead. Likewise it notices that the
-    /// other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once.
+    /// other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once,
+    /// unless it is just writing to somebody who does not read.
     ///
     /// Not for fibers, whose threads others need; they have `cx.block_on(connection.run_async())`.
     ///

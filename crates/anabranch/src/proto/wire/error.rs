@@ -107,16 +107,19 @@ impl fmt::Display for WireError {
             Self::OtherVersion { protocol, ours, theirs } => {
                 write!(
                     f,
-                    "the other side speaks version {theirs} of the protocol `{protocol}`, and this side version {ours}"
+                    "the other side speaks version {theirs} of the protocol `{protocol}`, and this side version {ours}: build both of one text"
                 )
             }
             Self::OtherText { protocol } => write!(
                 f,
-                "the protocol `{protocol}` of the other side has other states, messages or types, though it is of the same version"
+                "the protocol `{protocol}` of the other side has other states, messages or types, though it is of the same version: build both of one text, and raise its version when that changes"
             ),
             Self::SameSide(side) => write!(f, "both sides of the conversation want to be its {side}"),
             Self::TooLong { length, limit } => {
-                write!(f, "a message of {length} bytes or more is longer than the {limit} that are allowed")
+                write!(
+                    f,
+                    "a message of {length} bytes or more is longer than the {limit} that `Wire::max_message` allows on this side"
+                )
             }
             Self::UnknownMessage { state, number } => {
                 write!(f, "the other side said message {number} in the state `{state}`, which has no such message")

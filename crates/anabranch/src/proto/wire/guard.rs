@@ -5,6 +5,8 @@
 //! - **Depth.** A type that contains itself goes as deep as the bytes say, and the stack ends before they do.
 //! - **Number.** Values without bytes, of which a sequence says that it has 2^60, are refused when there are far more values
 //!   than bytes.
+//! - **Memory.** A large value that says with one byte that it is not there takes its place in a sequence all the same. Sequences
+//!   and maps are refused when their values take far more memory than there are bytes.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{cell::Cell, fmt};
@@ -18,10 +20,15 @@ const VALUES_A_BYTE: usize = 64;
 /// And in any message, of however few bytes.
 const VALUES: usize = 1024;
 
+/// How much memory the values of sequences and maps may take to a byte, and in any message.
+const MEMORY_A_BYTE: usize = 64;
+const MEMORY: usize = 1 << 16;
+
 /// What is counted while a message is read.
 pub(super) struct Count {
     depth: Cell<u32>,
     values: Cell<usize>,
+    memory: Cell<usize>,
     refused: Cell<Option<&'static str>>,
 }
 
@@ -29,7 +36,22 @@ impl Count {
     /// For a message of so many bytes.
     pub(super) fn new(bytes: usize) -> Self {
         let values = bytes.saturating_mul(VALUES_A_BYTE).saturating_add(VALUES);
-        Self { depth: Cell::new(DEPTH), values: Cell::new(values), refused: Cell::new(None) }
+        let memory = bytes.saturating_mul(MEMORY_A_BYTE).saturating_add(MEMORY);
+        Self { depth: Cell::new(DEPTH), values: Cell::new(values), memory: Cell::new(memory), refused: Cell::new(None) }
+    }
+
+    /// A sequence or a map has one value more, of so many bytes in memory.
+    fn grow<E: Error>(&self, by: usize) -> Result<(), E> {
+        match self.memory.get().checked_sub(by) {
+            Some(left) => {
+                self.memory.set(left);
+                Ok(())
+            }
+            None => {
+                self.refused.set(Some(TOO_LARGE));
+                Err(E::custom(TOO_LARGE))
+            }
+        }
     }
 
     /// Goes one value deeper; what comes of it, on the way out.
@@ -55,16 +77,23 @@ impl Count {
 
 const TOO_DEEP: &str = "its values lie too deep in each other";
 const TOO_MANY: &str = "it has more values than so few bytes can have";
+const TOO_LARGE: &str = "its values take more memory than so few bytes may";
 
 /// Something of serde's, whose values are counted.
 pub(super) struct Guard<'c, T> {
     inner: T,
     count: &'c Count,
+    /// Whether its values lie in a place that grows with them.
+    is_growing: bool,
 }
 
 impl<'c, T> Guard<'c, T> {
     pub(super) fn new(inner: T, count: &'c Count) -> Self {
-        Self { inner, count }
+        Self { inner, count, is_growing: false }
+    }
+
+    fn growing(inner: T, count: &'c Count, is_growing: bool) -> Self {
+        Self { inner, count, is_growing }
     }
 }
 
@@ -105,14 +134,20 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Guard<'_, D> {
         deserialize_unit()
         deserialize_unit_struct(name: &'static str)
         deserialize_newtype_struct(name: &'static str)
-        deserialize_seq()
         deserialize_tuple(len: usize)
         deserialize_tuple_struct(name: &'static str, len: usize)
-        deserialize_map()
         deserialize_struct(name: &'static str, fields: Names)
         deserialize_enum(name: &'static str, variants: Names)
         deserialize_identifier()
         deserialize_ignored_any()
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_seq(Guard::growing(visitor, self.count, true))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_map(Guard::growing(visitor, self.count, true))
     }
 
     fn is_human_readable(&self) -> bool {
@@ -175,11 +210,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Guard<'_, V> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_seq(Guard::new(values, self.count))
+        self.inner.visit_seq(Guard::growing(values, self.count, self.is_growing))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Guard::new(values, self.count))
+        self.inner.visit_map(Guard::growing(values, self.count, self.is_growing))
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, value: A) -> Result<V::Value, A::Error> {
@@ -200,6 +235,9 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Guard<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
         self.inner.next_element_seed(Guard::new(seed, self.count))
     }
 }
@@ -208,10 +246,16 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Guard<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
         self.inner.next_key_seed(Guard::new(seed, self.count))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
         self.inner.next_value_seed(Guard::new(seed, self.count))
     }
 }

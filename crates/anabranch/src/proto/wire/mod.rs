@@ -52,10 +52,16 @@
 //!
 //! # What the other side can do
 //! It can say what the protocol has in this state, and leave. Anything else is a [`WireError`], and the endpoint sees `Closed`. No
-//! bytes lead to a panic in what is here, or to much more memory than the messages that they are: a message is no longer
-//! than [`Wire::max_message`], of which memory is taken as it comes, and no more messages than there is room for are read ahead
-//! of the endpoint, sixteen for an `#[unbounded]` state. Its values are read one by one, no deeper in each other than 128.
-//! How long it takes is the stream's to limit, or that of who waits.
+//! bytes lead to a panic in what is here, or to far more memory than they are: a message is no longer than
+//! [`Wire::max_message`], of which memory is taken as it comes; its sequences and maps take no more than 64 times as much and 64 KiB,
+//! and what a `Box` in them holds comes on top; and no more messages than there is room for are read ahead of the endpoint, sixteen
+//! for an `#[unbounded]` state. Values are read one by one, no deeper in each other than 128, on the stack of who runs the
+//! connection: a type that contains itself, and is larger than about a kilobyte, wants a larger
+//! [`fiber_stack_size`](crate::pool::Builder::fiber_stack_size), or its parts in a `Box`.
+//!
+//! How long it takes is the stream's to limit, or that of who waits: who neither speaks nor reads keeps a connection for ever,
+//! whether the endpoint is still there or not. On a thread there are the stream's time limits for reads and for writes; in async code
+//! a future that is dropped ends the connection.
 //!
 //! # How far one side can run ahead
 //! A message that was sent is on its way; whether it arrives is not known before there is an answer. As ever a side that speaks

@@ -40,6 +40,9 @@ pub struct Wire<S> {
 
 impl<S> Wire<S> {
     /// One end of a wire, which is a stream that the other end has the other end of.
+    ///
+    /// Each side says who it is before it listens, in 279 bytes at most. A stream that takes less before anybody reads, as a pipe in
+    /// memory may, is none for a wire.
     pub fn new(stream: S) -> Self {
         Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
     }
@@ -57,9 +60,15 @@ impl<S> Wire<S> {
         &self.stream
     }
 
-    /// The stream. What was read ahead of the conversations so far is dropped.
+    /// The stream. What was read ahead of the conversations so far is dropped; see [`into_parts`](Self::into_parts).
     pub fn into_inner(self) -> S {
         self.stream
+    }
+
+    /// The stream, and what was read of it ahead of the conversations so far: for a stream that goes on in another protocol.
+    pub fn into_parts(mut self) -> (S, Vec<u8>) {
+        let ahead = self.input.split_off(self.start);
+        (self.stream, ahead)
     }
 
     pub(super) fn limit(&self) -> usize {
