@@ -133,6 +133,7 @@ impl<T> Position<T> {
     fn following_slab(&self) -> Self {
         // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
         unsafe {
+            (*self.slab).life.get();
             let slab = if self.shared().is_bounded { self.slab } else { (*self.slab).next.load(Ordering::Acquire) };
             Self::new(self.shared, slab)
         }

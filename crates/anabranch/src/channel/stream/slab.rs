@@ -2,7 +2,7 @@
 
 use crate::{
     channel::word::{Content, Word, number},
-    sys::sync::{AtomicPtr, Ordering},
+    sys::sync::{AtomicPtr, Cell, Ordering},
 };
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
@@ -35,6 +35,8 @@ pub(super) struct Slot<T> {
 pub(super) struct Slab<T> {
     pub(super) next: AtomicPtr<Slab<T>>,
     pub(super) len: usize,
+    /// Touched by who goes on from here and by who frees it: so the models see which comes first.
+    pub(super) life: Cell<()>,
     slots: [Slot<T>; 0],
 }
 
@@ -73,7 +75,7 @@ impl<T> Slab<T> {
             if slab.is_null() {
                 handle_alloc_error(layout);
             }
-            slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, slots: [] });
+            slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, life: Cell::new(()), slots: [] });
             for index in 0..len {
                 let slot = (&raw mut (*slab).slots).cast::<Slot<T>>().add(index);
                 (&raw mut (*slot).word).write(Word::new(EMPTY));
@@ -109,6 +111,7 @@ impl<T> Slab<T> {
     pub(super) unsafe fn free(this: *const Self) {
         // SAFETY: the caller's word. Words that are loom's have to be dropped.
         unsafe {
+            (*this).life.set(());
             let layout = Self::layout((*this).len);
             for index in 0..(*this).len {
                 ptr::drop_in_place((&raw const (*Self::first(this).add(index)).word).cast_mut());
