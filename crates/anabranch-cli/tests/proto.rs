@@ -67,6 +67,16 @@ fn what_is_wrong_and_where() {
     assert!(text(&output.stderr).contains("no protocol `shop` in it"), "{output:?}");
     let output = show("no_rust.rs", "fn main() {", &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("no_rust.rs is not Rust: "), "{output:?}");
+}
+
+#[test]
+fn what_is_wrong_with_another_one() {
+    let wrong = BANK.replace("invalid -> Login", "invalid -> Logn");
+    let output = show("another_wrong.rs", &wrong, &["--name", "ask"]);
+    assert!(output.status.success() && text(&output.stdout).contains("Question"), "{output:?}");
+    let output = show("this_wrong.rs", &wrong, &["--name", "bank"]);
+    assert!(text(&output.stderr).contains("there is no state `Logn`"), "{output:?}");
 }
 
 /// Where the shape of a state is: left, top, right, bottom.

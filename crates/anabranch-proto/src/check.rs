@@ -294,7 +294,11 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
         });
         match (parsed, given) {
             (Ok(()), Some(given)) => version = Some(given),
-            _ => errors.add(span, "which version of the protocol is it? Write `#[wire(version = 1)]`, say".to_owned()),
+            _ => {
+                let text =
+                    "which version of the protocol is it? A number below 2^32: write `#[wire(version = 1)]`, say";
+                errors.add(span, text.to_owned());
+            }
         }
     }
     if let (Some(_), Some((param, name))) = (found.first(), generics.params.iter().zip(parameters(generics)).next()) {

@@ -23,6 +23,7 @@ pub use crate::{
     model::Protocol,
 };
 use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::Parser;
 
 /// Reads a protocol and checks it.
 ///
@@ -31,6 +32,16 @@ use proc_macro2::{TokenStream, TokenTree};
 pub fn read(input: TokenStream) -> syn::Result<Protocol> {
     let written = syn::parse2::<parse::Written>(input)?;
     check::check(written)
+}
+
+/// What a protocol is called, whatever else may be wrong with it. `None` if it does not even begin like one.
+///
+/// ```
+/// assert_eq!(anabranch_proto::name("pub ask { no state }".parse().unwrap()), Some("ask".to_owned()));
+/// assert_eq!(anabranch_proto::name("{ no state }".parse().unwrap()), None);
+/// ```
+pub fn name(input: TokenStream) -> Option<String> {
+    Parser::parse2(parse::name, input).ok().map(|name| name.to_string())
 }
 
 /// What the macro makes of a protocol: its module, or what is wrong with it.

@@ -6,7 +6,7 @@
 //! message:  attributes name ( (type | name: type), .. )? -> (Next generics? | !)
 //! ```
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use syn::{
     Attribute, GenericArgument, Generics, Ident, Result, Token, Type, Visibility, braced,
     ext::IdentExt,
@@ -52,6 +52,15 @@ pub(crate) struct WrittenField {
 pub(crate) struct WrittenNext {
     pub(crate) name: Ident,
     pub(crate) args: Vec<GenericArgument>,
+}
+
+/// The name of a protocol, if it has one; the rest is not looked at.
+pub(crate) fn name(input: ParseStream<'_>) -> Result<Ident> {
+    input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
+    let name = input.parse()?;
+    input.parse::<TokenStream>()?;
+    Ok(name)
 }
 
 impl Parse for Written {

@@ -10,6 +10,7 @@
 //! - [`run`] and [`spawn`] give out a [`Cx`], the permission to wait. With it [fibers](spawn) wait for each other, for time,
 //!   for locks ([`sync`]) and for futures ([`Cx::block_on`]), a million of them if need be, inside parallel code too:
 //!   [`Cx::join`], [`Cx::try_join`], [`Cx::scope`], [`Cx::race`], [`Cx::map`], [`Cx::timeout`].
+//! - [`channel`] has what fibers, threads and async code send values over; [`select!`] waits for the first of several.
 //! - [`proto!`] describes a conversation, and makes a type for each of its states: who speaks out of turn does not compile.
 //! - [`Pool`] is for those who want threads of their own; everybody else uses the default pool without a word about it.
 //!
@@ -59,6 +60,10 @@
 //! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns, and a
 //!   panic or an error in one cancels the others first.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
+//!
+//! # Features
+//! - `macros`, on by default: [`proto!`].
+//! - `serde`: conversations over a wire, `proto::wire`.
 
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod channel;

@@ -19,7 +19,7 @@ proto! { pub bank {
 fn teller(cx: &anabranch::Cx<'_>, mut door: server::Login) -> Result<Done<bank::Protocol>, RecvError> {
     let mut desk = loop {
         let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
-        if name == "theincredibleholk" && password == "1234" {
+        if name == "ada" && password == "1234" {
             break answer.ok()?;
         }
         door = answer.invalid()?;
@@ -45,8 +45,7 @@ fn customer(cx: &anabranch::Cx<'_>, bank: client::Login) -> Result<(u64, bank::D
     let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {
         panic!("a stranger was let in");
     };
-    let client::LoginResponseMessage::Ok(mut bank) = bank.login("theincredibleholk".into(), "1234".into())?.recv(cx)?
-    else {
+    let client::LoginResponseMessage::Ok(mut bank) = bank.login("ada".into(), "1234".into())?.recv(cx)? else {
         panic!("not let in");
     };
     for _ in 0..100 {

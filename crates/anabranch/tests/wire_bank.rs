@@ -44,7 +44,7 @@ within! { by_macro, Vec<String> }
 fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvError> {
     let mut desk = loop {
         let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
-        if name == "theincredibleholk" && password == "1234" {
+        if name == "ada" && password == "1234" {
             break answer.ok()?;
         }
         door = answer.invalid()?;
@@ -70,8 +70,7 @@ fn customer(cx: &Cx<'_>, bank: client::Login) -> Result<(u64, bank::Done), RecvE
     let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {
         panic!("a stranger was let in");
     };
-    let client::LoginResponseMessage::Ok(mut bank) = bank.login("theincredibleholk".into(), "1234".into())?.recv(cx)?
-    else {
+    let client::LoginResponseMessage::Ok(mut bank) = bank.login("ada".into(), "1234".into())?.recv(cx)? else {
         panic!("not let in");
     };
     for _ in 0..1000 {

@@ -16,7 +16,7 @@ pub struct Args {
     /// Only the protocol of this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Only the diagrams: in the language of Mermaid, or as one SVG picture
+    /// Only the diagrams: in the language of Mermaid, or as one SVG picture; stands after FILE
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid", conflicts_with = "expansion")]
     diagram: Option<Form>,
     /// Only the code
@@ -41,11 +41,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         });
         Failure::Run(lines.collect::<Vec<_>>().join("\nanabranch: "))
     };
+    let no_rust = |error: syn::Error| {
+        let at = error.span().start();
+        Failure::Run(format!("{file} is not Rust: {error}, line {}, column {}", at.line, at.column + 1))
+    };
     let mut protocols = Vec::new();
-    for tokens in anabranch_proto::find(&source).map_err(told)? {
-        let protocol = anabranch_proto::read(tokens).map_err(told)?;
-        if args.name.as_ref().is_none_or(|name| *name == protocol.name()) {
-            protocols.push(protocol);
+    for tokens in anabranch_proto::find(&source).map_err(no_rust)? {
+        // Whoever asks for one need not hear what is wrong with the others.
+        if args.name.is_none() || args.name == anabranch_proto::name(tokens.clone()) {
+            protocols.push(anabranch_proto::read(tokens).map_err(told)?);
         }
     }
     if protocols.is_empty() {

@@ -10,4 +10,6 @@ anabranch_macros::proto! { #[wire(version = 1)] pub five { First: send<T: Send> 
 
 anabranch_macros::proto! { pub six { #[wire(version = 1)] First: send { first -> ! } } }
 
+anabranch_macros::proto! { #[wire(version = 5000000000)] pub seven { First: send { first -> ! } } }
+
 fn main() {}

@@ -28,13 +28,13 @@ pub fn visit(address: SocketAddr, limit: Duration) -> Result<(), Failure> {
 
 /// Puts 100 in and takes out what there is, in two steps of which the second is too much.
 fn business(cx: &Cx<'_>, door: client::Login) -> Result<bank::Done, RecvError> {
-    let door = match door.login("theincredibleholk".into(), "0000".into())?.recv(cx)? {
+    let door = match door.login("ada".into(), "0000".into())?.recv(cx)? {
         client::LoginResponseMessage::Ok(..) => unreachable!("with a wrong password"),
         client::LoginResponseMessage::Invalid(door) => door,
         client::LoginResponseMessage::Closed(done) => return Ok(done),
     };
     println!("the first password was wrong");
-    let mut counter = match door.login("theincredibleholk".into(), "1234".into())?.recv(cx)? {
+    let mut counter = match door.login("ada".into(), "1234".into())?.recv(cx)? {
         client::LoginResponseMessage::Ok(balance, counter) => {
             println!("there are {balance} in the account");
             counter

@@ -15,7 +15,7 @@ use bank::{client, server};
 fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvError> {
     let mut counter = loop {
         let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
-        if name == "theincredibleholk" && password == "1234" {
+        if name == "ada" && password == "1234" {
             break answer.ok()?;
         }
         door = answer.invalid()?;
@@ -40,12 +40,12 @@ fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvError>
 pub fn day(cx: &Cx<'_>) -> Result<(), RecvError> {
     let (bank, service) = proto::spawn_service(bank::pipe, teller);
 
-    let bank = match bank.login("theincredibleholk".into(), "0000".into())?.recv(cx)? {
+    let bank = match bank.login("ada".into(), "0000".into())?.recv(cx)? {
         client::LoginResponseMessage::Ok(_) => unreachable!("with a wrong password"),
         client::LoginResponseMessage::Invalid(bank) => bank,
     };
     println!("  the first password was wrong");
-    let bank = match bank.login("theincredibleholk".into(), "1234".into())?.recv(cx)? {
+    let bank = match bank.login("ada".into(), "1234".into())?.recv(cx)? {
         client::LoginResponseMessage::Ok(bank) => bank,
         client::LoginResponseMessage::Invalid(_) => unreachable!("with the right password"),
     };
