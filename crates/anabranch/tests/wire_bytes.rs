@@ -200,8 +200,7 @@ fn spoken_hello() -> Vec<u8> {
     let played = Played::default();
     let heard = Arc::clone(&played.heard);
     assert!(large::gaps::client::over(Wire::new(played)).is_err(), "nobody answers");
-    let hello = heard.lock().unwrap().clone();
-    hello
+    heard.lock().unwrap().clone()
 }
 
 #[test]
