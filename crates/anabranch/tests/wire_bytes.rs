@@ -183,7 +183,7 @@ fn values_that_are_large_and_not_there() {
     watchdog(LONG, || {
         let gaps = |count: u8| {
             let body = [&[0, count & 0x7F | 0x80, count >> 7][..], &[0; 255][..count.into()]].concat();
-            let hello = spoken_hello();
+            let hello = hello_of(|wire| large::gaps::client::over(wire).map(drop));
             let played = Played::new([&hello[..], &frame(&body)].concat(), hello.len());
             let (server, connection) = large::gaps::server::over(Wire::new(played)).unwrap();
             let result = connection.run().map(drop);
@@ -196,10 +196,11 @@ fn values_that_are_large_and_not_there() {
     });
 }
 
-fn spoken_hello() -> Vec<u8> {
+/// What is said first by who begins a conversation like this, and is not answered.
+fn hello_of(begin: impl FnOnce(Wire<Played>) -> Result<(), WireError>) -> Vec<u8> {
     let played = Played::default();
     let heard = Arc::clone(&played.heard);
-    assert!(large::gaps::client::over(Wire::new(played)).is_err(), "nobody answers");
+    begin(Wire::new(played)).unwrap_err();
     heard.lock().unwrap().clone()
 }
 
@@ -314,12 +315,6 @@ fn strangers() {
             Ok(_) => panic!("let in"),
             Err(error) => (sentence(&error), error),
         };
-        let hello_of = |begin: &dyn Fn(Wire<Played>) -> Result<(), WireError>| {
-            let played = Played::default();
-            let heard = Arc::clone(&played.heard);
-            begin(Wire::new(played)).unwrap_err();
-            heard.lock().unwrap().clone()
-        };
         let (text, error) = told(b"GET / HTTP/1.1\r\n");
         assert!(matches!(error, WireError::Stranger(_)) && text.contains("\"GET / HTT\""), "{text}");
         // By its first wrong byte, also if it waits then.
@@ -327,13 +322,13 @@ fn strangers() {
         assert!(text.contains("\"an\\n\""), "{text}");
         let (text, error) = told(b"anabranch\x07");
         assert!(matches!(error, WireError::Format(7)) && text.contains("format 7"), "{text}");
-        let (text, error) = told(&hello_of(&|wire| other_name::mani::client::over(wire).map(drop)));
+        let (text, error) = told(&hello_of(|wire| other_name::mani::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherProtocol { ours: "many", .. }), "{error:?}");
         assert!(text.contains("\"mani\"") && text.contains("`many`"), "{text}");
-        let (text, error) = told(&hello_of(&|wire| other_version::many::client::over(wire).map(drop)));
+        let (text, error) = told(&hello_of(|wire| other_version::many::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherVersion { protocol: "many", ours: 3, theirs: 4 }), "{error:?}");
         assert!(text.contains("version 4") && text.contains("version 3"), "{text}");
-        let (text, error) = told(&hello_of(&|wire| other_text::many::client::over(wire).map(drop)));
+        let (text, error) = told(&hello_of(|wire| other_text::many::client::over(wire).map(drop)));
         assert!(matches!(error, WireError::OtherText { protocol: "many" }) && text.contains("`many`"), "{text}");
         let (text, error) = told(&hello(false));
         assert!(matches!(error, WireError::SameSide("server")) && text.contains("its server"), "{text}");

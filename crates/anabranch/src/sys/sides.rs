@@ -59,6 +59,9 @@ impl Sides {
     /// Before atomic updates by a side: no other thread is the owner afterwards, nor becomes it before this side comes to it.
     #[inline]
     pub(crate) fn share(&self, side: &Side) {
+        if self.are_mine() {
+            return;
+        }
         let me = identity();
         if side.home.get() != me {
             self.homes[side.index].store(me, Ordering::Relaxed);

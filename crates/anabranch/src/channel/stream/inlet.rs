@@ -78,10 +78,7 @@ impl<T> Inlet<T> {
     #[inline]
     pub(crate) fn push_apart(&mut self, value: T) -> Result<(), T> {
         let slot = self.at.slot;
-        if self.is_closed() || self.at.is_last() {
-            return Err(value);
-        }
-        if self.is_full() {
+        if self.at.is_last() || self.check().is_err() {
             return Err(value);
         }
         // SAFETY: empty, so it is the sender's until the swap, and not the last of its slab, so that the slab stays.

@@ -203,16 +203,10 @@ impl<T> Position<T> {
     #[cold]
     pub(super) fn free_spares(&self) {
         let spares = &self.shared().spares;
-        let mut spare = spares.first.replace(ptr::null_mut()).cast::<Slab<T>>();
+        let spare = spares.first.replace(ptr::null_mut()).cast::<Slab<T>>();
         spares.count.set(0);
         // SAFETY: as in `extend_inside`.
-        unsafe {
-            while !spare.is_null() {
-                let next = (*spare).next.load(Ordering::Relaxed);
-                Slab::free(spare);
-                spare = next;
-            }
-        }
+        unsafe { Slab::free_all(spare) };
     }
 
     pub(super) fn close(&self, side: &Side) {
@@ -230,14 +224,9 @@ impl<T> Position<T> {
             return;
         }
         self.free_spares();
-        let mut slab = self.slab;
         // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the receiver.
         unsafe {
-            while !slab.is_null() {
-                let next = (*slab).next.load(Ordering::Relaxed);
-                Slab::free(slab);
-                slab = next;
-            }
+            Slab::free_all(self.slab);
             drop(Box::from_raw(self.shared.as_ptr()));
         }
     }

@@ -106,6 +106,21 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Frees a slab and all that are linked to it; none if it is null.
+    ///
+    /// # Safety
+    /// As for [`free`](Self::free), for each of them.
+    pub(super) unsafe fn free_all(mut this: *const Self) {
+        // SAFETY: the caller's word.
+        unsafe {
+            while !this.is_null() {
+                let next = (*this).next.load(Ordering::Relaxed);
+                Self::free(this);
+                this = next;
+            }
+        }
+    }
+
     /// # Safety
     /// The slab is alive, nobody else knows of it, and no value is in it.
     pub(super) unsafe fn free(this: *const Self) {

@@ -26,9 +26,7 @@ unsafe fn register<T>(
     ticket: u32,
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
-    if !shared.sides.are_mine() {
-        shared.sides.share(side);
-    }
+    shared.sides.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
