@@ -85,7 +85,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
     for worker in registry.workers() {
         worker.fibers.blocks.for_each(|fiber| {
             let card = fiber.card();
-            let state = match card.state() {
+            let state = match fiber.state() {
                 State::Idle => return,
                 State::Running => FiberState::Running,
                 State::Ready => FiberState::Ready,

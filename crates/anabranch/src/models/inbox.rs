@@ -61,7 +61,7 @@ unsafe fn wake(fiber: *const Fiber) {
     // SAFETY: the home ends after `settle`.
     unsafe {
         let home = (*fiber).home;
-        Inbox::push(&raw const (*home).inbox, fiber, || {
+        Inbox::post(&raw const (*home).inbox, fiber, || {
             assert_eq!((*home).life.get(), 0);
             (*home).parker.unpark();
         });
@@ -98,7 +98,11 @@ impl Worker {
             self.home.inbox.collect(&ready);
             match ready.pop() {
                 Some(fiber) => order.push(fiber),
-                None => self.home.parker.park(),
+                None if self.home.inbox.go_away() => {
+                    self.home.parker.park();
+                    self.home.inbox.come_back();
+                }
+                None => {}
             }
         }
         order
@@ -145,6 +149,32 @@ fn models_inbox_two_wake_two_fibers() {
         for other in others {
             other.join().unwrap();
         }
+    });
+}
+
+/// A worker that comes back before it is woken, and may be woken all the same.
+#[test]
+fn models_inbox_a_worker_comes_back_by_itself() {
+    explore("inbox, comes back", None, || {
+        let worker = Worker::new();
+        let fiber = Fiber::new(&raw const worker.home);
+        let lent = Lent(&raw const fiber);
+        let other = thread::spawn({
+            let worker = Arc::clone(&worker);
+            move || {
+                lent.wake(7);
+                drop(worker);
+            }
+        });
+        let was_away = worker.home.inbox.go_away();
+        assert!(was_away || !worker.home.inbox.is_empty(), "it went away from an empty inbox");
+        if was_away {
+            worker.home.inbox.come_back();
+        }
+        // SAFETY: the worker's again.
+        assert_eq!(unsafe { (*worker.run(1)[0]).value.get() }, 7);
+        worker.end();
+        other.join().unwrap();
     });
 }
 

@@ -121,7 +121,11 @@ counters! {
 impl Counters {
     /// The thread begins with something else. Only the pool's own threads call this. How long it was at the last.
     pub(crate) fn enter(&self, phase: Phase) -> Duration {
-        let now = Instant::now();
+        self.enter_at(phase, Instant::now())
+    }
+
+    /// As [`enter`](Self::enter), for who has just looked at the clock.
+    pub(crate) fn enter_at(&self, phase: Phase, now: Instant) -> Duration {
         let Some((old, since)) = self.phase.replace(Some((phase, now))) else { return Duration::ZERO };
         let took = now - since;
         self.times[old as usize].add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));

@@ -55,26 +55,35 @@ impl Registry {
             me.status.activate();
         }
         let mut manners = Manners::default();
+        // The last look at the clock.
+        let mut now = Instant::now();
         loop {
             if found.is_none() && self.ends() {
                 break;
             }
-            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners)) {
+            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners, &mut now)) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
                 }
-                me.counters.enter(Phase::Working);
+                // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was taken from
+                // others took its time, which is not that of the work.
+                if !matches!(work, Work::Fibers(None)) {
+                    now = Instant::now();
+                }
+                me.counters.enter_at(Phase::Working, now);
                 match work {
                     Work::Fibers(job) => me.run_fibers(job),
                     work => me.run(work),
                 }
-                manners.note(me.counters.enter(Phase::Searching));
+                now = Instant::now();
+                manners.note(me.counters.enter_at(Phase::Searching, now));
                 // While it ran, the slot may have been lent.
                 me.status.activate();
             } else {
                 me.status.vacate();
                 found = self.rest(me, self.sleep.retire(me.index));
+                now = Instant::now();
             }
         }
         me.status.vacate();
@@ -90,16 +99,17 @@ impl Registry {
     ///
     /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
     /// publish, so it is done with manners.
-    fn search(&self, me: &Worker, manners: &mut Manners) -> Option<Work> {
-        let start = Instant::now();
-        let mut now = start;
+    fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
+        let (mut start, mut has_looked) = (*now, false);
         let patience = if me.time_to_next_fiber().is_some_and(|time| time < SEARCH) { NAP } else { SEARCH };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
             while let Some(task) = me.inbox.take_oldest() {
                 me.counters.enter(Phase::Working);
                 me.run(Work::Task(task));
-                me.counters.enter(Phase::Searching);
+                *now = Instant::now();
+                // What it took does not count.
+                start += me.counters.enter_at(Phase::Searching, *now);
             }
             // Nobody else can go on with them.
             if me.has_ready_fibers() {
@@ -109,11 +119,11 @@ impl Registry {
                 return self.find(me, true);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
-            let is_in_the_way = self.is_crowded() || now > start && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || now - start > patience {
+            let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
+            if is_in_the_way || *now - start > patience {
                 return None;
             }
-            let is_bold = manners.may_ask(now);
+            let is_bold = manners.may_ask(*now);
             for _ in 0..LOOKS_BETWEEN {
                 if let Some(work) = self.find(me, is_bold) {
                     return Some(work);
@@ -123,7 +133,8 @@ impl Registry {
                 }
                 hint::spin_loop();
             }
-            now = Instant::now();
+            *now = Instant::now();
+            has_looked = true;
             if is_bold {
                 self.ask_all();
             }
@@ -186,10 +197,14 @@ impl Registry {
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn doze(&self, me: &Worker, most: Option<Duration>) {
+        if !me.fibers.inbox.go_away() {
+            return;
+        }
         match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
         }
+        me.fibers.inbox.come_back();
     }
 
     /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.

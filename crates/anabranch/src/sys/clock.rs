@@ -12,7 +12,7 @@ mod random {
     use crate::sys::chance::one_in;
     use std::{
         cell::Cell,
-        ops::{Add, Sub},
+        ops::{Add, AddAssign, Sub},
         time::Duration,
     };
 
@@ -51,6 +51,12 @@ mod random {
 
         fn add(self, duration: Duration) -> Self {
             Self(self.0 + duration)
+        }
+    }
+
+    impl AddAssign<Duration> for Instant {
+        fn add_assign(&mut self, duration: Duration) {
+            *self = *self + duration;
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) enum State {
 
 /// See the [module](self).
 pub(crate) struct Card {
-    pub(crate) state: AtomicU8,
+    state: AtomicU8,
     what: AtomicPtr<&'static str>,
     at: AtomicPtr<Location<'static>>,
     /// Spares those without a name the lock.

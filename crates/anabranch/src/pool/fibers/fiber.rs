@@ -27,10 +27,7 @@ use crate::{
         },
         worker::{AbortOnUnwind, Worker},
     },
-    sys::{
-        sync::Ordering,
-        unwind::{catch_unwind, panicking},
-    },
+    sys::unwind::{catch_unwind, panicking},
     time::{Clock, NEVER, timers::Key},
     wait::{
         cancel::CancelScope,
@@ -88,12 +85,11 @@ unsafe fn wake(fiber: *const Fiber) {
     // and its worker are alive.
     unsafe {
         let home = (*fiber).home;
-        (*fiber).card.state.store(State::Ready as u8, Ordering::Relaxed);
         if ptr::eq(Worker::current(), home) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::push(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
+            Inbox::post(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
     }
 }
@@ -129,6 +125,14 @@ impl Fiber {
 
     pub(crate) fn card(&self) -> &Card {
         &self.card
+    }
+
+    /// What it does, as of a moment ago. Whoever wakes it leaves its card alone, which is one line less to fetch.
+    pub(crate) fn state(&self) -> State {
+        match self.card.state() {
+            State::Suspended if !self.waiter.is_waiting() => State::Ready,
+            state => state,
+        }
     }
 
     /// Values that are the fiber's own.
@@ -320,7 +324,10 @@ impl Fiber {
             here.publish_all();
             home.announce();
             here.announce();
-            here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
+            if home.fibers.inbox.go_away() {
+                here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
+                home.fibers.inbox.come_back();
+            }
         }
     }
 }

@@ -1,13 +1,22 @@
 //! Fibers that can go on: a list for the worker that they belong to, and an inbox through which others put them on it.
 //!
-//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA. Whoever
-//! puts a fiber into the empty inbox wakes the worker; whoever finds it filled relies on the one before. A worker that ends has
-//! to know that nobody is about to wake it any more: each of those who have to wake it says so afterwards, in `woken`, with
-//! their last touch of the worker, and the owner counts how often it has emptied the inbox.
+//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA. An owner
+//! that is awake looks into it before it parks, so nobody has to wake it: a push is one CAS. Before it parks it leaves a mark
+//! in the empty inbox, and whoever puts the first fiber in the place of the mark wakes it.
 //!
-//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires.
+//! | `newest` | means                                         | left by                                                      |
+//! |----------|-----------------------------------------------|--------------------------------------------------------------|
+//! | null     | empty; the owner is awake                     | a push -> fiber; the owner, before it parks -> AWAY          |
+//! | AWAY     | empty; the owner is to be woken for the next  | a push, which wakes it -> fiber; the owner, awake -> null    |
+//! | fiber    | the newest of a chain                         | a push -> fiber; the owner takes all -> null                 |
+//!
+//! A worker that ends has to know that nobody is about to wake it any more: each of those who have to wake it says so
+//! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were replaced.
+//!
+//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries nothing: of a
+//! push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
 
-use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, spin_while};
+use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, const_unless_loom, spin_while};
 use std::ptr;
 
 /// What can be in a list: a fiber, or what stands for one in the models.
@@ -86,37 +95,46 @@ impl<F: Linked> List<F> {
 pub(crate) struct Inbox<F> {
     newest: AtomicPtr<F>,
     woken: AtomicU64,
-    /// How often the owner found something; the owner's.
-    emptied: Cell<u64>,
+    /// Whether the owner has left a mark that it has not seen replaced; the owner's.
+    is_marked: Cell<bool>,
+    /// How many of its marks were; the owner's.
+    replaced: Cell<u64>,
 }
 
 impl<F: Linked> Inbox<F> {
-    #[cfg(not(loom))]
-    pub(crate) const fn new() -> Self {
-        Self { newest: AtomicPtr::new(ptr::null_mut()), woken: AtomicU64::new(0), emptied: Cell::new(0) }
-    }
+    /// No fiber is there: nothing is aligned to less than two.
+    const AWAY: *mut F = ptr::without_provenance_mut(1);
 
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Self { newest: AtomicPtr::new(ptr::null_mut()), woken: AtomicU64::new(0), emptied: Cell::new(0) }
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                newest: AtomicPtr::new(ptr::null_mut()),
+                woken: AtomicU64::new(0),
+                is_marked: Cell::new(false),
+                replaced: Cell::new(0),
+            }
+        }
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.newest.load(Ordering::Relaxed).is_null()
+        let newest = self.newest.load(Ordering::Relaxed);
+        newest.is_null() || newest == Self::AWAY
     }
 
-    /// Puts a fiber in, and calls `wake` if it is the first.
+    /// Puts a fiber in, and calls `wake` if the owner is away.
     ///
     /// # Safety
     /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox may
     /// be gone when this returns.
-    pub(crate) unsafe fn push(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
-        // SAFETY: the worker does not end before the fiber has, and then not before `woken` says that it was woken.
+    pub(crate) unsafe fn post(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
+        // SAFETY: the worker does not end before the fiber has, and then, if it was away, not before `woken` says that it
+        // was woken.
         unsafe {
-            let mut newest = (*this).newest.load(Ordering::Relaxed);
+            // Mostly it is empty. To look first would fetch the line twice.
+            let mut newest = ptr::null_mut();
             loop {
-                (*fiber).next().set(newest);
+                (*fiber).next().set(if newest == Self::AWAY { ptr::null() } else { newest });
                 match (*this).newest.compare_exchange_weak(
                     newest,
                     fiber.cast_mut(),
@@ -127,7 +145,7 @@ impl<F: Linked> Inbox<F> {
                     Err(found) => newest = found,
                 }
             }
-            if newest.is_null() {
+            if newest == Self::AWAY {
                 wake();
                 (*this).woken.fetch_add(1, Ordering::Release);
             }
@@ -140,7 +158,9 @@ impl<F: Linked> Inbox<F> {
             return false;
         }
         let mut newest: *const F = self.newest.swap(ptr::null_mut(), Ordering::Acquire);
-        self.emptied.set(self.emptied.get() + 1);
+        if self.is_marked.replace(false) {
+            self.replaced.set(self.replaced.get() + 1);
+        }
         // Turned round: the stack has the newest first.
         let mut oldest: *const F = ptr::null();
         // SAFETY: what was in the inbox is suspended, and the owner's from here on.
@@ -157,8 +177,26 @@ impl<F: Linked> Inbox<F> {
         true
     }
 
-    /// The owner, before it ends: waits for those who are just waking it.
+    /// The owner is about to park, until [`come_back`](Self::come_back). `false`: it must not, there are fibers.
+    #[must_use]
+    pub(crate) fn go_away(&self) -> bool {
+        let is_away = self.newest.compare_exchange(ptr::null_mut(), Self::AWAY, Ordering::Relaxed, Ordering::Relaxed);
+        if is_away.is_ok() {
+            self.is_marked.set(true);
+        }
+        is_away.is_ok()
+    }
+
+    /// The owner has parked. What was put in meanwhile stays for [`collect`](Self::collect).
+    pub(crate) fn come_back(&self) {
+        let is_back = self.newest.compare_exchange(Self::AWAY, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        if is_back.is_ok() {
+            self.is_marked.set(false);
+        }
+    }
+
+    /// The owner, before it ends: waits for those who are just waking it. The inbox is empty.
     pub(crate) fn settle(&self) {
-        spin_while(|| self.woken.load(Ordering::Acquire) != self.emptied.get());
+        spin_while(|| self.woken.load(Ordering::Acquire) != self.replaced.get());
     }
 }

@@ -48,7 +48,7 @@ impl Watch {
 fn warn(worker: &Worker) {
     let mut others = 0;
     let mut running = None;
-    worker.fibers.blocks.for_each(|fiber| match fiber.card().state() {
+    worker.fibers.blocks.for_each(|fiber| match fiber.state() {
         State::Ready | State::Suspended => others += 1,
         State::Running => running = Some(fiber.card().name()),
         State::Idle => {}
