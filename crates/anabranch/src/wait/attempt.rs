@@ -101,7 +101,7 @@ pub(crate) fn wait_again_for<A: Attempt>(
 }
 
 /// Begins to wait for an attempt that has failed just now. If there is no result, [`leave`] and [`go_on`].
-#[inline]
+#[inline(never)]
 pub(crate) fn begin<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
@@ -120,7 +120,7 @@ pub(crate) fn begin<A: Attempt>(
 }
 
 /// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, once more.
-#[inline]
+#[inline(never)]
 pub(crate) fn go_on<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
