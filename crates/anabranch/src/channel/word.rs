@@ -221,7 +221,11 @@ pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
     // SAFETY: the caller's word. Who waits here has the ticket 0.
     unsafe {
         let waiter = *(*sleeper_of(content)).waiter.get();
-        if Waiter::waits_here(waiter) { Waiter::decide_at_home(waiter, Outcome::Ready(0)) } else { decide_shared(content) }
+        if Waiter::waits_here(waiter) {
+            Waiter::decide_at_home(waiter, Outcome::Ready(0))
+        } else {
+            decide_shared(content)
+        }
     }
 }
 

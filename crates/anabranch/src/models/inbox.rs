@@ -8,8 +8,8 @@ use super::{
 use crate::{
     pool::fibers::ready::{Inbox, Linked, List},
     sys::{
-        switch::Departure,
         parker::Parker,
+        switch::Departure,
         sync::{Arc, Cell},
     },
     time::{Clock, NEVER},

@@ -214,14 +214,7 @@ impl Waiter {
     #[inline]
     fn end(&self, next: u64) -> bool {
         let word = self.word.load(Ordering::Acquire);
-        match word & TAG {
-            WAITING => self.word.compare_exchange(word, next, Ordering::Relaxed, Ordering::Acquire).is_ok(),
-            HERE => {
-                self.word.store(next, Ordering::Relaxed);
-                true
-            }
-            _ => false,
-        }
+        word & TAG == WAITING && self.word.compare_exchange(word, next, Ordering::Relaxed, Ordering::Acquire).is_ok()
     }
 
     /// How the wait ended; `None` while it lasts.

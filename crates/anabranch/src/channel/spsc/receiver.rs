@@ -269,7 +269,12 @@ impl<T> Receiving<'_, T> {
     }
 
     #[inline(never)]
-    fn go_on_otherwise(&self, cx: &Cx<'_>, reason: Reason, result: &mut Option<Result<T, RecvError>>) -> Option<Departure> {
+    fn go_on_otherwise(
+        &self,
+        cx: &Cx<'_>,
+        reason: Reason,
+        result: &mut Option<Result<T, RecvError>>,
+    ) -> Option<Departure> {
         let mut waited = None;
         let departure = go_on(cx, self, NEVER, reason, &mut waited);
         *result = waited.map(flat);

@@ -39,9 +39,7 @@ pub(crate) struct Context {
 impl Context {
     /// Prepares a function to be run on a stack. It must not unwind.
     pub(crate) fn new<F: FnOnce(&Exit) + 'static>(stack: FiberStack, function: F) -> Self {
-        static COLOR: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-        let color = COLOR.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 16 * 64;
-        let top = ptr::with_exposed_provenance_mut::<u8>(stack.base().get() - color);
+        let top = ptr::with_exposed_provenance_mut::<u8>(stack.base().get());
         let exit = below::<Exit>(top);
         let place = below::<F>(exit.cast());
         let first = below::<First>(place.cast());

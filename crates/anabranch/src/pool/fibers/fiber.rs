@@ -51,27 +51,27 @@ use std::{
     sync::Arc,
 };
 
-/// See the [module](self).
+/// See the [module](self). What every wait touches comes first, together.
 #[repr(C)]
 pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
     waiter: Waiter,
     /// The next in a list or inbox.
     next: Cell<*const Fiber>,
-    hail: Hail,
     home: *const Worker,
-    context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
     exit: Cell<*const Exit>,
-    job: Cell<Option<Job>>,
-    timer: Cell<Option<Key>>,
     /// What it has forked, while it is left.
     forks: Cell<*const Frame>,
+    card: Card,
+    timer: Cell<Option<Key>>,
     guarded: UnsafeCell<Option<Guarded>>,
+    hail: Hail,
+    context: UnsafeCell<Option<Context>>,
+    job: Cell<Option<Job>>,
     /// To be cancelled when the pool ends.
     root: Root,
     locals: Locals,
-    card: Card,
 }
 
 // SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is touched

@@ -97,8 +97,8 @@ impl Worker {
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
-                // SAFETY: a timer is removed when its wait ends, so this one's goes on or has just been decided. This is its thread.
-                if let Some(wake) = unsafe { Waiter::decide_at_home((*fiber).waiter(), Outcome::TimedOut) } {
+                // SAFETY: a timer is removed when its wait ends, so this one's goes on or has just been decided.
+                if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
                     wake.wake();
                 }
             }
