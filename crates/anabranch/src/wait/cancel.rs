@@ -171,7 +171,8 @@ impl CancelScope {
     /// Makes the scope known to those above, so that it hears when they are cancelled.
     #[inline]
     pub(crate) fn enlist(&self) {
-        if self.state.load(Ordering::Acquire) & ENLISTED == 0 {
+        // The flag is in the same word: who sees this sees it too, when he looks for it.
+        if self.state.load(Ordering::Relaxed) & ENLISTED == 0 {
             self.enlist_all();
         }
     }
