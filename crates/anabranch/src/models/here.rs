@@ -152,6 +152,8 @@ fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     {
         // SAFETY: both live longer.
         let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
+        // As after the first wait: only then waits are here.
+        scope.enlist();
         body(&Cx::new(&fiber, &scope, Deadline::NONE, &fiber.locals), &mut others);
     }
     // A worker ends after its fibers, and takes what has come for them.
@@ -187,6 +189,7 @@ fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, sp
     let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
     sender.send(cx, Parcel::new(1)).unwrap();
     assert_eq!(receiver.recv(cx).map(Parcel::open), Ok(1));
+    assert!(cx.goes_on(), "otherwise it would not wait here");
     (sender, receiver)
 }
 

@@ -55,12 +55,6 @@ unsafe impl<T> Place for Reserving<'_, T> {
         unsafe { self.wait.register_inlet(&**self.inlet.get(), waiter, ticket) }
     }
 
-    #[inline]
-    unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: as in `attempt`; the rest is the caller's word.
-        unsafe { self.wait.register_inlet_here(&**self.inlet.get(), waiter) }
-    }
-
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
         unsafe { self.wait.unregister_inlet(&**self.inlet.get(), has_decided) }

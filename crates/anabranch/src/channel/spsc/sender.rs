@@ -264,12 +264,6 @@ unsafe impl<T> Place for Sending<'_, T> {
         unsafe { self.room.register(waiter, ticket) }
     }
 
-    #[inline]
-    unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { self.room.register_here(waiter) }
-    }
-
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.room.unregister(has_decided) }

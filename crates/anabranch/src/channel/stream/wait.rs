@@ -32,18 +32,6 @@ unsafe fn register<T>(
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
 }
 
-/// Leaves an address at a slot if both ends are used by this thread.
-///
-/// # Safety
-/// As for [`Word::register`].
-#[inline]
-unsafe fn register_here<T>(at: &Position<T>, number: Content, sleeper: &Sleeper, waiter: *const Waiter) -> bool {
-    // Not closed either, since that is the end of every bias.
-    let Some(_inside) = at.shared().sides.enter() else { return false };
-    // SAFETY: the caller's word, and nobody makes updates while this thread is inside.
-    unsafe { at.slot().word.register_alone(number, sleeper, waiter) }
-}
-
 /// Takes the address out again.
 ///
 /// # Safety
@@ -97,17 +85,13 @@ impl StreamWait {
     /// # Safety
     /// As for [`Place::register_here`](crate::wait::place::Place::register_here).
     #[inline]
-    pub(crate) unsafe fn register_inlet_here<T>(&self, inlet: &Inlet<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { register_here(&inlet.at, FULL, &self.sleeper, waiter) }
-    }
-
-    /// # Safety
-    /// As for [`Place::register_here`](crate::wait::place::Place::register_here).
-    #[inline]
     pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
-        let is_registered = unsafe { register_here(&outlet.at, EMPTY, &self.sleeper, waiter) };
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        let Some(inside) = at.shared().sides.enter() else { return false };
+        // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+        let is_registered = unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
+        drop(inside);
         if is_registered {
             outlet.give_back();
         }
