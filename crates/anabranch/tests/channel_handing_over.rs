@@ -16,6 +16,9 @@ use common::{Counted, Tally};
 use std::{cell::RefCell, mem};
 use waits::Polled;
 
+/// After so many messages a stream knows that one thread has both ends.
+const TURNS: usize = if cfg!(miri) { 20 } else { 1000 };
+
 /// A value of one size, with memory of its own: it shows if it is dropped where it never was, or twice.
 struct Owned {
     text: String,
@@ -93,8 +96,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
         assert!(first.poll().unwrap().is_ok() && second.poll().unwrap());
     }
     for (mut sender, mut receiver) in [spsc::bounded(1), spsc::bounded(7), spsc::unbounded()] {
-        // After some hundreds of times the stream knows that one thread has both ends.
-        for _ in 0..1000 {
+        for _ in 0..TURNS {
             let mut one = Polled::waiting(receiver.recv_async());
             assert!(sender.try_send(make(&tally)).is_ok());
             look(one.poll().unwrap().unwrap());
