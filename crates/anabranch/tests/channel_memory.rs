@@ -8,6 +8,7 @@ use std::{
     cell::Cell,
     collections::VecDeque,
     future::Future,
+    panic::{self, AssertUnwindSafe},
     pin::pin,
     sync::{Arc, Mutex},
     task::{Context, Poll, Wake, Waker},
@@ -191,6 +192,35 @@ fn a_large_room_is_allocated_when_it_is_needed() {
     sender.try_send([1; 1000]).unwrap();
     drop((sender, receiver));
     assert_eq!(since.bytes(), 0, "left behind");
+}
+
+/// What `make` leaves behind when it panics, as it has to: without the hook, which would keep what it prints.
+fn left_by_a_panic<R>(make: impl Fn() -> R) -> isize {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let since = Since::now();
+    let panicked = panic::catch_unwind(AssertUnwindSafe(&make)).is_err();
+    let left = since.bytes();
+    panic::set_hook(hook);
+    assert!(panicked, "there is no memory for so many");
+    left
+}
+
+/// More values than there are addresses. crossbeam (1301) went on with a capacity that had wrapped around.
+#[test]
+fn a_room_for_more_than_there_can_be_is_refused_and_leaves_nothing() {
+    for capacity in [usize::MAX, usize::MAX / 2, usize::MAX / size_of::<u64>()] {
+        assert_eq!(left_by_a_panic(|| spsc::bounded::<u64>(capacity)), 0);
+        assert_eq!(left_by_a_panic(|| spsc::bounded::<()>(capacity)), 0);
+        assert_eq!(left_by_a_panic(|| broadcast::channel::<u64>(capacity)), 0);
+        // Here memory comes with the values.
+        let (sender, receiver) = bounded(capacity);
+        (0..1000_u64).for_each(|n| sender.try_send(n).unwrap());
+        assert_eq!((receiver.drain().count(), sender.capacity().unwrap_or(usize::MAX)), (1000, capacity));
+        let (sender, receiver) = bounded(capacity);
+        (0..1000).for_each(|_| sender.try_send(()).unwrap());
+        assert_eq!(receiver.drain().count(), 1000);
+    }
 }
 
 #[test]
