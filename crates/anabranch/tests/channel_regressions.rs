@@ -33,7 +33,7 @@ fn at_once<A: Send, B: Send>(round: u32, a: impl FnOnce() -> A + Send, b: impl F
     })
 }
 
-const ROUNDS: u32 = 400;
+const ROUNDS: u32 = if cfg!(miri) { 4 } else { 400 };
 
 fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
     [rendezvous(), bounded(1), bounded(50), unbounded()]

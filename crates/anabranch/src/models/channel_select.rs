@@ -6,7 +6,7 @@ use super::{
     strand::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Receiver, Select, bounded, rendezvous, spsc, unbounded},
+    channel::{Receiver, Select, Sender, bounded, rendezvous, spsc, unbounded},
     select,
     wait::{Cancelled, Cx},
 };
@@ -60,6 +60,26 @@ fn models_channel_select_a_send_and_a_receive() {
         drop((out, incoming));
         assert_eq!(taking.join().unwrap().is_ok(), is_sent);
         assert_eq!(sending.join().unwrap(), !is_sent);
+    });
+}
+
+/// Two who would send into one rendezvous or receive from it, each: they meet, and neither meets itself.
+#[test]
+fn models_channel_select_a_strand_does_not_meet_itself() {
+    explore("select, a send and a receive, both in one", Some(2), || {
+        let either = |cx: &Cx<'_>, (sender, receiver): &(Sender<Parcel>, Receiver<Parcel>), n| {
+            select!(biased cx, {
+                sent = sender.sending(Parcel::new(n)) => sent.is_err().then_some(0),
+                got = receiver.receiving() => got.ok().map(Parcel::open),
+            })
+            .unwrap()
+        };
+        let here = rendezvous();
+        let there = (here.0.clone(), here.1.clone());
+        let other = spawn(move |cx| either(cx, &there, 1));
+        let got = Thread::new().shielded(|cx| either(cx, &here, 2));
+        let got_there = other.join().unwrap();
+        assert!((got, got_there) == (None, Some(2)) || (got, got_there) == (Some(1), None));
     });
 }
 
