@@ -6,7 +6,7 @@ use super::{
     strand::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Receiver, Select, Sender, bounded, rendezvous, spsc, unbounded},
+    channel::{Receiver, Select, bounded, rendezvous, spsc, unbounded},
     select,
     wait::{Cancelled, Cx},
 };
@@ -67,17 +67,22 @@ fn models_channel_select_a_send_and_a_receive() {
 #[test]
 fn models_channel_select_a_strand_does_not_meet_itself() {
     explore("select, a send and a receive, both in one", Some(2), || {
-        let either = |cx: &Cx<'_>, (sender, receiver): &(Sender<Parcel>, Receiver<Parcel>), n| {
+        let (sender, receiver) = rendezvous();
+        let (to, from) = (sender.clone(), receiver.clone());
+        let other = spawn(move |cx| {
             select!(biased cx, {
-                sent = sender.sending(Parcel::new(n)) => sent.is_err().then_some(0),
+                got = from.receiving() => got.ok().map(Parcel::open),
+                sent = to.sending(Parcel::new(1)) => sent.is_err().then_some(0),
+            })
+            .unwrap()
+        });
+        let got = Thread::new().shielded(|cx| {
+            select!(biased cx, {
+                sent = sender.sending(Parcel::new(2)) => sent.is_err().then_some(0),
                 got = receiver.receiving() => got.ok().map(Parcel::open),
             })
             .unwrap()
-        };
-        let here = rendezvous();
-        let there = (here.0.clone(), here.1.clone());
-        let other = spawn(move |cx| either(cx, &there, 1));
-        let got = Thread::new().shielded(|cx| either(cx, &here, 2));
+        });
         let got_there = other.join().unwrap();
         assert!((got, got_there) == (None, Some(2)) || (got, got_there) == (Some(1), None));
     });
