@@ -5,11 +5,11 @@ mod common;
 mod waits;
 
 use anabranch::{
-    channel::{Closed, Receiver, Select, Sender, TryRecvError, bounded, rendezvous, unbounded},
+    channel::{Closed, Receiver, ReceiverSet, Select, Sender, TryRecvError, bounded, rendezvous, spsc, unbounded},
     select,
 };
 use common::{Counted, LONG, Tally, watchdog};
-use std::{thread, time::Duration};
+use std::{collections::VecDeque, thread, time::Duration};
 use waits::Polled;
 
 fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
@@ -158,6 +158,142 @@ fn all_ways_to_send_to_receive_and_to_go() {
                 all.sort_unstable();
                 all.dedup();
                 assert_eq!(all.len(), count, "each comes once");
+                tally.assert_all_dropped();
+            }
+        }
+    });
+}
+
+/// As [`send_somehow`], the first of these into a stream, or the first few.
+fn stream_somehow(
+    chance: &mut Chance,
+    sender: &mut spsc::Sender<Numbered>,
+    values: &mut VecDeque<Numbered>,
+) -> Result<(), Closed> {
+    let time = Duration::from_micros(chance.below(30));
+    let Some(value) = values.pop_front() else { return Ok(()) };
+    // What was not sent comes first the next time, if it came back.
+    let back = match chance.below(7) {
+        0 => sender.try_send(value).map_err(|error| (!error.is_full(), Some(error.into_inner()))),
+        1 => {
+            anabranch::run(|cx| sender.send_timeout(cx, value, time)).map_err(|error| (false, Some(error.into_inner())))
+        }
+        2 => match Polled::new(sender.send_async(value)).poll() {
+            Some(sent) => sent.map_err(|refused| (true, Some(refused.0))),
+            None => Err((false, None)),
+        },
+        3 => match sender.try_reserve() {
+            Some(permit) if chance.below(3) > 0 => permit.send(value).map_err(|refused| (true, Some(refused.0))),
+            _ => Err((false, Some(value))),
+        },
+        4 => anabranch::run(|cx| {
+            select!(cx, {
+                sent = sender.sending(value) => sent.map_err(|refused| (true, Some(refused.0))),
+                () = cx.sleeping(time) => Err((false, None)),
+            })
+        })
+        .unwrap(),
+        5 => {
+            values.push_front(value);
+            let mut few: VecDeque<_> = values.drain(..values.len().min(5)).collect();
+            let sent = Polled::new(sender.send_all_async(&mut few)).poll();
+            few.append(values);
+            *values = few;
+            return sent.unwrap_or(Ok(()));
+        }
+        _ => match anabranch::run(|cx| sender.reserve_timeout(cx, time)) {
+            Ok(permit) => permit.send(value).map_err(|refused| (true, Some(refused.0))),
+            Err(_) => Err((false, Some(value))),
+        },
+    };
+    let Err((is_closed, value)) = back else { return Ok(()) };
+    value.into_iter().for_each(|value| values.push_front(value));
+    if is_closed { Err(Closed) } else { Ok(()) }
+}
+
+/// As [`receive_somehow`], from a stream.
+fn take_somehow(
+    chance: &mut Chance,
+    receiver: &mut spsc::Receiver<Numbered>,
+    got: &mut Vec<Numbered>,
+) -> Result<(), Option<Closed>> {
+    let time = Duration::from_micros(chance.below(30));
+    match chance.below(6) {
+        0 => got.push(receiver.try_recv().map_err(|error| (error == TryRecvError::Closed).then_some(Closed))?),
+        1 => got.push(anabranch::run(|cx| receiver.recv_timeout(cx, time)).map_err(|_| None)?),
+        2 => match Polled::new(receiver.recv_async()).poll() {
+            Some(received) => got.push(received.map_err(Some)?),
+            None => return Err(None),
+        },
+        3 => got.extend(receiver.drain().take(3)),
+        4 => {
+            let mut select = Select::from(vec![receiver.receiving()]);
+            // From the second wait on it goes on waiting between them.
+            for _ in 0..3 {
+                match anabranch::run(|cx| select.wait_timeout(cx, time)) {
+                    Ok((_, received)) => got.push(received.map_err(Some)?),
+                    Err(_) => return Err(None),
+                }
+            }
+        }
+        _ => {
+            // For a while it is a member of a set.
+            let (_, elsewhere) = spsc::unbounded();
+            let mut set = ReceiverSet::new();
+            let member = set.insert(std::mem::replace(receiver, elsewhere));
+            let received = anabranch::run(|cx| set.recv_timeout(cx, time));
+            if let Ok((_, Err(Closed))) = received {
+                return Err(Some(Closed));
+            }
+            *receiver = set.remove(member).expect("it has not closed");
+            got.push(received.map_err(|_| None)?.1.map_err(Some)?);
+        }
+    }
+    Ok(())
+}
+
+/// The same of streams, whose values come in the order of their numbers, and none is left out but those that were dropped by who
+/// gave them up.
+#[test]
+fn all_ways_of_a_stream() {
+    watchdog(LONG, || {
+        for round in 0..24 {
+            for (mut sender, mut receiver) in [spsc::bounded(1), spsc::bounded(50), spsc::unbounded()] {
+                let tally = Tally::default();
+                let end = round % 4;
+                let got = thread::scope(|s| {
+                    let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ (round * 31 + 1));
+                    let mut values: VecDeque<_> = (0..300).map(|n| (0, n, tally.make())).collect();
+                    s.spawn(move || {
+                        while !values.is_empty() {
+                            if stream_somehow(&mut chance, &mut sender, &mut values).is_err() {
+                                assert!(sender.is_closed());
+                                return;
+                            }
+                        }
+                        if end == 0 {
+                            sender.close();
+                        }
+                    });
+                    let mut chance = Chance(0xD1B5_4A32_D192_ED03 ^ (round * 37 + 1));
+                    let receiving = s.spawn(move || {
+                        let mut got = Vec::new();
+                        for n in 0.. {
+                            if take_somehow(&mut chance, &mut receiver, &mut got) == Err(Some(Closed)) {
+                                break;
+                            }
+                            match end {
+                                1 if n == 60 => receiver.close(),
+                                2 if n == 60 => break,
+                                _ => {}
+                            }
+                        }
+                        got
+                    });
+                    receiving.join().unwrap()
+                });
+                assert!(got.is_sorted_by(|(_, a, _), (_, b, _)| a < b), "in their order, and each once");
+                drop(got);
                 tally.assert_all_dropped();
             }
         }
