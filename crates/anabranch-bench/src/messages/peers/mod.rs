@@ -7,7 +7,6 @@ pub mod crossfire;
 pub mod flume;
 pub mod kanal;
 pub mod may;
-mod runs;
 pub mod std;
 pub mod tokio;
 
@@ -15,7 +14,6 @@ use ::std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::workloads::On;
 use crate::bench::Peers;
 
 /// For how many messages bounded channels have room.
@@ -94,6 +92,19 @@ use Library::{
     CrossfireMultiplex, CrossfireU, FlumeB, FlumeU, KanalB, KanalU, May, MayCqueue, MayMpmc, MayMpsc, StdB, StdU,
     TokioAll, TokioB, TokioMap, TokioU,
 };
+
+/// What sends and receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Fibers, or the coroutines of may.
+    Fibers,
+    /// Tasks on tokio's pool of threads.
+    Tokio,
+    /// Tasks on tokio's calling thread.
+    Current,
+    /// Threads of the system.
+    Threads,
+}
 
 /// A line of the comparison: a kind of channel, and between what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

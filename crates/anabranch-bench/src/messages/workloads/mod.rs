@@ -21,19 +21,6 @@ use crate::fibers::peers::Done;
 use crate::options::Listed;
 use crate::sample::Sample;
 
-/// What sends and receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
-    /// Fibers, or the coroutines of may.
-    Fibers,
-    /// Tasks on tokio's pool of threads.
-    Tokio,
-    /// Tasks on tokio's calling thread.
-    Current,
-    /// Threads of the system.
-    Threads,
-}
-
 /// How large the workloads are.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {

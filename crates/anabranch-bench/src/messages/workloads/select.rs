@@ -10,9 +10,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::spawn;
 
-use super::{Amount, Frame, On, SelectJob, Workload};
+use super::{Amount, Frame, SelectJob, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::{Kind, Library};
+use crate::messages::peers::{Kind, Library, On};
 use crate::messages::strands::{self, Channel, Selection, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};

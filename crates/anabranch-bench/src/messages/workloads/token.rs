@@ -6,9 +6,9 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Amount, Frame, Job, On, Workload};
+use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::Kind;
+use crate::messages::peers::{Kind, On};
 use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};

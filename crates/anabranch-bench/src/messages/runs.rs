@@ -2,19 +2,21 @@
 
 use ::tokio::runtime::Runtime;
 
-use super::anabranch::{Fibers, Guests};
-use super::may::Coroutines;
-use super::{Kind, Library::*, anabranch, async_channel, crossbeam, crossfire, flume, kanal, may, std, tokio};
+use super::peers::anabranch::{Fibers, Guests};
+use super::peers::may::Coroutines;
+use super::peers::{
+    Kind, Library::*, On, anabranch, async_channel, crossbeam, crossfire, flume, kanal, may, std, tokio,
+};
+use super::strands::{Channel, Selection, Shared, Strands, Threads};
+use super::tasks;
+use super::workloads::{Amount, Frame, Job, SelectJob, SharedJob, measured};
 use crate::fibers::peers::Done;
-use crate::messages::strands::{Channel, Selection, Shared, Strands, Threads};
-use crate::messages::tasks;
-use crate::messages::workloads::{Amount, Frame, Job, On, SelectJob, SharedJob, measured};
 use crate::sample::Sample;
 
 impl Kind {
     /// Takes a sample of a job over links of one sender and one receiver.
     pub fn links(self, job: &impl Job, frame: Frame) -> Sample {
-        match (self.library, self.on) {
+        match (self.library(), self.on()) {
             (AnabranchU, On::Threads) => links::<Guests, anabranch::Spsc<false>>(job, frame),
             (AnabranchB, On::Threads) => links::<Guests, anabranch::Spsc<true>>(job, frame),
             (AnabranchMpmcU, On::Threads) => links::<Guests, anabranch::Mpmc<false>>(job, frame),
@@ -51,7 +53,7 @@ impl Kind {
 
     /// Takes a sample of a job over channels with many senders.
     pub fn shared(self, job: &impl SharedJob, frame: Frame) -> Sample {
-        match (self.library, self.on) {
+        match (self.library(), self.on()) {
             (AnabranchU, On::Threads) => shared::<Guests, anabranch::Mpmc<false>>(job, frame),
             (AnabranchB, On::Threads) => shared::<Guests, anabranch::Mpmc<true>>(job, frame),
             (AnabranchU, _) => shared::<Fibers, anabranch::Mpmc<false>>(job, frame),
@@ -85,7 +87,7 @@ impl Kind {
 
     /// Takes a sample of a job over many channels that are selected from.
     pub fn selects(self, job: &impl SelectJob, frame: Frame) -> Sample {
-        match (self.library, self.on) {
+        match (self.library(), self.on()) {
             (AnabranchSet, _) => selects::<Fibers, anabranch::Set>(job, frame),
             (AnabranchSelect, _) => selects::<Fibers, anabranch::Selecting>(job, frame),
             (MayCqueue, _) => selects::<Coroutines, may::Queued>(job, frame),
