@@ -8,7 +8,7 @@ use anabranch::{
     channel::{Closed, Receiver, ReceiverSet, Select, Sender, TryRecvError, bounded, rendezvous, spsc, unbounded},
     select,
 };
-use common::{Counted, LONG, Tally, watchdog};
+use common::{Counted, LONG, Random, Tally, watchdog};
 use std::{collections::VecDeque, thread, time::Duration};
 use waits::Polled;
 
@@ -16,23 +16,11 @@ fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
     [rendezvous(), bounded(1), bounded(50), unbounded()]
 }
 
-/// The numbers of a thread that are hard to foretell.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
-
 /// Who sent it, its number, and whether it was dropped.
 type Numbered = (usize, u32, Counted);
 
 /// Sends in some way, which may be given up. Whether it was sent.
-fn send_somehow(chance: &mut Chance, sender: &Sender<Numbered>, value: Numbered) -> Result<(), Option<Closed>> {
+fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered) -> Result<(), Option<Closed>> {
     let time = Duration::from_micros(chance.below(30));
     let has_room = sender.capacity() != Some(0);
     match chance.below(6) {
@@ -64,7 +52,7 @@ fn send_somehow(chance: &mut Chance, sender: &Sender<Numbered>, value: Numbered)
 
 /// Receives in some way, which may be given up.
 fn receive_somehow(
-    chance: &mut Chance,
+    chance: &mut Random,
     receiver: &Receiver<Numbered>,
     got: &mut Vec<Numbered>,
 ) -> Result<(), Option<Closed>> {
@@ -110,7 +98,7 @@ fn all_ways_to_send_to_receive_and_to_go() {
                 let got = thread::scope(|s| {
                     for id in 0..2 {
                         let (sender, tally) = (sender.clone(), tally.clone());
-                        let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ (round * 31 + id as u64 + 1));
+                        let mut chance = Random(0x5EED ^ (round * 31 + id as u64 + 1));
                         s.spawn(move || {
                             for n in 0..150 {
                                 if send_somehow(&mut chance, &sender, (id, n, tally.make())) == Err(Some(Closed)) {
@@ -125,7 +113,7 @@ fn all_ways_to_send_to_receive_and_to_go() {
                     drop(sender);
                     let handles = [0, 1].map(|id| {
                         let receiver = receiver.clone();
-                        let mut chance = Chance(0xD1B5_4A32_D192_ED03 ^ (round * 37 + id + 1));
+                        let mut chance = Random(0xFEED_0000 ^ (round * 37 + id + 1));
                         s.spawn(move || {
                             let mut got = Vec::new();
                             for n in 0.. {
@@ -166,7 +154,7 @@ fn all_ways_to_send_to_receive_and_to_go() {
 
 /// As [`send_somehow`], the first of these into a stream, or the first few.
 fn stream_somehow(
-    chance: &mut Chance,
+    chance: &mut Random,
     sender: &mut spsc::Sender<Numbered>,
     values: &mut VecDeque<Numbered>,
 ) -> Result<(), Closed> {
@@ -213,7 +201,7 @@ fn stream_somehow(
 
 /// As [`receive_somehow`], from a stream.
 fn take_somehow(
-    chance: &mut Chance,
+    chance: &mut Random,
     receiver: &mut spsc::Receiver<Numbered>,
     got: &mut Vec<Numbered>,
 ) -> Result<(), Option<Closed>> {
@@ -262,7 +250,7 @@ fn all_ways_of_a_stream() {
                 let tally = Tally::default();
                 let end = round % 4;
                 let got = thread::scope(|s| {
-                    let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ (round * 31 + 1));
+                    let mut chance = Random(0x5EED ^ (round * 31 + 1));
                     let mut values: VecDeque<_> = (0..300).map(|n| (0, n, tally.make())).collect();
                     s.spawn(move || {
                         while !values.is_empty() {
@@ -275,7 +263,7 @@ fn all_ways_of_a_stream() {
                             sender.close();
                         }
                     });
-                    let mut chance = Chance(0xD1B5_4A32_D192_ED03 ^ (round * 37 + 1));
+                    let mut chance = Random(0xFEED_0000 ^ (round * 37 + 1));
                     let receiving = s.spawn(move || {
                         let mut got = Vec::new();
                         for n in 0.. {
