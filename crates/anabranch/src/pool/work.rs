@@ -197,14 +197,14 @@ impl Registry {
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn doze(&self, me: &Worker, most: Option<Duration>) {
-        if !me.fibers.inbox.go_away() {
+        if !me.fibers.go_away() {
             return;
         }
         match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
         }
-        me.fibers.inbox.come_back();
+        me.fibers.come_back();
     }
 
     /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.
