@@ -23,10 +23,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
-    wait::{
-        place::Address,
-        waiter::{Waiter, Wake},
-    },
+    wait::waiter::{Outcome, Waiter, Wake},
 };
 use std::{cell::UnsafeCell, ptr};
 
@@ -148,6 +145,21 @@ impl Word {
         }
     }
 
+    /// As [`register`](Self::register), where nobody else writes the word now.
+    ///
+    /// # Safety
+    /// As there, and nobody else writes the word while this lasts.
+    #[inline]
+    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &Sleeper, waiter: *const Waiter) -> bool {
+        if number_of(self.0.load(Ordering::Relaxed)) != number {
+            return false;
+        }
+        // SAFETY: not registered, so nobody reads it.
+        unsafe { sleeper.set(waiter, 0) };
+        self.set(added(sleeper, number));
+        true
+    }
+
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
     #[inline]
     pub(crate) fn withdraw(&self, number: Content, sleeper: &Sleeper) -> bool {
@@ -188,13 +200,43 @@ pub(crate) fn is_address(content: Content) -> bool {
 /// The caller took it out.
 #[inline]
 pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
-    let sleeper = content.map_addr(|address| address - address % LIMIT);
     // SAFETY: until it is decided from here, or told that it is left, the sleeper's strand does not go on.
     unsafe {
-        let wake = Address { waiter: *(*sleeper).waiter.get(), ticket: *(*sleeper).ticket.get() }.decide();
+        let sleeper = sleeper_of(content);
+        let outcome = Outcome::Ready(*(*sleeper).ticket.get());
+        let wake = Waiter::decide(*(*sleeper).waiter.get(), outcome);
         if wake.is_none() {
             (*sleeper).is_left.store(true, Ordering::Release);
         }
         wake
     }
+}
+
+/// As [`decide`], for whoever is on the thread of the sleeper's strand, if that waits [here](crate::wait::waiter).
+///
+/// # Safety
+/// As there.
+#[inline]
+pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
+    // SAFETY: the caller's word. Who waits here has the ticket 0.
+    unsafe {
+        let waiter = *(*sleeper_of(content)).waiter.get();
+        if Waiter::waits_here(waiter) {
+            Waiter::decide_at_home(waiter, Outcome::Ready(0))
+        } else {
+            decide_shared(content)
+        }
+    }
+}
+
+/// As [`decide`], for the less likely case.
+#[inline(never)]
+unsafe fn decide_shared(content: Content) -> Option<Wake> {
+    // SAFETY: the caller's word.
+    unsafe { decide(content) }
+}
+
+#[inline]
+fn sleeper_of(content: Content) -> *const Sleeper {
+    content.map_addr(|address| address - address % LIMIT)
 }

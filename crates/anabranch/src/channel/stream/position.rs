@@ -2,7 +2,7 @@
 
 use super::slab::{Slab, Slot};
 use crate::{
-    channel::word::{Content, decide, is_address},
+    channel::word::{Content, decide, decide_at_home, is_address},
     sys::{
         sides::{Side, Sides},
         sync::{AtomicBool, AtomicU8, Cell, Ordering},
@@ -77,6 +77,18 @@ impl<T> Copy for Position<T> {}
 pub(super) unsafe fn wake(found: Content) {
     // SAFETY: the caller's word.
     if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+/// As [`wake`], for the owner of the bias: who waits [here](crate::wait::waiter) does so on this thread.
+///
+/// # Safety
+/// As there; the caller was inside when it did so.
+#[inline]
+pub(super) unsafe fn wake_here(found: Content) {
+    // SAFETY: the caller's word. Whoever waits here did so as the owner, which changes no more than once, to none.
+    if let Some(wake) = unsafe { decide_at_home(found) } {
         wake.wake();
     }
 }

@@ -82,6 +82,22 @@ impl StreamWait {
         unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
+    /// # Safety
+    /// As for [`Place::register_here`](crate::wait::place::Place::register_here).
+    #[inline]
+    pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        let Some(inside) = at.shared().sides.enter() else { return false };
+        // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+        let is_registered = unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
+        drop(inside);
+        if is_registered {
+            outlet.give_back();
+        }
+        is_registered
+    }
+
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
     pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
         outlet.at.shared().sides.share(&outlet.side);
