@@ -148,6 +148,27 @@ impl Word {
         }
     }
 
+    /// As [`register`](Self::register), without an update: nobody else writes the word now.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn set_awaited(
+        &self,
+        number: Content,
+        sleeper: &Sleeper,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        if number_of(self.load()) != number {
+            return false;
+        }
+        // SAFETY: not registered, so nobody reads it.
+        unsafe { sleeper.set(waiter, ticket) };
+        self.set(added(sleeper, number));
+        true
+    }
+
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
     #[inline]
     pub(crate) fn withdraw(&self, number: Content, sleeper: &Sleeper) -> bool {

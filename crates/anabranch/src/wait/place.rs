@@ -13,7 +13,7 @@ use crate::wait::waiter::{Outcome, Waiter, Wake};
 /// ticket it was given; after `unregister` it does not have the address any more.
 ///
 /// `register` makes a read-modify-write, of whatever, before it returns `true`: see
-/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows.
+/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows, but for standing waiters.
 pub(crate) unsafe trait Place {
     /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
     ///

@@ -130,6 +130,12 @@ impl Waiter {
         Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0) }
     }
 
+    /// Whether it is a standing one.
+    #[inline]
+    pub(crate) fn is_standing(&self) -> bool {
+        self.word.load(Ordering::Relaxed) == STANDING
+    }
+
     // ---- the owner ----
 
     /// See [`Kind::looks`].

@@ -26,6 +26,15 @@ unsafe fn register<T>(
     ticket: u32,
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
+    // A standing waiter is in no scope, for whose cancellation an update would have to come first.
+    // SAFETY: alive, by the caller's word.
+    if unsafe { (*waiter).is_standing() }
+        && let Some(_inside) = shared.sides.enter()
+    {
+        // Not closed either, since that is the end of every bias.
+        // SAFETY: the caller's word.
+        return unsafe { word.set_awaited(number, sleeper, waiter, ticket) };
+    }
     shared.sides.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
