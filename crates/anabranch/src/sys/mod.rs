@@ -6,6 +6,7 @@ pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
 pub(crate) mod bias;
 pub(crate) mod biased_lock;
+pub(crate) mod blocks;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;

@@ -68,9 +68,9 @@ impl<T> Receiver<T> {
 
     #[inline(never)]
     fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        if self.outlet.is_bare_here() {
-            self.outlet.give_back();
-        } else if let Some(received) = self.outlet.pop() {
+        if !self.outlet.is_bare_here()
+            && let Some(received) = self.outlet.pop()
+        {
             return received.map_err(|_| RecvError::Closed);
         }
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {

@@ -112,7 +112,7 @@ impl<T> Inlet<T> {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 if self.at.is_last() && !self.at.shared().is_bounded {
-                    self.at.extend_inside();
+                    self.at.extend();
                 }
                 // SAFETY: as above; there is a next slot.
                 unsafe { (*self.at.slot().value.get()).write(value) };
