@@ -4,6 +4,7 @@ use super::word::{Content, Sleeper, Word, decide, is_address, number, number_of}
 use crate::{
     sys::{
         bias::{Bias, Owner, Thread},
+        prefetch::prefetch,
         sync::{AtomicUsize, Cell, Ordering},
         thread::identity,
     },
@@ -230,6 +231,7 @@ static KIND: Kind = Kind { wake: call, keep: None, looks: 0 };
 /// The waiter is that of a card, and was taken out of the place where it waited.
 unsafe fn call(waiter: *const Waiter) {
     let card: *const Card = waiter.cast();
+    prefetch(card.wrapping_byte_add(64).cast());
     // SAFETY: a seat that is neither in a list nor at its channel is kept for who calls it, and so is the desk: until the
     // card is in the list, and for the owner until it is not inside any more.
     unsafe {
@@ -243,9 +245,21 @@ unsafe fn call(waiter: *const Waiter) {
         let found = if is_first { (*desk).word.load() } else { QUIET };
         let is_awaited = is_address(found) && number_of(found) == QUIET && (*desk).word.replace(found, QUIET);
         drop(inside);
-        if is_awaited && let Some(wake) = decide(found) {
-            wake.wake();
+        if is_awaited {
+            wake_set(found);
         }
+    }
+}
+
+/// Ends the wait of a set.
+///
+/// # Safety
+/// Its sleeper was taken out of the word.
+#[inline(never)]
+unsafe fn wake_set(found: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
     }
 }
 
@@ -265,11 +279,8 @@ unsafe fn call_from_elsewhere(card: *const Card) {
             }
             (*card).next.set(card_of(found));
             if (*desk).word.replace(found, added(card)) {
-                if is_address(found)
-                    && number_of(found) == QUIET
-                    && let Some(wake) = decide(found)
-                {
-                    wake.wake();
+                if is_address(found) && number_of(found) == QUIET {
+                    wake_set(found);
                 }
                 return;
             }

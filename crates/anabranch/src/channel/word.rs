@@ -203,6 +203,30 @@ pub(crate) fn is_address(content: Content) -> bool {
     content.addr() >= LIMIT
 }
 
+/// Wakes the strand, or calls the member, whose sleeper's address was taken out of a word.
+///
+/// # Safety
+/// The caller took it out.
+#[inline]
+pub(crate) unsafe fn wake(content: Content) {
+    let sleeper = content.map_addr(|address| address - address % LIMIT);
+    // SAFETY: as in `decide`.
+    match unsafe { Waiter::standing_wake(*(*sleeper).waiter.get()) } {
+        // Last of all, so that the rest need not save a register.
+        Some(wake) => wake.wake(),
+        // SAFETY: the caller's word.
+        None => unsafe { wake_strand(content) },
+    }
+}
+
+#[inline(never)]
+unsafe fn wake_strand(content: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(content) } {
+        wake.wake();
+    }
+}
+
 /// Ends the wait of the sleeper whose address was taken out of a word.
 ///
 /// # Safety

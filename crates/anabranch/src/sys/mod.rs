@@ -13,6 +13,7 @@ pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
 pub(crate) mod parker;
+pub(crate) mod prefetch;
 pub(crate) mod sides;
 pub(crate) mod spin;
 pub(crate) mod sync;

@@ -13,7 +13,7 @@ use crate::wait::waiter::{Outcome, Waiter, Wake};
 /// ticket it was given; after `unregister` it does not have the address any more.
 ///
 /// `register` makes a read-modify-write, of whatever, before it returns `true`: see
-/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows, but for standing waiters.
+/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows.
 pub(crate) unsafe trait Place {
     /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
     ///
@@ -28,6 +28,17 @@ pub(crate) unsafe trait Place {
     /// # Safety
     /// Follows a `register` that returned `true`, once the wait has ended.
     unsafe fn unregister(&self, has_decided: bool);
+
+    /// As `register`, for a standing waiter, which is in no scope that could be cancelled meanwhile: so it need not make a
+    /// read-modify-write.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    unsafe fn listen(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register(waiter, 0) }
+    }
 }
 
 /// What a place keeps of a waiter.

@@ -130,12 +130,6 @@ impl Waiter {
         Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0) }
     }
 
-    /// Whether it is a standing one.
-    #[inline]
-    pub(crate) fn is_standing(&self) -> bool {
-        self.word.load(Ordering::Relaxed) == STANDING
-    }
-
     // ---- the owner ----
 
     /// See [`Kind::looks`].
@@ -208,6 +202,16 @@ impl Waiter {
                 None
             }
         }
+    }
+
+    /// As [`decide`](Self::decide), for standing waiters alone.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn standing_wake(this: *const Self) -> Option<Wake> {
+        // SAFETY: the place has the address, so the waiter is alive.
+        unsafe { ((*this).word.load(Ordering::Relaxed) == STANDING).then(|| Wake { waiter: this, kind: (*this).kind }) }
     }
 
     /// Ends the wait if it is in the scope of this address, and in no other.

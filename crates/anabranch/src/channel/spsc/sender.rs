@@ -47,7 +47,13 @@ impl<T> Sender<T> {
 
     #[inline(never)]
     fn send_otherwise(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        if self.inlet.is_apart() { self.send_apart(cx, value, reason) } else { self.send_slowly(cx, value, reason) }
+        if self.inlet.is_apart() {
+            return self.send_apart(cx, value, reason);
+        }
+        match self.inlet.push_to_waiting(value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.send_slowly(cx, value, reason),
+        }
     }
 
     #[inline(never)]

@@ -2,11 +2,11 @@
 
 use super::{
     pace::Pace,
-    position::{Position, Stuck, wake},
+    position::{Position, Stuck},
     slab::{EMPTY, END, FULL},
 };
 use crate::{
-    channel::word::number_of,
+    channel::word::{is_address, number_of, wake},
     sys::{sides::Side, sync::Ordering},
 };
 use std::collections::VecDeque;
@@ -64,6 +64,27 @@ impl<T> Inlet<T> {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
             self.at.slot = slot.add(1);
+        }
+        Ok(())
+    }
+
+    /// As [`push_at_once`](Self::push_at_once), where the receiver waits, and wakes it.
+    #[inline]
+    pub(crate) fn push_to_waiting(&mut self, value: T) -> Result<(), T> {
+        let (shared, slot) = (self.at.shared, self.at.slot);
+        // SAFETY: alive while this end is.
+        let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        let found = self.at.slot().word.load();
+        if self.at.is_last() || !is_address(found) || number_of(found) != EMPTY {
+            return Err(value);
+        }
+        // SAFETY: as in `push_at_once`; taken out.
+        unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.set(FULL);
+            self.at.slot = slot.add(1);
+            drop(inside);
+            wake(found);
         }
         Ok(())
     }

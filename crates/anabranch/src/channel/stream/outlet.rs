@@ -2,11 +2,11 @@
 
 use super::{
     pace::Pace,
-    position::{Closed, Position, wake},
+    position::{Closed, Position},
     slab::{EMPTY, END, FULL, Slab},
 };
 use crate::{
-    channel::word::number_of,
+    channel::word::{number_of, wake},
     sys::{sides::Side, sync::Ordering},
 };
 

@@ -2,7 +2,7 @@
 
 use super::slab::{Slab, Slot};
 use crate::{
-    channel::word::{Content, decide, is_address},
+    channel::word::is_address,
     sys::{
         sides::{Side, Sides},
         sync::{AtomicBool, AtomicU8, Ordering},
@@ -46,18 +46,6 @@ impl<T> Clone for Position<T> {
 }
 
 impl<T> Copy for Position<T> {}
-
-/// Ends the wait whose address was taken out of a word.
-///
-/// # Safety
-/// The caller took it out.
-#[inline(never)]
-pub(super) unsafe fn wake(found: Content) {
-    // SAFETY: the caller's word.
-    if let Some(wake) = unsafe { decide(found) } {
-        wake.wake();
-    }
-}
 
 impl<T> Position<T> {
     /// # Safety

@@ -68,8 +68,7 @@ impl<T> Slab<T> {
     #[inline]
     fn is_block(len: usize) -> bool {
         let fits = const {
-            size_of::<Self>() + Self::LEN * size_of::<Slot<T>>() <= blocks::SIZE
-                && align_of::<Self>() <= blocks::ALIGN
+            size_of::<Self>() + Self::LEN * size_of::<Slot<T>>() <= blocks::SIZE && align_of::<Self>() <= blocks::ALIGN
         };
         fits && len == Self::LEN
     }
@@ -85,9 +84,15 @@ impl<T> Slab<T> {
         unsafe {
             let slab = if Self::is_block(len) { blocks::take() } else { Self::allocate(len) }.cast::<Self>();
             slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, life: Cell::new(()), slots: [] });
-            for index in 0..len {
+            let clear = |index| {
                 let slot = (&raw mut (*slab).slots).cast::<Slot<T>>().add(index);
                 (&raw mut (*slot).word).write(Word::new(EMPTY));
+            };
+            // Most are of one length, which the compiler knows.
+            if len == Self::LEN {
+                (0..Self::LEN).for_each(clear)
+            } else {
+                (0..len).for_each(clear)
             }
             slab
         }

@@ -26,15 +26,6 @@ unsafe fn register<T>(
     ticket: u32,
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
-    // A standing waiter is in no scope, for whose cancellation an update would have to come first.
-    // SAFETY: alive, by the caller's word.
-    if unsafe { (*waiter).is_standing() }
-        && let Some(_inside) = shared.sides.enter()
-    {
-        // Not closed either, since that is the end of every bias.
-        // SAFETY: the caller's word.
-        return unsafe { word.set_awaited(number, sleeper, waiter, ticket) };
-    }
     shared.sides.share(side);
     // SAFETY: the caller's word.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
@@ -89,6 +80,28 @@ impl StreamWait {
     pub(crate) unsafe fn register_outlet<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
         unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
+    }
+
+    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn listen<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        if let Some(_inside) = at.shared().sides.enter() {
+            // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
+            return unsafe { at.slot().word.set_awaited(EMPTY, &self.sleeper, waiter, 0) };
+        }
+        // SAFETY: the caller's word.
+        unsafe { self.listen_shared(outlet, waiter) }
+    }
+
+    #[inline(never)]
+    unsafe fn listen_shared<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register_outlet(outlet, waiter, 0) }
     }
 
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
