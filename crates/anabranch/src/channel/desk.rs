@@ -313,3 +313,33 @@ fn card_of(content: Content) -> *const Card {
     }
     content.map_addr(|address| address - CALLED.addr()).cast_const().cast()
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{Card, Desk, STREAK, Stay};
+    use crate::{channel::word::Sleeper, sys::barrier};
+    use std::ptr;
+
+    /// Somebody may be called between the set's last look and its wait, by a foreign waker.
+    #[test]
+    fn a_set_does_not_wait_when_the_owner_has_called() {
+        let (desk, stay) = (Desk::new(|_| unreachable!("the card is on the stack")), Stay::new());
+        let card = Card::new(desk);
+        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out again.
+        unsafe {
+            let call = || super::call((&raw const card).cast());
+            for _ in 0..=STREAK {
+                call();
+                assert!(ptr::eq(desk.as_ref().collect(&stay).first, &raw const card));
+            }
+            assert!(desk.as_ref().bias.is_mine() == barrier::is_available());
+            let sleeper = Sleeper::new();
+            assert!(desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            desk.as_ref().unregister(&sleeper, false);
+            call();
+            assert!(!desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            assert!(!desk.as_ref().close(&stay).is_empty());
+            Desk::leave(desk, 0);
+        }
+    }
+}

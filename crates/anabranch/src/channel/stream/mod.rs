@@ -17,8 +17,8 @@
 //! A sender that waits for room does so at the slot that it will fill next, which is then the one that the receiver will empty
 //! next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is given back. While one
 //! thread uses both ends it does without swaps, by a load and a store: see [`sides`](crate::sys::sides). Only the words are
-//! subject to that. An address is left by an update in any case, as a place has to; closing ends it for good, so an owner need
-//! not ask whether the stream is closed.
+//! subject to that. An address is left by an update in any case, as a place has to, unless it is that of a standing waiter; closing
+//! ends the bias for good, so an owner need not ask whether the stream is closed.
 //!
 //! Closing. Either end sets `is_closed`, and ends the other's wait if there is one. Sending is refused from then on. The receiver
 //! takes what there is, and ends the stream by putting END into the first empty slot; a sender that was in the middle of
