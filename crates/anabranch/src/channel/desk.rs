@@ -22,8 +22,8 @@ const CALLED: Content = number(1);
 /// There is no set.
 const GONE: Content = number(2);
 
-/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner: about what it costs to
-/// take the bias away.
+/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner: about what it
+/// costs to take the bias away.
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// What those who call a member have of it.
@@ -325,7 +325,7 @@ mod tests {
     fn a_set_does_not_wait_when_the_owner_has_called() {
         let (desk, stay) = (Desk::new(|_| unreachable!("the card is on the stack")), Stay::new());
         let card = Card::new(desk);
-        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out again.
+        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out.
         unsafe {
             let call = || super::call((&raw const card).cast());
             for _ in 0..=STREAK {

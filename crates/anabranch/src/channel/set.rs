@@ -17,7 +17,7 @@
 //! | word of the desk | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
 //! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
-//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED; the wait ends -> QUIET   |
+//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
 //! | CALLED + card    | the card that was called last  | a call -> CALLED + its card; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
@@ -26,22 +26,22 @@
 //! more waits again at once, without another turn.
 //!
 //! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
-//! one, its thread becomes the owner of the desk (see [`bias`](crate::sys::bias)), and calls by a few stores: the card goes to
-//! the end of the list `here`. All others call by the word, as before; they neither know who the owner is nor have to
+//! one, its thread becomes the owner of the desk (see [`bias`](crate::sys::bias)), and calls by a few stores: the card
+//! goes to the end of the list `here`. All others call by the word, as before; they neither know who the owner is nor have to
 //! ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set that takes the bias
 //! away when it is used on another thread. Only the set has to know where it is, and it alone makes its thread the
 //! owner, when `here` is empty, so there is nothing to be agreed upon with others. Where the channels are biased to
 //! this thread, too, a message for a member that waits costs no read-modify-write at all.
 //!
-//! Turns. The set looks for those who were called, `here` and in the word, when all in `now` have had their turn; those of them who may have
-//! more come before. So nobody has two turns before another who was ready has one, and the word, to which other threads
-//! write, is looked at once in so many messages.
+//! Turns. The set looks for those who were called, in `here` and in the word, when all in `now` have had their turn;
+//! those of them who may have more come before. So nobody has two turns before another who was ready has one, and the
+//! word, to which other threads write, is looked at once in so many messages.
 //!
 //! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has
 //! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk
-//! before its card is in the word, and neither afterwards; the owner touches the desk until it is not inside any more. A set that ends while some are on their way leaves the desk
-//! to them: each frees its seat, and the last one the desk. (Nobody waits for them: between taking a waiter out of a
-//! channel and waking it foreign wakers may run.)
+//! before its card is in the word, and neither afterwards; the owner touches the desk until it is not inside any more.
+//! A set that ends while some are on their way leaves the desk to them: each frees its seat, and the last one the desk.
+//! (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
 //!
 //! Orderings: those of [`word`](super::word), by which the set waits, too. A call releases, taking all acquires: what
 //! was sent before is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so

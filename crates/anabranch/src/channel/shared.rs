@@ -407,7 +407,7 @@ impl<T> Channel<T> {
         unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
     }
 
-    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and so needs no update.
+    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no update.
     ///
     /// # Safety
     /// As there.
