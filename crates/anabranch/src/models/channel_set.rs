@@ -97,6 +97,21 @@ fn models_channel_set_a_member_leaves() {
     }
 }
 
+/// A stream whose owner this thread is joins with a value in it.
+#[test]
+fn models_channel_set_an_owned_stream_joins() {
+    explore("set, an owned stream joins with a value", Some(2), || {
+        let (mut sender, mut receiver) = spsc::unbounded();
+        for n in 1..=2 {
+            assert!(sender.try_send(Parcel::new(n)).is_ok());
+            assert_eq!(receiver.try_recv().map(Parcel::open), Ok(n));
+        }
+        assert!(sender.try_send(Parcel::new(3)).is_ok());
+        let mut set = ReceiverSet::from_iter([receiver]);
+        assert_eq!(set.try_recv().unwrap().1.map(Parcel::open), Ok(3));
+    });
+}
+
 /// A set whose thread has become the owner of its desk: one member was called here, and another call would be as owner's.
 fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::Sender<Parcel>) {
     let mut set = ReceiverSet::new();
