@@ -17,6 +17,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod bench;
+pub mod contest;
 pub mod crew;
 pub mod fibers;
 pub mod isolate;
@@ -25,6 +26,7 @@ mod lock;
 pub mod machine;
 pub mod messages;
 pub mod options;
+pub mod outcome;
 pub mod peers;
 pub mod pipes;
 pub mod process;

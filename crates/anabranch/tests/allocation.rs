@@ -1,44 +1,13 @@
 //! What is allocated: nothing for a fork that nobody takes, and nothing stays behind.
 
+#[path = "common/allocator.rs"]
+mod allocator;
 mod common;
 
+use allocator::{allocations, bytes_of_all};
 use anabranch::{join, scope};
 use common::{LONG, pool, sum_to, watchdog};
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
-};
-
-struct Counting;
-
-static LIVE_BYTES: AtomicI64 = AtomicI64::new(0);
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is passed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        LIVE_BYTES.fetch_add(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: the caller's word.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE_BYTES.fetch_sub(layout.size() as i64, Ordering::Relaxed);
-        // SAFETY: the caller's word.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use std::sync::{Mutex, PoisonError};
 
 /// The live bytes are those of the whole process: one test at a time.
 static TURN: Mutex<()> = Mutex::new(());
@@ -58,9 +27,9 @@ fn a_join_allocates_nothing() {
             pool(threads).install(|| {
                 sum_to(1000);
                 let allocates_nothing = || {
-                    let before = ALLOCATIONS.get();
+                    let before = allocations();
                     assert_eq!(sum_to(100_000), 5_000_050_000);
-                    ALLOCATIONS.get() == before
+                    allocations() == before
                 };
                 assert!((0..ATTEMPTS).any(|_| allocates_nothing()), "in a pool of {threads}");
             });
@@ -73,10 +42,10 @@ fn a_loop_allocates_nothing() {
     alone(|| {
         pool(2).install(|| {
             let allocates_nothing = || {
-                let before = ALLOCATIONS.get();
+                let before = allocations();
                 let sum = anabranch::par_reduce(0..1_000_000u64, || 0, |sum, i| sum + i, |a, b| a + b);
                 assert_eq!(sum, 499_999_500_000);
-                ALLOCATIONS.get() == before
+                allocations() == before
             };
             assert!((0..ATTEMPTS).any(|_| allocates_nothing()));
         });
@@ -113,11 +82,11 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
             let pool = pool(threads);
             let rounds = |n| (0..n).for_each(|i| pool.install(|| round(i)));
             rounds(200);
-            let (before, spares) = (LIVE_BYTES.load(Ordering::Relaxed), pool.stats().spare_threads);
+            let (before, spares) = (bytes_of_all(), pool.stats().spare_threads);
             rounds(10_000);
             // The seat of a spare is kept until the pool ends; how many there are is a matter of timing.
             let seats = 150_000 * (pool.stats().spare_threads - spares) as i64;
-            let grown = LIVE_BYTES.load(Ordering::Relaxed) - before - seats;
+            let grown = bytes_of_all() - before - seats;
             // The harness allocates a little, and queues grow; one leaked payload a round would be four million bytes.
             assert!(grown < 100_000, "{grown} bytes more than before, in a pool of {threads}");
         }
@@ -129,10 +98,10 @@ fn a_pool_that_is_dropped_gives_all_its_memory_back() {
     alone(|| {
         let make = || (0..50).for_each(|i| assert_eq!(pool(2).install(|| sum_to(i)), i * (i + 1) / 2));
         make();
-        let before = LIVE_BYTES.load(Ordering::Relaxed);
+        let before = bytes_of_all();
         make();
         // A pool has 100 kB for each seat.
-        let grown = LIVE_BYTES.load(Ordering::Relaxed) - before;
+        let grown = bytes_of_all() - before;
         assert!(grown < 4_000_000, "{grown} bytes more than before");
     });
 }

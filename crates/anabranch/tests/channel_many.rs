@@ -218,6 +218,46 @@ fn services_answer() {
     });
 }
 
+/// A service that ends by itself, or panics, while requests wait: whoever asked is told, and so is who asks afterwards.
+#[test]
+fn services_that_end_early() {
+    in_pools(|pool| {
+        for panics in [false, true] {
+            let tally = Tally::default();
+            let service = pool.spawn_service(move |cx, requests| {
+                let (_kept, reply): (_, oneshot::Sender<u32>) = requests.recv(cx).unwrap();
+                assert!(!panics, "no more today");
+                reply.send(1).unwrap();
+                "enough"
+            });
+            pool.run(|cx| {
+                let asked = |reply| (tally.make(), reply);
+                // This one is answered, and those behind it are not, however far they have got.
+                let answers: Vec<_> = cx.scope(|s| {
+                    let clients: Vec<_> = (0..10)
+                        .map(|_| {
+                            let client = service.requests().clone();
+                            s.spawn(move |cx| client.call(cx, asked))
+                        })
+                        .collect();
+                    clients.into_iter().map(|client| client.join(s).unwrap()).collect()
+                });
+                let answered = answers.iter().filter(|answer| **answer == Ok(1)).count();
+                assert_eq!(answered, usize::from(!panics));
+                assert!(answers.iter().all(|answer| matches!(answer, Ok(1) | Err(RecvError::Closed))));
+                assert_eq!(service.call(cx, asked), Err(RecvError::Closed));
+                let ended = service.stop(cx);
+                if panics {
+                    assert!(ended.unwrap_err().to_string().contains("no more today"));
+                } else {
+                    assert_eq!(ended.unwrap(), "enough");
+                }
+            });
+            tally.assert_all_dropped();
+        }
+    });
+}
+
 // ---- what the ends can be asked, and how they close ----
 
 #[test]

@@ -1,64 +1,21 @@
 //! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are counted.
 
+#[path = "common/allocator.rs"]
+mod allocator;
+
+use allocator::{Since, allocations_of};
 use anabranch::channel::{
     self, ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
 };
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
     collections::VecDeque,
     future::Future,
+    panic::{self, AssertUnwindSafe},
     pin::pin,
     sync::{Arc, Mutex},
     task::{Context, Poll, Wake, Waker},
     time::Duration,
 };
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    static LIVE_BYTES: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is passed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        LIVE_BYTES.set(LIVE_BYTES.get() + layout.size() as isize);
-        // SAFETY: the caller's word.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE_BYTES.set(LIVE_BYTES.get() - layout.size() as isize);
-        // SAFETY: the caller's word.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-/// How many bytes there are that were not there at the beginning.
-struct Since(isize);
-
-impl Since {
-    fn now() -> Self {
-        Self(LIVE_BYTES.get())
-    }
-
-    fn bytes(&self) -> isize {
-        LIVE_BYTES.get() - self.0
-    }
-}
-
-/// How often `body` allocates.
-fn allocations(body: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    body();
-    ALLOCATIONS.get() - before
-}
 
 /// What an idle channel may have.
 const IDLE: isize = 256;
@@ -139,7 +96,7 @@ fn a_worker_keeps_a_few_slabs_for_all_its_streams() {
         };
         // Wherever in their slabs they begin.
         (0..20).for_each(|_| go_round(100));
-        assert_eq!(allocations(|| (0..20).for_each(|_| go_round(100))), 0);
+        assert_eq!(allocations_of(|| (0..20).for_each(|_| go_round(100))), 0);
         go_round(10_000);
         assert!(since.bytes() < 10 * IDLE + 10_000, "{} bytes are kept", since.bytes());
         drop(streams);
@@ -157,7 +114,7 @@ fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
     assert!(matches!(late, Err(RecvTimeoutError::TimedOut)));
     let (before, count) = (since.bytes(), 10_000);
     assert!(before <= IDLE, "{before} bytes before it has grown");
-    let pieces = allocations(|| (0..count).for_each(|n| sender.try_send(value(n)).unwrap()));
+    let pieces = allocations_of(|| (0..count).for_each(|n| sender.try_send(value(n)).unwrap()));
     assert!(pieces < 1 + count as u64 / 50, "{pieces} allocations");
     for n in 0..count {
         assert!(receiver.try_recv().is_ok_and(|received| received == value(n)));
@@ -181,7 +138,7 @@ fn check_bounded<C: Channel<u64>>(capacity: usize, make: impl FnOnce(usize) -> C
     let since = Since::now();
     let mut channel = make(capacity);
     let new = since.bytes();
-    let during = allocations(|| {
+    let during = allocations_of(|| {
         for _ in 0..10 {
             (0..capacity).for_each(|_| channel.send(1));
             assert!((0..capacity).all(|_| channel.recv().is_some()));
@@ -217,10 +174,39 @@ fn a_large_room_is_allocated_when_it_is_needed() {
     assert_eq!(since.bytes(), 0, "left behind");
 }
 
+/// What `make` leaves behind when it panics, as it has to: without the hook, which would keep what it prints.
+fn left_by_a_panic<R>(make: impl Fn() -> R) -> isize {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let since = Since::now();
+    let panicked = panic::catch_unwind(AssertUnwindSafe(&make)).is_err();
+    let left = since.bytes();
+    panic::set_hook(hook);
+    assert!(panicked, "there is no memory for so many");
+    left
+}
+
+/// More values than there are addresses. crossbeam (1301) went on with a capacity that had wrapped around.
+#[test]
+fn a_room_for_more_than_there_can_be_is_refused_and_leaves_nothing() {
+    for capacity in [usize::MAX, usize::MAX / 2, usize::MAX / size_of::<u64>()] {
+        assert_eq!(left_by_a_panic(|| spsc::bounded::<u64>(capacity)), 0);
+        assert_eq!(left_by_a_panic(|| spsc::bounded::<()>(capacity)), 0);
+        assert_eq!(left_by_a_panic(|| broadcast::channel::<u64>(capacity)), 0);
+        // Here memory comes with the values.
+        let (sender, receiver) = bounded(capacity);
+        (0..1000_u64).for_each(|n| sender.try_send(n).unwrap());
+        assert_eq!((receiver.drain().count(), sender.capacity().unwrap_or(usize::MAX)), (1000, capacity));
+        let (sender, receiver) = bounded(capacity);
+        (0..1000).for_each(|_| sender.try_send(()).unwrap());
+        assert_eq!(receiver.drain().count(), 1000);
+    }
+}
+
 #[test]
 fn a_oneshot_is_one_allocation() {
     let since = Since::now();
-    let count = allocations(|| {
+    let count = allocations_of(|| {
         let (sender, mut receiver) = oneshot::channel();
         assert!(since.bytes() <= 16, "a word and a value");
         sender.send(1_u64).unwrap();
@@ -366,7 +352,7 @@ fn a_selection_of_streams_allocates_no_more_when_it_is_used_again() {
             }
         };
         go_round();
-        assert_eq!(allocations(|| (0..10).for_each(|_| go_round())), 0);
+        assert_eq!(allocations_of(|| (0..10).for_each(|_| go_round())), 0);
         drop(select);
         drop((senders, receivers));
         assert_eq!(since.bytes(), 0, "left behind");
@@ -386,8 +372,8 @@ fn a_selection_in_async_code_allocates_once() {
         senders[index].try_send(index).unwrap();
         assert_eq!(wait.poll(&mut context), Poll::Ready((index, Ok(index))));
     };
-    assert_eq!(allocations(|| round(0)), 1);
-    assert_eq!(allocations(|| (0..100).for_each(|n| round(n % 10))), 0);
+    assert_eq!(allocations_of(|| round(0)), 1);
+    assert_eq!(allocations_of(|| (0..100).for_each(|n| round(n % 10))), 0);
     drop(select);
     drop((senders, receivers));
     assert_eq!(since.bytes(), 0, "left behind");

@@ -1,15 +1,18 @@
 //! Selecting among operations: fair or biased, with a default, with deadlines, and without losing anything.
 
 mod common;
+#[path = "common/waits.rs"]
+mod waits;
 
 use anabranch::{
-    Cancelled,
-    channel::{self, Closed, Select, bounded, oneshot, rendezvous, spsc, unbounded},
+    Cancelled, Cx, WaitError,
+    channel::{self, Closed, Receiver, Select, Sender, bounded, oneshot, rendezvous, spsc, unbounded},
     select,
     wait::Trigger,
 };
-use common::{LONG, Tally, in_pools, pool, watchdog};
+use common::{LONG, Tally, fibers::with_every_cx, in_pools, pool, watchdog};
 use std::{thread, time::Duration};
+use waits::Polled;
 
 const SHORT: Duration = Duration::from_millis(1);
 
@@ -125,6 +128,58 @@ fn sends_and_receives_meet() {
             }
             pool.run(|cx| handles.into_iter().for_each(|handle| handle.join(cx).unwrap()));
         }
+    });
+}
+
+/// Who would send to a rendezvous, or receive from it, is nobody to meet for itself. It was once: that selection went round and
+/// round, and nobody else came to their turn on its thread.
+#[test]
+fn a_selection_does_not_meet_itself() {
+    fn either(cx: &Cx<'_>, (sender, receiver): &(Sender<u32>, Receiver<u32>)) -> Result<Option<u32>, Cancelled> {
+        select!(cx, {
+            sent = sender.sending(1) => { sent.unwrap(); None },
+            got = receiver.receiving() => got.ok(),
+            // The same once more: it is in each queue twice.
+            sent = sender.sending(2) => { sent.unwrap(); None },
+            got = receiver.receiving() => got.ok(),
+        })
+    }
+    with_every_cx(|cx| {
+        let channel = rendezvous();
+        let limited = cx.timeout(SHORT, |cx| Ok::<_, WaitError>(either(cx, &channel)?));
+        assert_eq!(limited, Err(WaitError::TimedOut));
+        // Somebody else is, in both directions.
+        cx.scope(|s| {
+            let other = s.spawn(|cx| channel.1.recv(cx));
+            assert_eq!(either(cx, &channel), Ok(None));
+            assert!(matches!(other.join(cx).unwrap(), Ok(1 | 2)));
+            let other = s.spawn(|cx| channel.0.send(cx, 3));
+            assert_eq!(either(cx, &channel), Ok(Some(3)));
+            assert_eq!(other.join(cx).unwrap(), Ok(()));
+            // And one who would do either, too: one of the two sends.
+            let other = s.spawn(|cx| either(cx, &channel).unwrap());
+            let here = either(cx, &channel).unwrap();
+            assert_eq!(here.is_some(), other.join(cx).unwrap().is_none());
+        });
+    });
+    watchdog(LONG, || {
+        let (sender, receiver) = rendezvous();
+        let mut waiting = Polled::waiting(async {
+            select!(async, {
+                sent = sender.sending(1) => { sent.unwrap(); None },
+                got = receiver.receiving() => got.ok(),
+            })
+        });
+        assert_eq!(receiver.try_recv(), Ok(1));
+        assert_eq!(waiting.poll(), Some(None));
+        let mut waiting = Polled::waiting(async {
+            select!(async, {
+                got = receiver.receiving() => got.ok(),
+                sent = sender.sending(1) => { sent.unwrap(); None },
+            })
+        });
+        assert_eq!(sender.try_send(2), Ok(()));
+        assert_eq!(waiting.poll(), Some(Some(2)));
     });
 }
 

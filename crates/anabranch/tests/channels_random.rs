@@ -11,7 +11,7 @@ mod common;
 mod talk;
 
 use anabranch::{Cancelled, Cx, JoinError, Pool, WaitError, channel};
-use common::{Counted, LONG, Tally, fibers::until, watchdog};
+use common::{Counted, LONG, Random, Tally, fibers::until, watchdog};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},
     sync::{
@@ -22,23 +22,6 @@ use std::{
     time::{Duration, Instant},
 };
 use talk::{Book, Line, Receives, Sends, World};
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 /// Channels are meant by a number, which is taken modulo that of those there are.
 enum Program {

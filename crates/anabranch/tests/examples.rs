@@ -42,7 +42,7 @@ fn the_readme_lists_them_all() {
     let mut there: Vec<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "rs"))
+        .filter(|path| path.join("main.rs").is_file() || path.extension().is_some_and(|extension| extension == "rs"))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     there.sort();

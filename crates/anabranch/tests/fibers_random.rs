@@ -8,7 +8,7 @@ mod common;
 
 use anabranch::{Cancelled, Cx, FiberLocal, JoinError, Pool, WaitError};
 use common::{
-    Counted, LONG, Tally,
+    Counted, LONG, Random, Tally,
     fibers::{Meeting, until},
     watchdog,
 };
@@ -22,23 +22,6 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 enum Program {
     /// Its number counts for the result.

@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod common;
+#[path = "common/bank.rs"]
+mod people;
 
-use anabranch::{channel::RecvError, proto, proto::Done};
-use bank::{client, server};
+use anabranch::{proto, proto::Done};
 use common::{LONG, in_pools, watchdog};
+use people::{customer, teller};
 
 proto! { pub bank {
     Login: send { login(String, String) -> LoginResponse }
@@ -16,55 +18,11 @@ proto! { pub bank {
     Withdrawal: recv { money(u64) -> Connected, insufficient_funds -> Connected }
 }}
 
-fn teller(cx: &anabranch::Cx<'_>, mut door: server::Login) -> Result<Done<bank::Protocol>, RecvError> {
-    let mut desk = loop {
-        let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
-        if name == "ada" && password == "1234" {
-            break answer.ok()?;
-        }
-        door = answer.invalid()?;
-    };
-    let mut balance = 0;
-    loop {
-        desk = match desk.recv(cx)? {
-            server::ConnectedMessage::Deposit(amount, desk) => {
-                balance += amount;
-                desk
-            }
-            server::ConnectedMessage::Withdrawal(amount, till) if amount <= balance => {
-                balance -= amount;
-                till.money(amount)?
-            }
-            server::ConnectedMessage::Withdrawal(_, till) => till.insufficient_funds()?,
-            server::ConnectedMessage::Quit(done) => return Ok(done),
-        };
-    }
-}
-
-fn customer(cx: &anabranch::Cx<'_>, bank: client::Login) -> Result<(u64, bank::Done), RecvError> {
-    let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {
-        panic!("a stranger was let in");
-    };
-    let client::LoginResponseMessage::Ok(mut bank) = bank.login("ada".into(), "1234".into())?.recv(cx)? else {
-        panic!("not let in");
-    };
-    for _ in 0..100 {
-        bank = bank.deposit(cx, 1)?;
-    }
-    let client::WithdrawalMessage::Money(got, bank) = bank.withdrawal(cx, 50)?.recv(cx)? else {
-        panic!("someone stole my money");
-    };
-    let client::WithdrawalMessage::InsufficientFunds(bank) = bank.withdrawal(cx, 51)?.recv(cx)? else {
-        panic!("more than there was");
-    };
-    Ok((got, bank.quit(cx)?))
-}
-
 #[test]
 fn a_day_at_the_bank() {
     in_pools(|pool| {
         let (bank, service) = proto::spawn_service_in(pool, bank::pipe, teller);
-        let (money, done) = pool.run(|cx| customer(cx, bank)).unwrap();
+        let (money, done): (u64, Done<bank::Protocol>) = pool.run(|cx| customer(cx, bank, 100)).unwrap();
         assert_eq!(money, 50);
         assert_eq!(pool.run(|cx| service.join(cx)).unwrap(), Ok(done));
     });
@@ -75,7 +33,7 @@ fn both_sides_on_one_thread_each() {
     watchdog(LONG, || {
         let (client, server) = bank::pipe();
         let teller = std::thread::spawn(move || anabranch::run(|cx| teller(cx, server)).map(drop));
-        assert!(anabranch::run(|cx| customer(cx, client)).is_ok());
+        assert!(anabranch::run(|cx| customer(cx, client, 100)).is_ok());
         assert_eq!(teller.join().unwrap(), Ok(()));
     });
 }

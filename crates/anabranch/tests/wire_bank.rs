@@ -5,16 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod common;
+#[path = "common/bank.rs"]
+mod people;
 
 use anabranch::{
-    Cx,
-    channel::RecvError,
     proto,
     proto::wire::{Wire, WireError},
 };
 use async_io::Async;
 use bank::{client, server};
 use common::{LONG, in_pools, watchdog};
+use people::{customer, teller};
 use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::net::UnixStream,
@@ -41,50 +42,6 @@ macro_rules! within {
 
 within! { by_macro, Vec<String> }
 
-fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvError> {
-    let mut desk = loop {
-        let server::LoginMessage::Login(name, password, answer) = door.recv(cx)?;
-        if name == "ada" && password == "1234" {
-            break answer.ok()?;
-        }
-        door = answer.invalid()?;
-    };
-    let mut balance = 0;
-    loop {
-        desk = match desk.recv(cx)? {
-            server::ConnectedMessage::Deposit(amount, desk) => {
-                balance += amount;
-                desk
-            }
-            server::ConnectedMessage::Withdrawal(amount, till) if amount <= balance => {
-                balance -= amount;
-                till.money(amount)?
-            }
-            server::ConnectedMessage::Withdrawal(_, till) => till.insufficient_funds()?,
-            server::ConnectedMessage::Quit(done) => return Ok(done),
-        };
-    }
-}
-
-fn customer(cx: &Cx<'_>, bank: client::Login) -> Result<(u64, bank::Done), RecvError> {
-    let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {
-        panic!("a stranger was let in");
-    };
-    let client::LoginResponseMessage::Ok(mut bank) = bank.login("ada".into(), "1234".into())?.recv(cx)? else {
-        panic!("not let in");
-    };
-    for _ in 0..1000 {
-        bank = bank.deposit(cx, 1)?;
-    }
-    let client::WithdrawalMessage::Money(got, bank) = bank.withdrawal(cx, 50)?.recv(cx)? else {
-        panic!("someone stole my money");
-    };
-    let client::WithdrawalMessage::InsufficientFunds(bank) = bank.withdrawal(cx, 951)?.recv(cx)? else {
-        panic!("more than there was");
-    };
-    Ok((got, bank.quit(cx)?))
-}
-
 /// A pair of sockets on loopback.
 fn tcp() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -101,7 +58,7 @@ fn on_threads<S: std::io::Read + std::io::Write + Send + 'static>(client: Wire<S
     });
     let (client, connection) = client::over(client).unwrap();
     let running = thread::spawn(move || connection.run());
-    assert_eq!(anabranch::run(|cx| customer(cx, client)).unwrap().0, 50);
+    assert_eq!(anabranch::run(|cx| customer(cx, client, 1000)).unwrap().0, 50);
     [running.join().unwrap().unwrap(), serving.join().unwrap()]
 }
 
@@ -128,7 +85,7 @@ fn a_day_at_the_bank_by_fibers() {
         let buying = pool.spawn(move |cx| {
             let (client, connection) = cx.block_on(client::over_async(Wire::new(client))).unwrap().unwrap();
             let running = anabranch::spawn_async(connection.run_async());
-            let (money, _) = customer(cx, client).unwrap();
+            let (money, _) = customer(cx, client, 1000).unwrap();
             running.join(cx).unwrap().unwrap();
             money
         });
@@ -152,7 +109,7 @@ fn a_client_on_threads_and_a_server_in_async_code() {
         });
         let (client, connection) = client::over(Wire::new(client)).unwrap();
         let running = thread::spawn(move || connection.run());
-        assert_eq!(pool.run(|cx| customer(cx, client)).unwrap().0, 50);
+        assert_eq!(pool.run(|cx| customer(cx, client, 1000)).unwrap().0, 50);
         running.join().unwrap().unwrap();
         assert!(matches!(pool.run(|cx| serving.join(cx)).unwrap(), Ok::<(), WireError>(())));
     });

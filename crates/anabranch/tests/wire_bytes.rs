@@ -2,11 +2,14 @@
 
 #![cfg(feature = "serde")]
 
+#[path = "common/allocator.rs"]
+mod allocator;
 mod common;
 #[path = "common/waits.rs"]
 mod waits;
 mod wires;
 
+use allocator::peak;
 use anabranch::{
     channel::Closed,
     proto,
@@ -14,50 +17,12 @@ use anabranch::{
 };
 use common::{LONG, watchdog};
 use proptest::prelude::*;
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-    sync::Arc,
-};
+use std::sync::Arc;
 use waits::Polled;
 use wires::{
     Played, frame, pipe, sentence,
     served::{Said, Tree, hello, many, serve},
 };
-
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is passed on to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.set(LIVE.get() + layout.size() as isize);
-        PEAK.set(PEAK.get().max(LIVE.get()));
-        // SAFETY: the caller's word.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.set(LIVE.get() - layout.size() as isize);
-        // SAFETY: the caller's word.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-/// The most bytes that `body` had on this thread at a time.
-fn peak<R>(body: impl FnOnce() -> R) -> (R, usize) {
-    let before = LIVE.get();
-    PEAK.set(before);
-    let result = body();
-    (result, (PEAK.get() - before) as usize)
-}
 
 /// The bytes of a client that says all this, with its hello and its end.
 fn spoken(said: &[Said]) -> Vec<u8> {

@@ -8,6 +8,7 @@
 //! A message is a number of eight bytes. Whoever receives adds them up, and the sum is checked in every sample.
 
 pub mod peers;
+mod runs;
 pub mod strands;
 pub mod tasks;
 pub mod workloads;

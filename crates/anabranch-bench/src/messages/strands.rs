@@ -77,6 +77,7 @@ pub trait Selection<S: Strands>: 'static {
 }
 
 /// Receives what there must be.
+#[inline(always)]
 pub(super) fn must_recv<S: Strands, C: Channel<S>>(cx: &S::Cx<'_>, receiver: &mut C::Receiver) -> u64 {
     C::recv(cx, receiver).expect("the sender has not gone")
 }

@@ -8,7 +8,7 @@ use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
 use crate::messages::peers::anabranch::{Fibers, Spsc};
 use crate::messages::strands::{Channel, Strands};
-use crate::messages::workloads::{Extent, Job, Workload, measured, ring::Ring, stream::Stream};
+use crate::messages::workloads::{Amount, Extent, Job, Workload, measured, ring::Ring, stream::Stream};
 use crate::sample::{Sample, Stopwatch};
 
 proto! {
@@ -193,7 +193,7 @@ impl<J: Piped> Link<J> {
     fn sample(&self, workers: usize, body: impl Fn(&J, &Pool, u64) -> Done) -> Sample {
         let pool = Fibers::pool(workers);
         let body = |times| body(&self.job, &pool, times);
-        let sample = measured(self.extent, |times| self.job.units(times), |times| self.job.expected(times), body);
+        let sample = measured(self.extent, &self.job, body);
         let units = self.job.units(1) as f64;
         sample.with("allocs", allocations::each(1000, |times| drop(body(times))) / units)
     }

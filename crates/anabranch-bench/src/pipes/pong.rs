@@ -185,7 +185,7 @@ impl AnyWorkload<Kind> for PingPong {
             Kind::Expansion => panic!("{kind} is not played"),
         };
         let body = |times| Fibers::root(&pool, move |cx| play(cx, times));
-        let sample = measured(self.extent, |times| times, |times| 2 * times, body);
+        let sample = measured(self.extent, &(|times| times, |times| 2 * times), body);
         sample.with("allocs", allocations::each(10_240, |times| drop(body(times))) / 2.0)
     }
 }

@@ -11,15 +11,15 @@
 //! itself.
 
 mod client;
+#[path = "../processes/mod.rs"]
+mod processes;
 mod server;
 
 use anabranch::proto;
+use processes::Failure;
 use std::{
-    error::Error,
-    io::{self, BufRead, BufReader, Read},
     net::{Ipv4Addr, SocketAddr},
-    process::{Command, ExitCode, Stdio},
-    thread,
+    process::ExitCode,
     time::Duration,
 };
 
@@ -43,8 +43,6 @@ usage: bank [pair|serve|call ADDRESS] [--port N] [--seconds N]
   call     a customer, for a bank on this machine
 All of them end after N seconds (60).";
 
-type Failure = Box<dyn Error + Send + Sync>;
-
 #[derive(Default)]
 enum Mode {
     #[default]
@@ -60,70 +58,28 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = match options() {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("bank: {error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    let result = match options.mode {
+    processes::main("bank", USAGE, options(), |options| match options.mode {
         Mode::Pair => pair(&options),
         Mode::Serve => serve(&options),
         Mode::Call(address) => client::visit(address, options.limit),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("bank: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Serves until the standard input ends.
 fn serve(options: &Options) -> Result<(), Failure> {
     let listener = server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))?;
-    println!("listening on {}", listener.get_ref().local_addr()?);
+    processes::announce(listener.get_ref().local_addr()?);
     let bank = server::Bank::default();
-    anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
-            // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
-            thread::spawn(move || {
-                let _ = io::stdin().read_to_end(&mut Vec::new());
-                canceller.cancel();
-            });
-            cx.timeout(options.limit, |cx| Ok::<_, Failure>(server::serve(cx, &listener, &bank)?))
-        })
-    })?;
+    processes::until_input_ends(options.limit, |cx| Ok::<_, Failure>(server::serve(cx, &listener, &bank)?))?;
     println!("the bank closes: {bank}");
     Ok(())
 }
 
 /// The bank in a process of its own.
 fn pair(options: &Options) -> Result<(), Failure> {
-    let seconds = (options.limit.as_secs() + 1).to_string();
-    let mut bank = Command::new(std::env::current_exe()?)
-        .args(["serve", "--port", &options.port.to_string(), "--seconds", &seconds])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut said = BufReader::new(bank.stdout.take().expect("it is piped"));
-    let mut line = String::new();
-    said.read_line(&mut line)?;
-    let result = match line.trim_end().strip_prefix("listening on ") {
-        Some(address) => client::visit(address.parse()?, options.limit),
-        None => Err("the bank did not open".into()),
-    };
-    drop(bank.stdin.take()); // The bank closes when its standard input does.
-    io::copy(&mut said, &mut io::stdout())?;
-    let status = bank.wait()?;
-    result?;
-    if status.success() { Ok(()) } else { Err(format!("the bank failed: {status}").into()) }
+    let (port, seconds) = (options.port.to_string(), (options.limit.as_secs() + 1).to_string());
+    let arguments = ["serve", "--port", &port, "--seconds", &seconds];
+    processes::beside("bank", &arguments, |address| client::visit(address, options.limit))
 }
 
 /// `None`: help is wanted.

@@ -12,15 +12,15 @@
 
 mod client;
 mod descriptors;
+#[path = "../processes/mod.rs"]
+mod processes;
 mod server;
 
 use async_io::Async;
+use processes::Failure;
 use std::{
-    error::Error,
-    io::{self, BufRead, BufReader, Read},
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    process::{Command, ExitCode, Stdio},
-    thread,
+    process::ExitCode,
     time::Duration,
 };
 
@@ -31,8 +31,6 @@ usage: echo [pair|alone|client ADDRESS|server] [--connections N] [--messages N] 
   client   opens N connections (10000) to a server on this machine and sends N messages (10) on each
   server   serves port N (any that is free) until its standard input ends
 All of them end after N seconds (60).";
-
-type Failure = Box<dyn Error + Send + Sync>;
 
 #[derive(Default)]
 enum Mode {
@@ -52,49 +50,21 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = match options() {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprintln!("echo: {error}\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    let result = match options.mode {
+    processes::main("echo", USAGE, options(), |options| match options.mode {
         Mode::Pair => pair(&options),
         Mode::Alone => alone(&options),
         Mode::Client(address) => client(&options, address),
         Mode::Server => server(&options),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("echo: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Serves until the standard input ends.
 fn server(options: &Options) -> Result<(), Failure> {
     descriptors::raise_limit();
     let listener = listen(options.port)?;
-    println!("listening on {}", listener.get_ref().local_addr()?);
+    processes::announce(listener.get_ref().local_addr()?);
     let served = server::Served::default();
-    anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
-            // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
-            thread::spawn(move || {
-                let _ = io::stdin().read_to_end(&mut Vec::new());
-                canceller.cancel();
-            });
-            // That the time is up is one more way to end as it should: then too `serve` succeeds.
-            cx.timeout(options.limit, |cx| server::serve(cx, &listener, &served))
-        })
-    })?;
+    processes::until_input_ends(options.limit, |cx| server::serve(cx, &listener, &served))?;
     println!("server: {served}, {}", peak_memory());
     Ok(())
 }
@@ -143,24 +113,9 @@ fn alone(options: &Options) -> Result<(), Failure> {
 /// The server in a process of its own, so that each end has only one open file a connection.
 fn pair(options: &Options) -> Result<(), Failure> {
     descriptors::want(options.connections)?;
-    let mut server = Command::new(std::env::current_exe()?)
-        .arg("server")
-        .args(["--port", &options.port.to_string(), "--seconds", &(options.limit.as_secs() + 1).to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut said = BufReader::new(server.stdout.take().expect("it is piped"));
-    let mut line = String::new();
-    said.read_line(&mut line)?;
-    let result = match line.trim_end().strip_prefix("listening on ") {
-        Some(address) => client(options, address.parse()?),
-        None => Err("the server did not start".into()),
-    };
-    drop(server.stdin.take()); // The server ends when its standard input does.
-    io::copy(&mut said, &mut io::stdout())?;
-    let status = server.wait()?;
-    result?;
-    if status.success() { Ok(()) } else { Err(format!("the server failed: {status}").into()) }
+    let (port, seconds) = (options.port.to_string(), (options.limit.as_secs() + 1).to_string());
+    let arguments = ["server", "--port", &port, "--seconds", &seconds];
+    processes::beside("server", &arguments, |address| client(options, address))
 }
 
 fn listen(port: u16) -> Result<Async<TcpListener>, Failure> {

@@ -21,6 +21,8 @@
 //!   goes by the outcome of its wait, and forgets its value if it was decided with `is_taken`.
 //! - So where senders wait there is no room, and where receivers wait there is no value but those for which others were woken:
 //!   each value that comes into the queue, from a sender or by moving up, wakes one.
+//! - **Nobody meets themselves**: a strand that would send into a rendezvous, or receive from it, whichever can be done first,
+//!   waits for another, although it is itself in both queues.
 //! - **Permits** are room that is kept. They are given out like room, to offers without a value.
 //!
 //! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and sees the
@@ -384,7 +386,7 @@ impl<T> Channel<T> {
     /// As for [`Place::register`](crate::wait::place::Place::register), with an entry of the place.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = self.state.lock_by_update();
-        let has_receiver = self.capacity == 0 && !state.receivers.is_empty();
+        let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
         }
@@ -424,7 +426,7 @@ impl<T> Channel<T> {
         waiter: *const Waiter,
         ticket: u32,
     ) -> bool {
-        if !state.is_bare() || self.capacity == 0 && !state.senders.is_empty() {
+        if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
             return false;
         }
         // SAFETY: the caller's word.

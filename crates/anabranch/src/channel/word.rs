@@ -23,10 +23,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
-    wait::{
-        place::Address,
-        waiter::{Waiter, Wake},
-    },
+    wait::waiter::{Outcome, Waiter, Wake},
 };
 use std::{cell::UnsafeCell, ptr};
 
@@ -148,23 +145,17 @@ impl Word {
         }
     }
 
-    /// As [`register`](Self::register), without an update: nobody else writes the word now.
+    /// As [`register`](Self::register), where nobody else writes the word now.
     ///
     /// # Safety
-    /// As there.
+    /// As there, and nobody else writes the word while this lasts.
     #[inline]
-    pub(crate) unsafe fn set_awaited(
-        &self,
-        number: Content,
-        sleeper: &Sleeper,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
-        if number_of(self.load()) != number {
+    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &Sleeper, waiter: *const Waiter) -> bool {
+        if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
         // SAFETY: not registered, so nobody reads it.
-        unsafe { sleeper.set(waiter, ticket) };
+        unsafe { sleeper.set(waiter, 0) };
         self.set(added(sleeper, number));
         true
     }
@@ -203,43 +194,49 @@ pub(crate) fn is_address(content: Content) -> bool {
     content.addr() >= LIMIT
 }
 
-/// Wakes the strand, or calls the member, whose sleeper's address was taken out of a word.
-///
-/// # Safety
-/// The caller took it out.
-#[inline]
-pub(crate) unsafe fn wake(content: Content) {
-    let sleeper = content.map_addr(|address| address - address % LIMIT);
-    // SAFETY: as in `decide`.
-    match unsafe { Waiter::standing_wake(*(*sleeper).waiter.get()) } {
-        // Last of all, so that the rest need not save a register.
-        Some(wake) => wake.wake(),
-        // SAFETY: the caller's word.
-        None => unsafe { wake_strand(content) },
-    }
-}
-
-#[inline(never)]
-unsafe fn wake_strand(content: Content) {
-    // SAFETY: the caller's word.
-    if let Some(wake) = unsafe { decide(content) } {
-        wake.wake();
-    }
-}
-
 /// Ends the wait of the sleeper whose address was taken out of a word.
 ///
 /// # Safety
 /// The caller took it out.
 #[inline]
 pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
-    let sleeper = content.map_addr(|address| address - address % LIMIT);
     // SAFETY: until it is decided from here, or told that it is left, the sleeper's strand does not go on.
     unsafe {
-        let wake = Address { waiter: *(*sleeper).waiter.get(), ticket: *(*sleeper).ticket.get() }.decide();
+        let sleeper = sleeper_of(content);
+        let outcome = Outcome::Ready(*(*sleeper).ticket.get());
+        let wake = Waiter::decide(*(*sleeper).waiter.get(), outcome);
         if wake.is_none() {
             (*sleeper).is_left.store(true, Ordering::Release);
         }
         wake
     }
+}
+
+/// As [`decide`], for whoever is on the thread of the sleeper's strand, if that waits [here](crate::wait::waiter).
+///
+/// # Safety
+/// As there.
+#[inline]
+pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
+    // SAFETY: the caller's word. Who waits here has the ticket 0.
+    unsafe {
+        let waiter = *(*sleeper_of(content)).waiter.get();
+        if Waiter::waits_here(waiter) {
+            Waiter::decide_at_home(waiter, Outcome::Ready(0))
+        } else {
+            decide_shared(content)
+        }
+    }
+}
+
+/// As [`decide`], for the less likely case.
+#[inline(never)]
+unsafe fn decide_shared(content: Content) -> Option<Wake> {
+    // SAFETY: the caller's word.
+    unsafe { decide(content) }
+}
+
+#[inline]
+fn sleeper_of(content: Content) -> *const Sleeper {
+    content.map_addr(|address| address - address % LIMIT)
 }

@@ -5,7 +5,7 @@ use crate::{
     wait::{
         Cancelled, Cx, TimedOut,
         cancel::CancelScope,
-        cx::{Deadline, Reason},
+        cx::{Deadline, Reason, leave},
         place::Place,
         waiter::{Outcome, Waiter},
     },
@@ -33,7 +33,7 @@ impl Cx<'_> {
     /// stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
     pub fn yield_now(&self) {
-        self.strand.yield_now();
+        leave(self.strand.step_aside());
     }
 
     /// Waits for so long.

@@ -63,6 +63,31 @@ fn models_channel_select_a_send_and_a_receive() {
     });
 }
 
+/// Two who would send into one rendezvous or receive from it, each: they meet, and neither meets itself.
+#[test]
+fn models_channel_select_a_strand_does_not_meet_itself() {
+    explore("select, a send and a receive, both in one", Some(2), || {
+        let (sender, receiver) = rendezvous();
+        let (to, from) = (sender.clone(), receiver.clone());
+        let other = spawn(move |cx| {
+            select!(biased cx, {
+                got = from.receiving() => got.ok().map(Parcel::open),
+                sent = to.sending(Parcel::new(1)) => sent.is_err().then_some(0),
+            })
+            .unwrap()
+        });
+        let got = Thread::new().shielded(|cx| {
+            select!(biased cx, {
+                sent = sender.sending(Parcel::new(2)) => sent.is_err().then_some(0),
+                got = receiver.receiving() => got.ok().map(Parcel::open),
+            })
+            .unwrap()
+        });
+        let got_there = other.join().unwrap();
+        assert!((got, got_there) == (None, Some(2)) || (got, got_there) == (Some(1), None));
+    });
+}
+
 /// Two select the same two channels: of one value each, each gets one.
 #[test]
 fn models_channel_select_two_select() {

@@ -9,6 +9,7 @@ use crate::{
     pool::fibers::ready::{Inbox, Linked, List},
     sys::{
         parker::Parker,
+        switch::Departure,
         sync::{Arc, Cell},
     },
     time::{Clock, NEVER},
@@ -51,6 +52,7 @@ static KIND: Kind = Kind {
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
     looks: 0,
+    home: None,
 };
 
 /// As for fibers, from another thread than theirs.
@@ -175,12 +177,15 @@ unsafe impl Strand for Suspending<'_> {
         &self.fiber.waiter
     }
 
-    fn suspend(&self, _: u64, _: Reason) {
+    fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {
         assert!(ptr::eq(self.worker.run(1)[0], self.fiber));
         assert!(self.fiber.waiter.outcome().is_some(), "woken before it was decided");
+        None
     }
 
-    fn yield_now(&self) {}
+    fn step_aside(&self) -> Option<Departure> {
+        None
+    }
 
     fn shares_its_thread(&self) -> bool {
         true

@@ -13,6 +13,7 @@ mod channel_set;
 mod channel_shared;
 mod fork_stack;
 mod future;
+mod here;
 mod inbox;
 mod jobs;
 mod offer;

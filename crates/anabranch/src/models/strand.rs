@@ -1,7 +1,7 @@
 //! What waits in the models: a thread, with the waiter and the parker of threads, behind the `Cx` that ships.
 
 use crate::{
-    sys::sync::Arc,
+    sys::{switch::Departure, sync::Arc},
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
@@ -47,16 +47,19 @@ unsafe impl Strand for Thread {
         &self.parked.waiter
     }
 
-    fn suspend(&self, deadline: u64, _: Reason) {
+    fn suspend(&self, deadline: u64, _: Reason) -> Option<Departure> {
         while self.parked.waiter.outcome().is_none() {
             if deadline != NEVER && self.parked.waiter.decide_for_itself(Outcome::TimedOut) {
-                return;
+                return None;
             }
             self.parked.parker.park();
         }
+        None
     }
 
-    fn yield_now(&self) {}
+    fn step_aside(&self) -> Option<Departure> {
+        None
+    }
 
     fn shares_its_thread(&self) -> bool {
         false

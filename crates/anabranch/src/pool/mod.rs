@@ -13,6 +13,7 @@ pub(crate) mod fibers;
 #[cfg(loom)]
 pub(crate) mod fibers {
     //! What of it the models run.
+    pub(crate) mod hail;
     pub(crate) mod jobs;
     pub(crate) mod pages;
     pub(crate) mod ready;

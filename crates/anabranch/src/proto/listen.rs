@@ -75,7 +75,7 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
 }
 
 /// Waits until there is something to hear, which there was not just now.
-#[inline(never)]
+#[inline(always)]
 fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
     wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
 }

@@ -6,22 +6,23 @@
 //! on request (`membarrier`, private expedited, since 4.14), so the owner only has to keep the compiler from reordering
 //! ([`light`]) and the thread that comes rarely pays for both ([`heavy`]).
 //!
-//! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom and shuttle both
-//! sides are full fences, which is what the pair amounts to; the rare side is one for its own thread, too, whatever the other does.
+//! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom, shuttle
+//! and Miri both sides are full fences, which is what the pair amounts to; the rare side is one for its own thread, too, whatever
+//! the other does.
 
 #[cfg(loom)]
 use crate::sys::sync::full_fence;
 use crate::sys::sync::{Ordering, fence};
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, miri)))]
 pub(crate) use self::real::{heavy, is_available, light};
 
-#[cfg(shuttle)]
+#[cfg(any(shuttle, miri))]
 pub(crate) fn light() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(shuttle)]
+#[cfg(any(shuttle, miri))]
 pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
 }
@@ -37,7 +38,7 @@ pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(any(loom, shuttle))]
+#[cfg(any(loom, shuttle, miri))]
 pub(crate) fn is_available() -> bool {
     true
 }
@@ -70,7 +71,7 @@ impl Fence {
     }
 }
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, miri)))]
 mod real {
     use std::sync::atomic::{Ordering, compiler_fence};
 

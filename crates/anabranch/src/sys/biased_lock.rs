@@ -31,7 +31,7 @@ use std::{
 
 /// How many times in a row a thread takes the lock before it becomes the owner. Others are then kept waiting for the time that so
 /// many exchanges take, about.
-const STREAK: u16 = if cfg!(any(loom, shuttle)) { 2 } else { 1000 };
+const STREAK: u16 = if cfg!(any(loom, shuttle, miri)) { 2 } else { 1000 };
 
 /// See the [module](self).
 pub(crate) struct BiasedLock<T> {

@@ -16,6 +16,11 @@ pub(crate) mod parker;
 pub(crate) mod prefetch;
 pub(crate) mod sides;
 pub(crate) mod spin;
+#[cfg(all(target_arch = "x86_64", not(anabranch_portable_switch)))]
+pub(crate) mod switch;
+#[cfg(not(all(target_arch = "x86_64", not(anabranch_portable_switch))))]
+#[path = "no_switch.rs"]
+pub(crate) mod switch;
 pub(crate) mod sync;
 pub(crate) mod thread;
 pub(crate) mod unwind;

@@ -15,7 +15,7 @@ use crate::sys::{
 use std::{cell::Cell, ptr};
 
 /// How often a side finds both at home before its thread becomes the owner: about what it costs to take the bias away.
-const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
+const STREAK: u32 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 500 };
 
 /// See the [module](self).
 pub(crate) struct Sides {

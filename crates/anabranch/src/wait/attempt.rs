@@ -6,11 +6,11 @@
 //! a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
-    sys::{clock::Instant, sync::hint, thread},
+    sys::{clock::Instant, switch::Departure, sync::hint, thread},
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
-        cx::{Reason, happened},
+        cx::{Begun, Reason, happened, leave},
         future::{AsyncWait, poll_pause},
         place::Place,
     },
@@ -80,24 +80,80 @@ pub(crate) fn wait_for<A: Attempt>(
     }
 }
 
-/// As [`wait_for`], for an attempt that has failed just now.
-#[inline]
+/// As [`wait_for`], for an attempt that has failed just now. All of it but the leaving itself is in functions that return before: see
+/// [`switch`](crate::sys::switch).
+#[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
     reason: Reason,
 ) -> Result<A::Output, WaitError> {
+    let mut result = None;
+    let mut departure = begin(cx, place, deadline, reason, &mut result);
+    loop {
+        if let Some(result) = result {
+            return result;
+        }
+        leave(departure);
+        departure = go_on(cx, place, deadline, reason, &mut result);
+    }
+}
+
+/// Begins to wait for an attempt that has failed just now. If there is no result, [`leave`] and [`go_on`].
+#[inline(never)]
+pub(crate) fn begin<A: Attempt>(
+    cx: &Cx<'_>,
+    place: &A,
+    deadline: u64,
+    reason: Reason,
+    result: &mut Option<Result<A::Output, WaitError>>,
+) -> Option<Departure> {
     let looks = cx.waiter().looks();
     if looks > 0
         && let Some(output) = look_out(place, looks)
     {
-        return Ok(output);
+        *result = Some(Ok(output));
+        return None;
     }
+    begin_again(cx, place, deadline, reason, result)
+}
+
+/// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, once more.
+#[inline(never)]
+pub(crate) fn go_on<A: Attempt>(
+    cx: &Cx<'_>,
+    place: &A,
+    deadline: u64,
+    reason: Reason,
+    result: &mut Option<Result<A::Output, WaitError>>,
+) -> Option<Departure> {
+    match happened(cx.end_wait(place, deadline)) {
+        Err(error) => *result = Some(Err(error)),
+        Ok(()) => *result = place.attempt().map(Ok),
+    }
+    if result.is_some() { None } else { begin_again(cx, place, deadline, reason, result) }
+}
+
+#[inline(never)]
+fn begin_again<A: Attempt>(
+    cx: &Cx<'_>,
+    place: &A,
+    deadline: u64,
+    reason: Reason,
+    result: &mut Option<Result<A::Output, WaitError>>,
+) -> Option<Departure> {
     loop {
-        happened(cx.wait(place, deadline, reason))?;
-        if let Some(output) = place.attempt() {
-            return Ok(output);
+        let outcome = match cx.begin_wait(place, deadline, reason) {
+            Begun::Wait(departure) => return departure,
+            Begun::Over(outcome) => outcome,
+        };
+        match happened(outcome) {
+            Err(error) => *result = Some(Err(error)),
+            Ok(()) => *result = place.attempt().map(Ok),
+        }
+        if result.is_some() {
+            return None;
         }
     }
 }

@@ -42,13 +42,16 @@ struct Links {
     first_child: Cell<*const CancelScope>,
     previous: Cell<*const CancelScope>,
     next: Cell<*const CancelScope>,
+    /// What `state` is, which is written and not read by those who hold the lock. (Also for the models: loom tries another order of two
+    /// accesses to an atomic only where the later one is the last of its thread, so a load before a store would hide a reader.)
+    state: Cell<u8>,
     /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
     waiter: Cell<*const Waiter>,
 }
 
 /// See the [module](self).
 pub(crate) struct CancelScope {
-    /// [`FLAGGED`], [`ENLISTED`], or both. Written under the lock of the tree.
+    /// [`FLAGGED`], [`ENLISTED`], or both. Written under the lock of the tree, for those who have not got it.
     state: AtomicU8,
     is_shielded: bool,
     parent: *const CancelScope,
@@ -68,14 +71,12 @@ unsafe impl Sync for CancelScope {}
 impl CancelScope {
     /// The root of a tree. `waiter` waits in it, until its end.
     pub(crate) fn root(waiter: *const Waiter) -> Self {
-        let mut root = Self::new(ptr::null(), waiter, false);
-        root.state = AtomicU8::new(ENLISTED);
-        root
+        Self::new(ptr::null(), waiter, ENLISTED)
     }
 
     /// The root of a tree for a strand that is not known yet. See `attach`.
     pub(crate) fn unattached() -> Self {
-        Self::new(ptr::null(), ptr::null(), false)
+        Self::new(ptr::null(), ptr::null(), 0)
     }
 
     /// A scope below `parent`.
@@ -83,21 +84,23 @@ impl CancelScope {
     /// # Safety
     /// `parent` and `waiter` outlive it, and it does not move once it is used.
     pub(crate) unsafe fn below(parent: &CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
-        Self::new(parent, waiter, is_shielded)
+        Self::new(parent, waiter, if is_shielded { ENLISTED } else { 0 })
     }
 
-    fn new(parent: *const CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
+    fn new(parent: *const CancelScope, waiter: *const Waiter, state: u8) -> Self {
         // SAFETY: null, or a reference in `below`.
         let root = unsafe { parent.as_ref() }.map_or(parent, |parent| parent.tree());
         Self {
-            state: AtomicU8::new(if is_shielded { ENLISTED } else { 0 }),
-            is_shielded,
+            state: AtomicU8::new(state),
+            // Also a root, which has nothing above that it could hear of.
+            is_shielded: state == ENLISTED,
             parent,
             root,
             links: Links {
                 first_child: Cell::new(ptr::null()),
                 previous: Cell::new(ptr::null()),
                 next: Cell::new(ptr::null()),
+                state: Cell::new(state),
                 waiter: Cell::new(waiter),
             },
             lock: Mutex::new(()),
@@ -105,10 +108,22 @@ impl CancelScope {
         }
     }
 
-    /// For those who have the lock of the tree, or know by other means that the state does not change.
-    #[inline]
+    /// For those who have the lock of the tree.
     fn is_in(&self, state: u8) -> bool {
-        self.state.load(Ordering::Relaxed) & state != 0
+        self.links.state.get() & state != 0
+    }
+
+    /// The lock of the tree is held.
+    fn enter(&self, state: u8) {
+        let state = self.links.state.get() | state;
+        self.links.state.set(state);
+        self.state.store(state, Ordering::Release);
+    }
+
+    /// Whether somebody has waited in this scope or below, for those who know that nobody does any more.
+    #[inline]
+    fn was_enlisted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & ENLISTED != 0
     }
 
     /// Whether it is certain, at a glance, that the scope is not cancelled.
@@ -156,7 +171,8 @@ impl CancelScope {
     /// Makes the scope known to those above, so that it hears when they are cancelled.
     #[inline]
     pub(crate) fn enlist(&self) {
-        if self.state.load(Ordering::Acquire) & ENLISTED == 0 {
+        // The flag is in the same word: who sees this sees it too, when he looks for it.
+        if self.state.load(Ordering::Relaxed) & ENLISTED == 0 {
             self.enlist_all();
         }
     }
@@ -184,11 +200,11 @@ impl CancelScope {
         if self.is_in(ENLISTED) {
             return;
         }
-        let mut state = self.state.load(Ordering::Relaxed) | ENLISTED;
+        let mut state = ENLISTED;
         // SAFETY: a parent outlives its children, and siblings are in the tree, whose lock is held.
         unsafe {
             if let Some(parent) = self.parent.as_ref() {
-                state |= parent.state.load(Ordering::Relaxed) & FLAGGED;
+                state |= parent.links.state.get() & FLAGGED;
                 let first = parent.links.first_child.replace(self);
                 self.links.next.set(first);
                 if let Some(first) = first.as_ref() {
@@ -196,29 +212,22 @@ impl CancelScope {
                 }
             }
         }
-        self.state.store(state, Ordering::Release);
+        self.enter(state);
     }
 
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
     pub(crate) fn cancel(&self) {
-        if self.is_in(FLAGGED) {
-            return;
-        }
         let _tree = lock(&self.tree().lock);
-        if self.is_in(FLAGGED) {
-            return;
-        }
         self.for_each_below(Self::flag);
     }
 
     /// Sets the flag, then ends the wait that may be going on. Whether the flag is new. The lock of the tree is held.
     fn flag(&self) -> bool {
-        let state = self.state.load(Ordering::Relaxed);
-        if state & FLAGGED != 0 {
+        if self.is_in(FLAGGED) {
             return false;
         }
-        self.state.store(state | FLAGGED, Ordering::Release);
-        if state & ENLISTED == 0 {
+        self.enter(FLAGGED);
+        if !self.is_in(ENLISTED) {
             return true;
         }
         full_fence();
@@ -273,7 +282,7 @@ impl CancelScope {
     /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
         // Whoever enlisted it waited in it or below, and has ended.
-        if self.is_in(ENLISTED) {
+        if self.was_enlisted() {
             let _tree = lock(&self.tree().lock);
             self.links.waiter.set(ptr::null());
         }
@@ -285,7 +294,7 @@ impl Drop for CancelScope {
     fn drop(&mut self) {
         // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above. Whoever
         // enlisted it waited in it or below, and has ended.
-        if self.is_in(ENLISTED) && !self.parent.is_null() && !self.is_shielded {
+        if self.was_enlisted() && !self.parent.is_null() && !self.is_shielded {
             self.delist();
         }
     }

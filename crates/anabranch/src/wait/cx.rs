@@ -2,6 +2,7 @@
 
 use crate::{
     sys::{
+        switch::Departure,
         sync::{fence_after_update, full_fence},
         unwind::panicking,
     },
@@ -63,21 +64,24 @@ impl Deadline {
 /// Who waits: a fiber, or a thread.
 ///
 /// # Safety
-/// The waiter is the strand's alone and lives as long as it. `suspend` returns only when the waiter has been decided, and
+/// The waiter is the strand's alone and lives as long as it. A suspension ends only when the waiter has been decided, and
 /// with every wake-up taken.
 pub(crate) unsafe trait Strand {
     fn waiter(&self) -> &Waiter;
 
     /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which decides
-    /// [`Outcome::TimedOut`].
-    fn suspend(&self, deadline: u64, reason: Reason);
+    /// [`Outcome::TimedOut`]. `Some`: it has yet to [`leave`] by this.
+    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure>;
 
-    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads.
-    fn yield_now(&self);
+    /// After a suspension with a deadline, which does not count any more.
+    fn drop_deadline(&self) {}
+
+    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads. `Some`: as for `suspend`.
+    fn step_aside(&self) -> Option<Departure>;
 
     /// It has had its share: lets others run, if nobody else sees to that.
     fn pause(&self) {
-        self.yield_now();
+        leave(self.step_aside());
     }
 
     /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
@@ -93,6 +97,24 @@ pub(crate) unsafe trait Strand {
 
     /// Gives it a name for people to see.
     fn set_name(&self, name: Arc<str>);
+}
+
+/// Leaves a strand's stack, if that remains to be done. Where a strand often waits this belongs into the function that it waits
+/// in, see [`switch`](crate::sys::switch).
+#[inline(always)]
+pub(crate) fn leave(departure: Option<Departure>) {
+    if let Some(departure) = departure {
+        // SAFETY: made by the strand that runs, which does nothing in between.
+        unsafe { departure.go() };
+    }
+}
+
+/// A wait that has begun.
+pub(crate) enum Begun {
+    /// It is over.
+    Over(Outcome),
+    /// It goes on after [`leave`].
+    Wait(Option<Departure>),
 }
 
 /// The permission to wait.
@@ -265,19 +287,67 @@ impl<'a> Cx<'a> {
     /// wanted.
     #[inline]
     pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Outcome {
+        match self.begin_wait(place, deadline, reason) {
+            Begun::Over(outcome) => outcome,
+            Begun::Wait(departure) => {
+                leave(departure);
+                self.end_wait(place, deadline)
+            }
+        }
+    }
+
+    /// The part of [`wait`](Self::wait) before leaving.
+    #[inline]
+    pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Begun {
         if !self.begin() {
-            return Outcome::Cancelled;
+            return Begun::Over(Outcome::Cancelled);
         }
         // SAFETY: armed, and registered until `unregister`; `place` is borrowed meanwhile.
         unsafe {
             if !place.register(self.waiter, 0) {
                 self.absorb(reason);
-                return Outcome::Ready(0);
+                return Begun::Over(Outcome::Ready(0));
             }
-            let outcome = self.suspend(deadline, reason);
-            place.unregister(outcome == Outcome::Ready(0));
-            outcome
+            if let Some(outcome) = self.cancelled_meanwhile(reason) {
+                place.unregister(outcome == Outcome::Ready(0));
+                return Begun::Over(outcome);
+            }
         }
+        Begun::Wait(self.suspend(deadline, reason))
+    }
+
+    /// The part after leaving.
+    #[inline]
+    pub(crate) fn end_wait(&self, place: &impl Place, deadline: u64) -> Outcome {
+        let outcome = self.end_suspension(deadline);
+        // SAFETY: registered, by `begin_wait` or `begin_here`, and the wait has ended.
+        unsafe { place.unregister(outcome == Outcome::Ready(0)) };
+        outcome
+    }
+
+    /// Begins a wait [here](crate::wait::waiter) if the place is for that; then `suspend` comes next. For a strand that was just seen to
+    /// [go on](Self::goes_on).
+    ///
+    /// No fence stands between that look at the scope and the wait: who cancels it hails the fiber, whose thread answers later.
+    #[inline(always)]
+    pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
+        if self.deadline.at != NEVER || !self.waiter.has_home() || panicking() {
+            return false;
+        }
+        self.waiter.arm_here();
+        // SAFETY: armed, and registered until `unregister`; who has a home is used by its thread alone.
+        let is_registered = unsafe { place.register_here(self.waiter) };
+        if !is_registered {
+            self.waiter.disarm_here();
+        }
+        is_registered
+    }
+
+    /// After a wait that may have begun here: whether it was ended by its place, on this thread, so that nothing remains to be done. What
+    /// was cancelled meanwhile remains so.
+    #[inline(always)]
+    pub(crate) fn ended_here(&self) -> bool {
+        self.waiter.was_told() && self.scope.is_plainly_going_on()
     }
 
     /// Waits at `count` places at once, until the first decides: `Ready` with its index. They are registered beginning with
@@ -312,7 +382,10 @@ impl<'a> Cx<'a> {
             full_fence();
         }
         // A place that refused has nothing to take back.
-        let outcome = outcome.unwrap_or_else(|| self.suspend(deadline, reason));
+        let outcome = outcome.or_else(|| self.cancelled_meanwhile(reason)).unwrap_or_else(|| {
+            leave(self.suspend(deadline, reason));
+            self.end_suspension(deadline)
+        });
         for index in order().take(registered) {
             // SAFETY: registered above, and the wait has ended.
             unsafe { place(index).unregister(outcome == Outcome::Ready(index as u32)) };
@@ -327,7 +400,7 @@ impl<'a> Cx<'a> {
         // SAFETY: as in `wait`.
         unsafe {
             if place.register(self.waiter, 0) {
-                self.strand.suspend(NEVER, reason);
+                leave(self.strand.suspend(NEVER, reason));
                 place.unregister(true);
             } else {
                 self.absorb(reason);
@@ -352,19 +425,30 @@ impl<'a> Cx<'a> {
         if self.waiter.disarm() {
             return None;
         }
-        self.strand.suspend(NEVER, reason);
+        leave(self.strand.suspend(NEVER, reason));
         self.waiter.outcome()
     }
 
-    /// Suspends the strand until its waiter is decided. A read-modify-write has been made since the waiter was armed.
+    /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then the wait is over.
     #[inline]
-    fn suspend(&self, deadline: u64, reason: Reason) -> Outcome {
+    fn cancelled_meanwhile(&self, reason: Reason) -> Option<Outcome> {
         fence_after_update();
-        if self.scope.is_flagged() {
-            return self.absorb(reason).unwrap_or(Outcome::Cancelled);
-        }
+        self.scope.is_flagged().then(|| self.absorb(reason).unwrap_or(Outcome::Cancelled))
+    }
+
+    /// Suspends the strand until its waiter is decided.
+    #[inline(always)]
+    pub(crate) fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
         self.waiter.budget().set(BUDGET);
-        self.strand.suspend(deadline.min(self.deadline.at), reason);
+        self.strand.suspend(deadline.min(self.deadline.at), reason)
+    }
+
+    /// The waiter has been decided.
+    #[inline]
+    fn end_suspension(&self, deadline: u64) -> Outcome {
+        if deadline.min(self.deadline.at) != NEVER {
+            self.strand.drop_deadline();
+        }
         match self.waiter.outcome() {
             Some(Outcome::TimedOut) if self.deadline.at <= deadline => {
                 self.deadline.expire();

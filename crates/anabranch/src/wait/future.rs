@@ -139,9 +139,11 @@ impl AsyncTurn {
             }
             waiter.arm(ptr::null());
             self.first = first;
+            // Of the whole, not of its first field: whoever wakes it has to find the rest.
+            let address = Arc::as_ptr(shared).cast();
             for index in circle(count, first) {
                 // SAFETY: armed; unregistered when the wait has ended, by the caller's word.
-                if !unsafe { place(index).register(waiter, index as u32) } {
+                if !unsafe { place(index).register(address, index as u32) } {
                     // What has been decided meanwhile comes before: it may have been handed over.
                     let decided = if waiter.disarm() { None } else { decided(waiter) };
                     // SAFETY: those that have the address, which stay where they are for as long as this takes.

@@ -22,6 +22,16 @@ pub(crate) unsafe trait Place {
     /// move in between.
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool;
 
+    /// As [`register`](Self::register), but without any read-modify-write, if nobody but this thread uses the place: for a waiter that is
+    /// armed to wait [here](crate::wait::waiter). `false`: the place is not such a one, or there is no need to wait.
+    ///
+    /// # Safety
+    /// As for `register`, and this is the waiter's thread.
+    #[inline(always)]
+    unsafe fn register_here(&self, _waiter: *const Waiter) -> bool {
+        false
+    }
+
     /// Takes the address out. `has_decided`: it was this place that ended the wait. May wait for somebody who is just
     /// deciding.
     ///

@@ -85,6 +85,19 @@ impl<T> Queue<T> {
         unsafe { self.first.as_ref().map(|entry| &mut *entry.value.get()) }
     }
 
+    /// Whether anybody is in the queue but this waiter, which may be in it several times. Linear in how often it is.
+    pub(crate) fn has_other_than(&self, waiter: *const Waiter) -> bool {
+        let mut entry = self.first;
+        // SAFETY: linked entries are alive.
+        while let Some(found) = unsafe { entry.as_ref() } {
+            if !ptr::eq(found.address.get().waiter, waiter) {
+                return true;
+            }
+            entry = found.next.get();
+        }
+        false
+    }
+
     /// # Safety
     /// The entry is not linked; it stays where it is until it is taken off or removed. The waiter is armed, and does not
     /// leave its wait before.

@@ -11,7 +11,14 @@
 //! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
 //! | WAITING scope | a wait in the scope of this address, 0 in none | anybody decides -> DECIDED; the owner -> IDLE      |
 //! | DECIDED what  | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
+//! | HERE          | as WAITING, but for the owner's thread alone   | that thread decides -> DECIDED; the owner -> IDLE  |
 //! | STANDING      | whoever is given the address may wake, once    | nobody                                             |
+//!
+//! *Here* is for a fiber that waits at one place which nobody but its own thread uses, as far as is known. Nothing need be atomic then,
+//! neither to leave the address nor to decide. If somebody else comes to the place all the same, or cancels the scope, he does
+//! not touch the word: he *hails* the fiber, by its worker, which ends the wait for it to look again. So a hail says no more than that
+//! there may be a reason to look, and one that comes late, in another wait, makes that one look for nothing. Whoever cancels
+//! hails a fiber also if he does not see it wait: it may be just about to, without a fence.
 //!
 //! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is nobody else who
 //! might decide, and the word is only read. Its owner takes the address out of the place, or is woken by it.
@@ -28,7 +35,7 @@
 //! follows from how it got the address; a scope knows the address from earlier.) Arming is a plain store: nobody else writes
 //! the word while there is no wait. A scope may look at any time, and what it sees is ordered by fences, see
 //! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
-//! same way.
+//! same way. Others read HERE only to leave the word alone; a hail carries what they did to its thread.
 
 use crate::sys::sync::{Arc, AtomicU64, Ordering};
 use std::{cell::Cell, mem::ManuallyDrop};
@@ -37,10 +44,15 @@ const IDLE: u64 = 0;
 const WAITING: u64 = 1;
 const DECIDED: u64 = 2;
 const STANDING: u64 = 3;
-const TAG: u64 = 3;
+const HERE: u64 = 4;
+const TAG: u64 = 7;
+const SHIFT: u32 = 3;
 
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
 pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
+
+/// The ticket of a wait that was ended for its owner to look again.
+const HAILED: u32 = u32::MAX;
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,18 +67,18 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     #[inline]
-    fn encode(self) -> u64 {
+    const fn encode(self) -> u64 {
         let number = match self {
             Self::Cancelled => 0,
             Self::TimedOut => 1,
-            Self::Ready(ticket) => u64::from(ticket) + 2,
+            Self::Ready(ticket) => ticket as u64 + 2,
         };
-        number << 2 | DECIDED
+        number << SHIFT | DECIDED
     }
 
     #[inline]
     fn decode(word: u64) -> Self {
-        match word >> 2 {
+        match word >> SHIFT {
             0 => Self::Cancelled,
             1 => Self::TimedOut,
             ticket => Self::Ready((ticket - 2) as u32),
@@ -82,6 +94,16 @@ pub(crate) struct Kind {
     pub(crate) keep: Option<Keep>,
     /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
+    /// For waiters that may wait [here](self).
+    pub(crate) home: Option<Home>,
+}
+
+/// Where a waiter is at home: on one thread, which can be hailed.
+pub(crate) struct Home {
+    /// Whether that is the calling thread. It may say no when it is.
+    pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
+    /// Sees to it that [`Waiter::answer`] is called there, after all that the caller did before.
+    pub(crate) hail: unsafe fn(*const Waiter),
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -103,7 +125,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, home: None }
     }
 }
 
@@ -151,6 +173,31 @@ impl Waiter {
         self.word.store(waiting(scope), Ordering::Release);
     }
 
+    /// Whether it may wait here.
+    #[inline]
+    pub(crate) fn has_home(&self) -> bool {
+        self.kind.home.is_some()
+    }
+
+    /// As [`arm`](Self::arm), for a wait here.
+    #[inline]
+    pub(crate) fn arm_here(&self) {
+        debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
+        self.word.store(HERE, Ordering::Relaxed);
+    }
+
+    /// Ends a wait here of which nobody has heard.
+    #[inline]
+    pub(crate) fn disarm_here(&self) {
+        self.word.store(IDLE, Ordering::Relaxed);
+    }
+
+    /// Whether the wait was ended by its place, with the ticket 0.
+    #[inline]
+    pub(crate) fn was_told(&self) -> bool {
+        self.word.load(Ordering::Acquire) == const { Outcome::Ready(0).encode() }
+    }
+
     /// Ends the wait from within. `false`: it has been decided, and the owner must take the wake-up that comes with it.
     #[must_use]
     #[inline]
@@ -179,12 +226,56 @@ impl Waiter {
 
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & TAG == WAITING
+        matches!(self.word.load(Ordering::Relaxed) & TAG, WAITING | HERE)
+    }
+
+    // ---- its thread ----
+
+    /// Whether it waits here. Others than its thread cannot know.
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    pub(crate) unsafe fn waits_here(this: *const Self) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { (*this).word.load(Ordering::Relaxed) == HERE }
+    }
+
+    /// As [`decide`](Self::decide), for whoever is on the thread of a waiter that may wait here.
+    ///
+    /// # Safety
+    /// As there, and if it waits here this is its thread.
+    #[inline]
+    #[must_use]
+    pub(crate) unsafe fn decide_at_home(this: *const Self, outcome: Outcome) -> Option<Wake> {
+        // SAFETY: the caller's word.
+        unsafe {
+            if !Self::waits_here(this) {
+                return Self::decide(this, outcome);
+            }
+            (*this).word.store(outcome.encode(), Ordering::Relaxed);
+            Some(Wake { waiter: this, kind: (*this).kind })
+        }
+    }
+
+    /// Somebody has hailed.
+    ///
+    /// # Safety
+    /// The waiter is alive, and this is its thread.
+    pub(crate) unsafe fn answer(this: *const Self) {
+        // SAFETY: the caller's word.
+        unsafe {
+            if Self::waits_here(this)
+                && let Some(wake) = Self::decide_at_home(this, Outcome::Ready(HAILED))
+            {
+                wake.wake();
+            }
+        }
     }
 
     // ---- everybody ----
 
-    /// Ends the wait, unless it has ended. `None`: it has, and another decided.
+    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was hailed, and will see for itself.
     ///
     /// # Safety
     /// The waiter is registered in a place that the caller holds.
@@ -194,24 +285,13 @@ impl Waiter {
         // SAFETY: the place has the address, so the waiter is alive.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
-            if word & TAG == WAITING {
-                Self::decide_from(this, word, outcome)
-            } else if word == STANDING {
-                Some(Wake { waiter: this, kind: (*this).kind })
-            } else {
-                None
+            match word & TAG {
+                WAITING => Self::decide_from(this, word, outcome),
+                HERE => Self::decide_or_hail(this, outcome),
+                STANDING => Some(Wake { waiter: this, kind: (*this).kind }),
+                _ => None,
             }
         }
-    }
-
-    /// As [`decide`](Self::decide), for standing waiters alone.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline]
-    pub(crate) unsafe fn standing_wake(this: *const Self) -> Option<Wake> {
-        // SAFETY: the place has the address, so the waiter is alive.
-        unsafe { ((*this).word.load(Ordering::Relaxed) == STANDING).then(|| Wake { waiter: this, kind: (*this).kind }) }
     }
 
     /// Ends the wait if it is in the scope of this address, and in no other.
@@ -223,7 +303,31 @@ impl Waiter {
         // SAFETY: the caller's word.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
-            if word == waiting(scope) { Self::decide_from(this, word, Outcome::Cancelled) } else { None }
+            if word == waiting(scope)
+                && let Some(wake) = Self::decide_from(this, word, Outcome::Cancelled)
+            {
+                return Some(wake);
+            }
+            // It waits here, or is about to; or in another scope, where it looks for nothing.
+            if (*this).has_home() { Self::decide_or_hail(this, Outcome::Ready(HAILED)) } else { None }
+        }
+    }
+
+    /// Ends a wait here, or lets its thread do so.
+    ///
+    /// # Safety
+    /// The waiter is alive, and has a home.
+    #[cold]
+    unsafe fn decide_or_hail(this: *const Self, outcome: Outcome) -> Option<Wake> {
+        // SAFETY: the caller's word; if it is not at home here the word is not touched.
+        unsafe {
+            let kind = (*this).kind;
+            let home = kind.home.as_ref().expect("who waits here has a home");
+            if !(home.is_here)(this) {
+                (home.hail)(this);
+                return None;
+            }
+            if Self::waits_here(this) { Self::decide_at_home(this, outcome) } else { None }
         }
     }
 

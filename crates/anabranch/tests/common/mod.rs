@@ -1,4 +1,4 @@
-//! What the tests share: a watchdog, values that are counted, pools of several sizes, and a way to wait that lets work go.
+//! What the tests share: a watchdog, chance, values that are counted, pools of several sizes, and a way to wait that lets work go.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -73,6 +73,23 @@ pub fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl Fn
             b()
         },
     )
+}
+
+/// Numbers that are hard to foretell, and the same each time: SplitMix64 (Steele, Lea, Flood 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
 }
 
 /// How many counted values there are.

@@ -1,7 +1,7 @@
 //! Small random programs whose operations are noted.
 
 use super::{Event, Recorder};
-use crate::common::{LONG, pool, watchdog};
+use crate::common::{LONG, Random, pool, watchdog};
 use anabranch::{Cx, JoinError, Pool};
 use std::{
     panic::resume_unwind,
@@ -9,23 +9,6 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 /// The operations of a program, each at the object of this number.
 pub type Events<O> = Vec<(usize, Event<O>)>;

@@ -74,10 +74,12 @@ where
         if BOUNDED { spsc::bounded(ROOM) } else { spsc::unbounded() }
     }
 
+    #[inline(always)]
     fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
         sender.send(cx, value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv(cx).ok()
     }
@@ -97,10 +99,12 @@ where
         if BOUNDED { channel::bounded(ROOM) } else { channel::unbounded() }
     }
 
+    #[inline(always)]
     fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
         sender.send(cx, value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv(cx).ok()
     }
@@ -130,11 +134,13 @@ where
         (Arc::new(Mutex::new(sender)), receiver)
     }
 
+    #[inline(always)]
     fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
         let mut sender = sender.lock(cx).expect("nobody cancels");
         sender.send(cx, value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(cx: &Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv(cx).ok()
     }
@@ -165,6 +171,7 @@ where
         (senders, receivers.into_iter().collect())
     }
 
+    #[inline(always)]
     fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
         sender.send(cx, value).expect("the receiver is there");
     }
@@ -197,6 +204,7 @@ where
         (0..count).map(|_| spsc::unbounded()).unzip()
     }
 
+    #[inline(always)]
     fn send(cx: &Cx<'_>, sender: &mut Self::Sender, value: u64) {
         sender.send(cx, value).expect("the receiver is there");
     }

@@ -16,10 +16,12 @@ impl<const BOUNDED: bool> Channel<Threads> for Crossbeam<BOUNDED> {
         if BOUNDED { bounded(ROOM) } else { unbounded() }
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
         sender.send(value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(_: &(), receiver: &mut Receiver<u64>) -> Option<u64> {
         receiver.recv().ok()
     }
@@ -43,6 +45,7 @@ impl Selection<Threads> for Selecting {
         (0..count).map(|_| unbounded()).unzip()
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
         sender.send(value).expect("the receiver is there");
     }

@@ -125,6 +125,7 @@ impl Selection<Threads> for Multiplexed {
         (senders, receivers)
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Self::Sender, value: u64) {
         sender.send(value).expect("the receiver is there");
     }

@@ -17,10 +17,12 @@ impl<const BOUNDED: bool> Channel<Threads> for Kanal<BOUNDED> {
         if BOUNDED { bounded(ROOM) } else { unbounded() }
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Sender<u64>, value: u64) {
         sender.send(value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(_: &(), receiver: &mut Receiver<u64>) -> Option<u64> {
         receiver.recv().ok()
     }

@@ -52,11 +52,13 @@ macro_rules! channel {
                 $module::channel()
             }
 
+            #[inline(always)]
             fn send(_: &(), sender: &mut Self::Sender, value: u64) {
                 let sent: Result<(), SendError<u64>> = sender.send(value);
                 sent.expect("the receiver is there");
             }
 
+            #[inline(always)]
             fn recv(_: &(), receiver: &mut Self::Receiver) -> Option<u64> {
                 let received: Result<u64, RecvError> = receiver.recv();
                 received.ok()
@@ -96,6 +98,7 @@ impl Selection<Coroutines> for Queued {
         (0..count).map(|_| spsc::channel()).unzip()
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Self::Sender, value: u64) {
         sender.send(value).expect("the receiver is there");
     }

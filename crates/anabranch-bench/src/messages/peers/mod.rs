@@ -14,13 +14,7 @@ use ::std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::strands::{Channel, Selection, Shared, Strands, Threads};
-use super::tasks;
-use super::workloads::{Frame, Job, On, SelectJob, SharedJob, measured, measured_tasks};
 use crate::bench::Peers;
-use crate::sample::Sample;
-use anabranch::{Fibers, Guests};
-use may::Coroutines;
 
 /// For how many messages bounded channels have room.
 pub const ROOM: usize = 128;
@@ -98,6 +92,19 @@ use Library::{
     CrossfireMultiplex, CrossfireU, FlumeB, FlumeU, KanalB, KanalU, May, MayCqueue, MayMpmc, MayMpsc, StdB, StdU,
     TokioAll, TokioB, TokioMap, TokioU,
 };
+
+/// What sends and receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Fibers, or the coroutines of may.
+    Fibers,
+    /// Tasks on tokio's pool of threads.
+    Tokio,
+    /// Tasks on tokio's calling thread.
+    Current,
+    /// Threads of the system.
+    Threads,
+}
 
 /// A line of the comparison: a kind of channel, and between what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,158 +189,6 @@ impl Kind {
             CrossbeamSelect => "crossbeam-select",
         }
     }
-
-    /// Takes a sample of a job over links of one sender and one receiver.
-    pub fn links(self, job: &impl Job, frame: Frame) -> Sample {
-        match (self.library, self.on) {
-            (AnabranchU, On::Threads) => links::<Guests, anabranch::Spsc<false>>(job, frame),
-            (AnabranchB, On::Threads) => links::<Guests, anabranch::Spsc<true>>(job, frame),
-            (AnabranchMpmcU, On::Threads) => links::<Guests, anabranch::Mpmc<false>>(job, frame),
-            (AnabranchMpmcB, On::Threads) => links::<Guests, anabranch::Mpmc<true>>(job, frame),
-            (AnabranchU, _) => links::<Fibers, anabranch::Spsc<false>>(job, frame),
-            (AnabranchB, _) => links::<Fibers, anabranch::Spsc<true>>(job, frame),
-            (AnabranchMpmcU, _) => links::<Fibers, anabranch::Mpmc<false>>(job, frame),
-            (AnabranchMpmcB, _) => links::<Fibers, anabranch::Mpmc<true>>(job, frame),
-            (May, _) => links::<Coroutines, may::Spsc>(job, frame),
-            (MayMpsc, _) => links::<Coroutines, may::Mpsc>(job, frame),
-            (StdU, _) => links::<Threads, std::Unbounded>(job, frame),
-            (StdB, _) => links::<Threads, std::Bounded>(job, frame),
-            (CrossbeamU, _) => links::<Threads, crossbeam::Crossbeam<false>>(job, frame),
-            (CrossbeamB, _) => links::<Threads, crossbeam::Crossbeam<true>>(job, frame),
-            (KanalU, On::Threads) => links::<Threads, kanal::Kanal<false>>(job, frame),
-            (KanalB, On::Threads) => links::<Threads, kanal::Kanal<true>>(job, frame),
-            (CrossfireU, On::Threads) => links::<Threads, crossfire::Unbounded>(job, frame),
-            (CrossfireB, On::Threads) => links::<Threads, crossfire::Bounded>(job, frame),
-            (FlumeU, On::Threads) => links::<Threads, flume::Flume<false>>(job, frame),
-            (FlumeB, On::Threads) => links::<Threads, flume::Flume<true>>(job, frame),
-            (KanalU, on) => task_links::<kanal::Kanal<false>>(job, on, frame),
-            (KanalB, on) => task_links::<kanal::Kanal<true>>(job, on, frame),
-            (CrossfireU, on) => task_links::<crossfire::Unbounded>(job, on, frame),
-            (CrossfireB, on) => task_links::<crossfire::Bounded>(job, on, frame),
-            (TokioU, on) => task_links::<tokio::Unbounded>(job, on, frame),
-            (TokioB, on) => task_links::<tokio::Bounded>(job, on, frame),
-            (FlumeU, on) => task_links::<flume::Flume<false>>(job, on, frame),
-            (FlumeB, on) => task_links::<flume::Flume<true>>(job, on, frame),
-            (AsyncChannelU, on) => task_links::<async_channel::AsyncChannel<false>>(job, on, frame),
-            (AsyncChannelB, on) => task_links::<async_channel::AsyncChannel<true>>(job, on, frame),
-            _ => panic!("{self} is no link between two"),
-        }
-    }
-
-    /// Takes a sample of a job over channels with many senders.
-    pub fn shared(self, job: &impl SharedJob, frame: Frame) -> Sample {
-        match (self.library, self.on) {
-            (AnabranchU, On::Threads) => shared::<Guests, anabranch::Mpmc<false>>(job, frame),
-            (AnabranchB, On::Threads) => shared::<Guests, anabranch::Mpmc<true>>(job, frame),
-            (AnabranchU, _) => shared::<Fibers, anabranch::Mpmc<false>>(job, frame),
-            (AnabranchB, _) => shared::<Fibers, anabranch::Mpmc<true>>(job, frame),
-            (AnabranchLocked, _) => shared::<Fibers, anabranch::Locked>(job, frame),
-            (MayMpsc, _) => shared::<Coroutines, may::Mpsc>(job, frame),
-            (MayMpmc, _) => shared::<Coroutines, may::Mpmc>(job, frame),
-            (StdU, _) => shared::<Threads, std::Unbounded>(job, frame),
-            (StdB, _) => shared::<Threads, std::Bounded>(job, frame),
-            (CrossbeamU, _) => shared::<Threads, crossbeam::Crossbeam<false>>(job, frame),
-            (CrossbeamB, _) => shared::<Threads, crossbeam::Crossbeam<true>>(job, frame),
-            (KanalU, On::Threads) => shared::<Threads, kanal::Kanal<false>>(job, frame),
-            (KanalB, On::Threads) => shared::<Threads, kanal::Kanal<true>>(job, frame),
-            (CrossfireU, On::Threads) => shared::<Threads, crossfire::SharedUnbounded>(job, frame),
-            (CrossfireB, On::Threads) => shared::<Threads, crossfire::SharedBounded>(job, frame),
-            (FlumeU, On::Threads) => shared::<Threads, flume::Flume<false>>(job, frame),
-            (FlumeB, On::Threads) => shared::<Threads, flume::Flume<true>>(job, frame),
-            (KanalU, on) => task_shared::<kanal::Kanal<false>>(job, on, frame),
-            (KanalB, on) => task_shared::<kanal::Kanal<true>>(job, on, frame),
-            (CrossfireU, on) => task_shared::<crossfire::SharedUnbounded>(job, on, frame),
-            (CrossfireB, on) => task_shared::<crossfire::SharedBounded>(job, on, frame),
-            (TokioU, on) => task_shared::<tokio::Unbounded>(job, on, frame),
-            (TokioB, on) => task_shared::<tokio::Bounded>(job, on, frame),
-            (FlumeU, on) => task_shared::<flume::Flume<false>>(job, on, frame),
-            (FlumeB, on) => task_shared::<flume::Flume<true>>(job, on, frame),
-            (AsyncChannelU, on) => task_shared::<async_channel::AsyncChannel<false>>(job, on, frame),
-            (AsyncChannelB, on) => task_shared::<async_channel::AsyncChannel<true>>(job, on, frame),
-            _ => panic!("{self} has one sender"),
-        }
-    }
-
-    /// Takes a sample of a job over many channels that are selected from.
-    pub fn selects(self, job: &impl SelectJob, frame: Frame) -> Sample {
-        match (self.library, self.on) {
-            (AnabranchSet, _) => selects::<Fibers, anabranch::Set>(job, frame),
-            (AnabranchSelect, _) => selects::<Fibers, anabranch::Selecting>(job, frame),
-            (MayCqueue, _) => selects::<Coroutines, may::Queued>(job, frame),
-            (CrossfireMultiplex, _) => selects::<Threads, crossfire::Multiplexed>(job, frame),
-            (CrossbeamSelect, _) => selects::<Threads, crossbeam::Selecting>(job, frame),
-            (CrossfireAll, on) => task_selects::<crossfire::All>(job, on, frame),
-            (TokioMap, on) => task_selects::<tokio::Mapped>(job, on, frame),
-            (TokioAll, on) => task_selects::<tokio::All>(job, on, frame),
-            (AsyncChannelAll, on) => task_selects::<async_channel::Selecting>(job, on, frame),
-            _ => panic!("{self} does not select"),
-        }
-    }
-}
-
-fn links<S: Strands, C: Channel<S>>(job: &impl Job, frame: Frame) -> Sample {
-    C::prepare();
-    let pool = S::pool(frame.workers);
-    measured(
-        frame.extent,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |times| job.strands::<S, C>(&pool, times),
-    )
-}
-
-fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample {
-    C::prepare();
-    measured_tasks(
-        on,
-        frame,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |runtime, times| job.tasks::<C>(runtime, times),
-    )
-}
-
-fn shared<S: Strands, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
-    C::prepare();
-    let pool = S::pool(frame.workers);
-    measured(
-        frame.extent,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |times| job.strands::<S, C>(&pool, times),
-    )
-}
-
-fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> Sample {
-    C::prepare();
-    measured_tasks(
-        on,
-        frame,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |runtime, times| job.tasks::<C>(runtime, times),
-    )
-}
-
-fn selects<S: Strands, C: Selection<S>>(job: &impl SelectJob, frame: Frame) -> Sample {
-    C::prepare();
-    let pool = S::pool(frame.workers);
-    measured(
-        frame.extent,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |times| job.strands::<S, C>(&pool, times),
-    )
-}
-
-fn task_selects<C: tasks::Selection>(job: &impl SelectJob, on: On, frame: Frame) -> Sample {
-    measured_tasks(
-        on,
-        frame,
-        |times| job.units(times),
-        |times| job.expected(times),
-        |runtime, times| job.tasks::<C>(runtime, times),
-    )
 }
 
 impl Peers for Kind {

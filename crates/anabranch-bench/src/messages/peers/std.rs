@@ -19,10 +19,12 @@ impl Channel<Threads> for Unbounded {
         mpsc::channel()
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Self::Sender, value: u64) {
         sender.send(value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(_: &(), receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv().ok()
     }
@@ -42,10 +44,12 @@ impl Channel<Threads> for Bounded {
         mpsc::sync_channel(ROOM)
     }
 
+    #[inline(always)]
     fn send(_: &(), sender: &mut Self::Sender, value: u64) {
         sender.send(value).expect("the receiver is there");
     }
 
+    #[inline(always)]
     fn recv(_: &(), receiver: &mut Self::Receiver) -> Option<u64> {
         receiver.recv().ok()
     }

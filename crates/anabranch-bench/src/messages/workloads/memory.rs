@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use anabranch::channel::{self, spsc};
 
-use super::{Frame, On, Workload};
-use crate::messages::peers::{Kind, Library};
+use super::{Frame, Workload};
+use crate::messages::peers::{Kind, Library, On};
 use crate::process;
 use crate::sample::{Sample, Stopwatch};
 

@@ -21,19 +21,6 @@ use crate::fibers::peers::Done;
 use crate::options::Listed;
 use crate::sample::Sample;
 
-/// What sends and receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
-    /// Fibers, or the coroutines of may.
-    Fibers,
-    /// Tasks on tokio's pool of threads.
-    Tokio,
-    /// Tasks on tokio's calling thread.
-    Current,
-    /// Threads of the system.
-    Threads,
-}
-
 /// How large the workloads are.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -59,14 +46,28 @@ pub struct Frame {
     pub extent: Extent,
 }
 
-/// What is sent over links between two.
-pub trait Job {
-    /// How many units are reported where everybody does something so many `times`.
+/// How much a job is, where everybody does something so many `times`.
+pub trait Amount {
+    /// How many units are reported.
     fn units(&self, times: u64) -> u64;
 
     /// What has to come out.
     fn expected(&self, times: u64) -> u64;
+}
 
+/// Of units, and of what has to come out.
+impl<U: Fn(u64) -> u64, E: Fn(u64) -> u64> Amount for (U, E) {
+    fn units(&self, times: u64) -> u64 {
+        self.0(times)
+    }
+
+    fn expected(&self, times: u64) -> u64 {
+        self.1(times)
+    }
+}
+
+/// What is sent over links between two.
+pub trait Job: Amount {
     /// For strands that block.
     fn strands<S: Strands, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
@@ -74,14 +75,8 @@ pub trait Job {
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
-/// What is sent over channels with many senders; as [`Job`].
-pub trait SharedJob {
-    /// See [`Job::units`].
-    fn units(&self, times: u64) -> u64;
-
-    /// See [`Job::expected`].
-    fn expected(&self, times: u64) -> u64;
-
+/// What is sent over channels with many senders.
+pub trait SharedJob: Amount {
     /// For strands that block.
     fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
@@ -89,14 +84,8 @@ pub trait SharedJob {
     fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
-/// What is sent over channels that one receiver selects from; as [`Job`].
-pub trait SelectJob {
-    /// See [`Job::units`].
-    fn units(&self, times: u64) -> u64;
-
-    /// See [`Job::expected`].
-    fn expected(&self, times: u64) -> u64;
-
+/// What is sent over channels that one receiver selects from.
+pub trait SelectJob: Amount {
     /// For strands that block.
     fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
@@ -108,22 +97,17 @@ pub trait SelectJob {
 ///
 /// # Panics
 /// If not all came out that went in.
-pub(crate) fn measured(
-    extent: Extent,
-    units: impl Fn(u64) -> u64,
-    expected: impl Fn(u64) -> u64,
-    body: impl Fn(u64) -> Done,
-) -> Sample {
+pub(crate) fn measured(extent: Extent, amount: &impl Amount, body: impl Fn(u64) -> Done) -> Sample {
     let run = |times| {
         let done = body(times);
-        assert_eq!(done.answer, expected(times), "the sum of the messages");
-        Sample::per_unit(done.meter, units(times) as f64, 1e-9)
+        assert_eq!(done.answer, amount.expected(times), "the sum of the messages");
+        Sample::per_unit(done.meter, amount.units(times) as f64, 1e-9)
     };
     let budget = match extent {
         Extent::Times(times) => return run(times),
         Extent::For(budget) => budget.as_secs_f64(),
     };
-    let mut times = 1000u64.div_ceil(units(1)).max(4);
+    let mut times = 1000u64.div_ceil(amount.units(1)).max(4);
     loop {
         let sample = run(times);
         if sample.wall >= 0.6 * budget {
@@ -132,18 +116,6 @@ pub(crate) fn measured(
         let factor = (budget / sample.wall).clamp(1.5, 30.0);
         times = (times as f64 * factor) as u64;
     }
-}
-
-/// As [`measured`], with a runtime for tasks.
-pub(super) fn measured_tasks(
-    on: On,
-    frame: Frame,
-    units: impl Fn(u64) -> u64,
-    expected: impl Fn(u64) -> u64,
-    body: impl Fn(&Runtime, u64) -> Done,
-) -> Sample {
-    let runtime = tasks::runtime((on == On::Tokio).then_some(frame.workers));
-    measured(frame.extent, units, expected, |times| body(&runtime, times))
 }
 
 /// A workload.

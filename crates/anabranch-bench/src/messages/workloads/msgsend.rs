@@ -8,7 +8,7 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Frame, SelectJob, SharedJob, Workload};
+use super::{Amount, Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
 use crate::messages::peers::Kind;
 use crate::messages::strands::{Selection, Shared, Strands};
@@ -28,7 +28,7 @@ impl Msgsend {
     }
 }
 
-impl SharedJob for Msgsend {
+impl Amount for Msgsend {
     fn units(&self, times: u64) -> u64 {
         self.clients * times
     }
@@ -36,7 +36,9 @@ impl SharedJob for Msgsend {
     fn expected(&self, times: u64) -> u64 {
         self.clients * (0..times).sum::<u64>()
     }
+}
 
+impl SharedJob for Msgsend {
     fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
@@ -89,14 +91,6 @@ impl SharedJob for Msgsend {
 }
 
 impl SelectJob for Msgsend {
-    fn units(&self, times: u64) -> u64 {
-        self.clients * times
-    }
-
-    fn expected(&self, times: u64) -> u64 {
-        self.clients * (0..times).sum::<u64>()
-    }
-
     fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {

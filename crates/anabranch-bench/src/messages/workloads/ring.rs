@@ -7,9 +7,9 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Frame, Job, On, Workload};
+use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::Kind;
+use crate::messages::peers::{Kind, On};
 use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
@@ -52,7 +52,7 @@ async fn task<C: tasks::Channel>(own: u64, times: u64, next: &mut C::Sender, bef
     value
 }
 
-impl Job for Ring {
+impl Amount for Ring {
     fn units(&self, times: u64) -> u64 {
         self.strands * times
     }
@@ -61,7 +61,9 @@ impl Job for Ring {
     fn expected(&self, times: u64) -> u64 {
         (0..self.strands).sum::<u64>() + self.strands * times
     }
+}
 
+impl Job for Ring {
     fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Ring { strands } = *self;
         S::root(pool, move |cx| {

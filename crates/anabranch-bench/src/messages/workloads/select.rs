@@ -10,9 +10,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::spawn;
 
-use super::{Frame, On, SelectJob, Workload};
+use super::{Amount, Frame, SelectJob, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::{Kind, Library};
+use crate::messages::peers::{Kind, Library, On};
 use crate::messages::strands::{self, Channel, Selection, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
@@ -59,7 +59,7 @@ fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
     move || random.usize(0..used) * each
 }
 
-impl SelectJob for Select {
+impl Amount for Select {
     fn units(&self, times: u64) -> u64 {
         times
     }
@@ -67,7 +67,9 @@ impl SelectJob for Select {
     fn expected(&self, times: u64) -> u64 {
         (0..times).sum()
     }
+}
 
+impl SelectJob for Select {
     fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Select { channels, used, .. } = *self;
         S::root(pool, move |cx| {

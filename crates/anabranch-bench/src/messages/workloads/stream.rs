@@ -3,9 +3,9 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Frame, Job, On, Workload};
+use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::Kind;
+use crate::messages::peers::{Kind, On};
 use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
@@ -19,7 +19,7 @@ pub enum Stream {
     Threads,
 }
 
-impl Job for Stream {
+impl Amount for Stream {
     fn units(&self, times: u64) -> u64 {
         times
     }
@@ -27,7 +27,9 @@ impl Job for Stream {
     fn expected(&self, times: u64) -> u64 {
         (0..times).sum()
     }
+}
 
+impl Job for Stream {
     fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();

@@ -6,9 +6,9 @@
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
-use super::{Frame, Job, On, Workload};
+use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
-use crate::messages::peers::Kind;
+use crate::messages::peers::{Kind, On};
 use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
@@ -26,7 +26,7 @@ impl Token {
     }
 }
 
-impl Job for Token {
+impl Amount for Token {
     /// Ping-pong is told by the round trip.
     fn units(&self, times: u64) -> u64 {
         if self.strands == 2 { times } else { self.strands * times }
@@ -36,7 +36,9 @@ impl Job for Token {
     fn expected(&self, times: u64) -> u64 {
         self.strands * times
     }
+}
 
+impl Job for Token {
     fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Token { strands } = *self;
         S::root(pool, move |cx| {

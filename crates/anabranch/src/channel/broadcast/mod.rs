@@ -17,7 +17,7 @@ pub use self::{
 /// Sending never waits: a receiver that has fallen behind by more than `capacity` misses the oldest ones, and is told how many.
 ///
 /// # Panics
-/// When `capacity` is zero.
+/// When `capacity` is zero, or there is no address space for so many values: their places are allocated here.
 ///
 /// ```
 /// use anabranch::channel::broadcast;
@@ -49,6 +49,6 @@ struct Log<T> {
 
 impl<T> Log<T> {
     fn new(capacity: usize) -> Self {
-        Self { values: VecDeque::with_capacity(capacity + 1), capacity }
+        Self { values: VecDeque::with_capacity(capacity.saturating_add(1)), capacity }
     }
 }

@@ -16,7 +16,8 @@ use crate::sys::sync::Arc;
 
 /// Makes a channel with room for `capacity` values.
 ///
-/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards.
+/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards. Room for `usize::MAX`
+/// values is room for any number.
 ///
 /// # Panics
 /// When `capacity` is zero. (See [`rendezvous`].)

@@ -36,7 +36,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// When the channel is closed and all was received, or the wait was cancelled.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&self, cx: &Cx<'_>) -> Result<T, RecvError> {
         cx.checkpoint()?;
@@ -47,7 +47,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn recv_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),

@@ -24,7 +24,7 @@ use super::stream::stream;
 /// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an exchange.
 ///
 /// # Panics
-/// When `capacity` is zero. (See [`rendezvous`](super::rendezvous).)
+/// When `capacity` is zero (see [`rendezvous`](super::rendezvous)), or there is no address space for so many values.
 ///
 /// ```
 /// use anabranch::channel::spsc;

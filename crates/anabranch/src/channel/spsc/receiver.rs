@@ -6,11 +6,12 @@ use crate::{
         source::Source,
         stream::{Outlet, StreamWait},
     },
+    sys::switch::Departure,
     time::NEVER,
     wait::{
-        Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        cx::Reason,
+        Cx, WaitError,
+        attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
+        cx::{Reason, leave},
         place::Place,
         waiter::Waiter,
     },
@@ -34,48 +35,22 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// When the stream is closed and all was received, or the wait was cancelled.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
-        // What is less likely is called last, so that the rest need not save a register.
-        if !cx.goes_on() {
-            return self.recv_later(cx, Reason::new(&"spsc::Receiver::recv"));
-        }
-        if let Some(value) = self.outlet.pop_at_once() {
+        let goes_on = cx.goes_on();
+        if goes_on && let Some(value) = self.outlet.pop_at_once() {
             return Ok(value);
         }
-        self.recv_otherwise(cx, Reason::new(&"spsc::Receiver::recv"))
-    }
-
-    #[inline(never)]
-    fn recv_otherwise(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        if self.outlet.is_apart() { self.recv_apart(cx, reason) } else { self.recv_slowly(cx, reason) }
-    }
-
-    #[inline(never)]
-    fn recv_apart(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        match self.outlet.pop_apart() {
-            Some(value) => Ok(value),
-            None => self.recv_slowly(cx, reason),
-        }
-    }
-
-    #[cold]
-    fn recv_later(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        cx.checkpoint_slowly()?;
-        self.recv_slowly(cx, reason)
-    }
-
-    #[inline(never)]
-    fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
-        if !self.outlet.is_bare_here()
-            && let Some(received) = self.outlet.pop()
-        {
-            return received.map_err(|_| RecvError::Closed);
-        }
-        match wait_again_for(cx, &self.receiving(), NEVER, reason) {
-            Ok(received) => Ok(received?),
-            Err(_) => Err(RecvError::Cancelled),
+        let operation = self.receiving();
+        let (reason, mut result) = (Reason::new(&"spsc::Receiver::recv"), None);
+        let mut departure = operation.begin(cx, goes_on, reason, &mut result);
+        loop {
+            if let Some(result) = result {
+                return result;
+            }
+            leave(departure);
+            departure = operation.go_on(cx, reason, &mut result);
         }
     }
 
@@ -234,6 +209,86 @@ pub struct Receiving<'a, T> {
     wait: StreamWait,
 }
 
+impl<T> Receiving<'_, T> {
+    /// All of [`recv`](Receiver::recv) that is no matter of a glance, up to leaving.
+    #[inline(never)]
+    fn begin(
+        &self,
+        cx: &Cx<'_>,
+        goes_on: bool,
+        reason: Reason,
+        result: &mut Option<Result<T, RecvError>>,
+    ) -> Option<Departure> {
+        if goes_on && cx.begin_here(self) {
+            return cx.suspend(NEVER, reason);
+        }
+        self.begin_otherwise(cx, goes_on, reason, result)
+    }
+
+    #[inline(never)]
+    fn begin_otherwise(
+        &self,
+        cx: &Cx<'_>,
+        goes_on: bool,
+        reason: Reason,
+        result: &mut Option<Result<T, RecvError>>,
+    ) -> Option<Departure> {
+        if !goes_on && cx.checkpoint_slowly().is_err() {
+            *result = Some(Err(RecvError::Cancelled));
+            return None;
+        }
+        // SAFETY: as for `Reserving`.
+        let outlet = unsafe { &mut *self.outlet.get() };
+        if outlet.is_apart()
+            && let Some(value) = outlet.pop_apart()
+        {
+            *result = Some(Ok(value));
+            return None;
+        }
+        if let Some(received) = outlet.pop() {
+            *result = Some(received.map_err(|_| RecvError::Closed));
+            return None;
+        }
+        let mut waited = None;
+        let departure = begin(cx, self, NEVER, reason, &mut waited);
+        *result = waited.map(flat);
+        departure
+    }
+
+    /// What comes after the wait.
+    #[inline(never)]
+    fn go_on(&self, cx: &Cx<'_>, reason: Reason, result: &mut Option<Result<T, RecvError>>) -> Option<Departure> {
+        if cx.ended_here() {
+            // SAFETY: as for `Reserving`.
+            if let Some(value) = unsafe { &mut *self.outlet.get() }.pop_at_once() {
+                *result = Some(Ok(value));
+                return None;
+            }
+        }
+        self.go_on_otherwise(cx, reason, result)
+    }
+
+    #[inline(never)]
+    fn go_on_otherwise(
+        &self,
+        cx: &Cx<'_>,
+        reason: Reason,
+        result: &mut Option<Result<T, RecvError>>,
+    ) -> Option<Departure> {
+        let mut waited = None;
+        let departure = go_on(cx, self, NEVER, reason, &mut waited);
+        *result = waited.map(flat);
+        departure
+    }
+}
+
+fn flat<T>(result: Result<Result<T, Closed>, WaitError>) -> Result<T, RecvError> {
+    match result {
+        Ok(received) => Ok(received?),
+        Err(_) => Err(RecvError::Cancelled),
+    }
+}
+
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
@@ -271,6 +326,12 @@ unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: as for `Reserving`.
         unsafe { self.wait.register_outlet(&**self.outlet.get(), waiter, ticket) }
+    }
+
+    #[inline]
+    unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: as for `Reserving`.
+        unsafe { self.wait.register_outlet_here(&**self.outlet.get(), waiter) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {

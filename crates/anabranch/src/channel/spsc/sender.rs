@@ -37,43 +37,31 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
-        // What is less likely is called last, so that the rest need not save a register.
-        if !cx.goes_on() {
-            return self.send_later(cx, value, Reason::new(&"spsc::Sender::send"));
-        }
-        let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
-        self.send_otherwise(cx, value, Reason::new(&"spsc::Sender::send"))
+        let goes_on = cx.goes_on();
+        let value = match if goes_on { self.inlet.push_at_once(value) } else { Err(value) } {
+            Ok(()) => return Ok(()),
+            Err(value) => value,
+        };
+        self.send_otherwise(cx, goes_on, value, Reason::new(&"spsc::Sender::send"))
     }
 
     #[inline(never)]
-    fn send_otherwise(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        if self.inlet.is_apart() {
-            return self.send_apart(cx, value, reason);
+    fn send_otherwise(&mut self, cx: &Cx<'_>, goes_on: bool, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        if !goes_on && cx.checkpoint_slowly().is_err() {
+            return Err(SendError::Cancelled(value));
         }
-        match self.inlet.push_to_waiting(value) {
+        match self.inlet.push_here(value) {
             Ok(()) => Ok(()),
-            Err(value) => self.send_slowly(cx, value, reason),
+            Err(value) => self.send_shared(cx, value, reason),
         }
     }
 
     #[inline(never)]
-    fn send_apart(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        match self.inlet.push_apart(value) {
-            Ok(()) => Ok(()),
-            Err(value) => self.send_slowly(cx, value, reason),
-        }
-    }
-
-    #[cold]
-    fn send_later(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        match cx.checkpoint_slowly() {
-            Ok(()) => self.send_slowly(cx, value, reason),
-            Err(_) => Err(SendError::Cancelled(value)),
-        }
-    }
-
-    #[inline(never)]
-    fn send_slowly(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+    fn send_shared(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+        let value = match if self.inlet.is_apart() { self.inlet.push_apart(value) } else { Err(value) } {
+            Ok(()) => return Ok(()),
+            Err(value) => value,
+        };
         match self.inlet.push(value) {
             Ok(()) => Ok(()),
             Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),

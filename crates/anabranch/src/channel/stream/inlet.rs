@@ -2,11 +2,11 @@
 
 use super::{
     pace::Pace,
-    position::{Position, Stuck},
+    position::{Position, Stuck, wake, wake_here},
     slab::{EMPTY, END, FULL},
 };
 use crate::{
-    channel::word::{is_address, number_of, wake},
+    channel::word::number_of,
     sys::{sides::Side, sync::Ordering},
 };
 use std::collections::VecDeque;
@@ -53,38 +53,18 @@ impl<T> Inlet<T> {
     #[inline(always)]
     pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // SAFETY: alive while this end is.
-        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
-        if self.at.is_last() || self.at.slot().word.load() != EMPTY {
+        // Looked at before: if this thread is the owner now nobody else has changed it since.
+        if self.at.slot().word.load() != EMPTY || self.at.is_last() {
             return Err(value);
         }
+        // SAFETY: alive while this end is.
+        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
         // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread alone, and not
         // now.
         unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
             self.at.slot = slot.add(1);
-        }
-        Ok(())
-    }
-
-    /// As [`push_at_once`](Self::push_at_once), where the receiver waits, and wakes it.
-    #[inline]
-    pub(crate) fn push_to_waiting(&mut self, value: T) -> Result<(), T> {
-        let (shared, slot) = (self.at.shared, self.at.slot);
-        // SAFETY: alive while this end is.
-        let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
-        let found = self.at.slot().word.load();
-        if self.at.is_last() || !is_address(found) || number_of(found) != EMPTY {
-            return Err(value);
-        }
-        // SAFETY: as in `push_at_once`; taken out.
-        unsafe {
-            (*(*slot).value.get()).write(value);
-            (*slot).word.set(FULL);
-            self.at.slot = slot.add(1);
-            drop(inside);
-            wake(found);
         }
         Ok(())
     }
@@ -124,31 +104,39 @@ impl<T> Inlet<T> {
         Ok(())
     }
 
+    /// Puts a value in and wakes the receiver, if this thread uses both ends and there is room.
+    #[inline(always)]
+    pub(crate) fn push_here(&mut self, value: T) -> Result<(), T> {
+        let shared = self.at.shared;
+        // SAFETY: alive while this end is.
+        let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        let found = self.at.slot().word.load();
+        if number_of(found) != EMPTY {
+            return Err(value);
+        }
+        if self.at.is_last() && !self.at.shared().is_bounded {
+            self.at.extend();
+        }
+        // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and not now.
+        unsafe { (*self.at.slot().value.get()).write(value) };
+        self.at.slot().word.set(FULL);
+        // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
+        self.at.advance();
+        drop(inside);
+        if found != EMPTY {
+            // SAFETY: taken out, inside.
+            unsafe { wake_here(found) };
+        }
+        Ok(())
+    }
+
     /// Puts a value in and wakes the receiver.
     #[inline]
     pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
-        let shared = self.at.shared;
-        // SAFETY: alive while this end is.
-        if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
-            let found = self.at.slot().word.load();
-            if number_of(found) == EMPTY {
-                if self.at.is_last() && !self.at.shared().is_bounded {
-                    self.at.extend();
-                }
-                // SAFETY: as above; there is a next slot.
-                unsafe { (*self.at.slot().value.get()).write(value) };
-                self.at.slot().word.set(FULL);
-                // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
-                self.at.advance();
-                drop(inside);
-                if found != EMPTY {
-                    // SAFETY: taken out.
-                    unsafe { wake(found) };
-                }
-                return Ok(());
-            }
+        match self.push_here(value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.push_shared(value),
         }
-        self.push_shared(value)
     }
 
     #[inline(never)]

@@ -54,6 +54,8 @@ pub(crate) use self::{inlet::Inlet, outlet::Outlet, position::Stuck, wait::Strea
 
 /// A stream with room for so many, or for any number of values.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
+    // First, as it panics where there is no address for so many.
+    let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     let shared = Shared {
         sides: Sides::new(),
         is_closed: AtomicBool::new(false),
@@ -63,7 +65,6 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
     };
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
-    let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     // SAFETY: just made.
     let at = || unsafe { Position::new(shared, slab) };
     let [first, second] = Side::both();

@@ -2,11 +2,11 @@
 
 use super::{
     pace::Pace,
-    position::{Closed, Position},
+    position::{Closed, Position, wake, wake_here},
     slab::{EMPTY, END, FULL, Slab},
 };
 use crate::{
-    channel::word::{number_of, wake},
+    channel::word::number_of,
     sys::{sides::Side, sync::Ordering},
 };
 
@@ -30,11 +30,12 @@ impl<T> Outlet<T> {
     #[inline(always)]
     pub(crate) fn pop_at_once(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // SAFETY: alive while this end is.
-        let _inside = unsafe { shared.as_ref() }.sides.enter()?;
-        if self.at.is_last() || self.at.slot().word.load() != FULL {
+        // Looked at before: if this thread is the owner now nobody else has changed it since.
+        if self.at.slot().word.load() != FULL || self.at.is_last() {
             return None;
         }
+        // SAFETY: alive while this end is.
+        let _inside = unsafe { shared.as_ref() }.sides.enter()?;
         // SAFETY: full, so it is the receiver's, and not the last of its slab. The sender is used by this thread alone, and not
         // now.
         unsafe {
@@ -77,13 +78,6 @@ impl<T> Outlet<T> {
         Some(value)
     }
 
-    /// Whether it is certain, at a glance, that there is nothing: this thread uses both ends.
-    #[inline(always)]
-    pub(crate) fn is_bare_here(&self) -> bool {
-        // Not closed either, since that is the end of every bias.
-        self.at.shared().sides.are_mine() && number_of(self.at.slot().word.load()) == EMPTY
-    }
-
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
     #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
@@ -102,8 +96,8 @@ impl<T> Outlet<T> {
             self.advance();
             drop(inside);
             if found != FULL {
-                // SAFETY: taken out.
-                unsafe { wake(found) };
+                // SAFETY: taken out, inside.
+                unsafe { wake_here(found) };
             }
             return Some(Ok(value));
         }

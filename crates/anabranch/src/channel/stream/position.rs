@@ -2,7 +2,7 @@
 
 use super::slab::{Slab, Slot};
 use crate::{
-    channel::word::is_address,
+    channel::word::{Content, decide, decide_at_home, is_address},
     sys::{
         sides::{Side, Sides},
         sync::{AtomicBool, AtomicU8, Ordering},
@@ -46,6 +46,30 @@ impl<T> Clone for Position<T> {
 }
 
 impl<T> Copy for Position<T> {}
+
+/// Ends the wait whose address was taken out of a word.
+///
+/// # Safety
+/// The caller took it out.
+#[inline(never)]
+pub(super) unsafe fn wake(found: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+/// As [`wake`], for the owner of the bias: who waits [here](crate::wait::waiter) does so on this thread.
+///
+/// # Safety
+/// As there; the caller was inside when it did so.
+#[inline]
+pub(super) unsafe fn wake_here(found: Content) {
+    // SAFETY: the caller's word. Whoever waits here did so as the owner, which changes no more than once, to none.
+    if let Some(wake) = unsafe { decide_at_home(found) } {
+        wake.wake();
+    }
+}
 
 impl<T> Position<T> {
     /// # Safety

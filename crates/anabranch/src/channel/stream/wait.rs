@@ -82,6 +82,19 @@ impl StreamWait {
         unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
+    /// # Safety
+    /// As for [`Place::register_here`](crate::wait::place::Place::register_here).
+    #[inline]
+    pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        let Some(inside) = at.shared().sides.enter() else { return false };
+        // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+        let is_registered = unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
+        drop(inside);
+        is_registered
+    }
+
     /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
     ///
     /// # Safety
@@ -91,8 +104,8 @@ impl StreamWait {
         let at = &outlet.at;
         // Not closed either, since that is the end of every bias.
         if let Some(_inside) = at.shared().sides.enter() {
-            // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
-            return unsafe { at.slot().word.set_awaited(EMPTY, &self.sleeper, waiter, 0) };
+            // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+            return unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
         }
         // SAFETY: the caller's word.
         unsafe { self.listen_shared(outlet, waiter) }

@@ -17,7 +17,7 @@ mod switch;
 #[path = "portable.rs"]
 mod switch;
 
-pub(crate) use switch::{Context, Exit};
+pub(crate) use switch::{Context, Exit, GOES_ACROSS, depart, depart_for};
 
 /// What the function is told when it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,44 +1,31 @@
-//! Our own switch, for x86-64.
-//!
-//! The idea. To switch is to push what the compiler cannot be told to save (two registers) and the address at which to go on,
-//! to exchange stack pointers, and to *jump* to the address that is on top of the other stack. Everything else that is
-//! in a register is declared lost, so the compiler saves what it needs, and nothing if it needs nothing.
-//!
-//! Why a jump. The usual way is to go in by a call and to leave by a return, as in corosensei, so that the processor's stack of
-//! return addresses foretells where the switch leads. But that stack is one for all of ours: the call leaves an entry that
-//! is wrong for the first return that the function makes after it has gone on, and the function's own last call left
-//! one that is wrong for the switch. Each costs about twenty cycles, whenever a fiber waits within a function that is not
-//! inlined: always. A jump leaves that stack alone, and is foretold by where it led before. The same loop of resuming and
-//! suspending one call deep takes 3 ns by jumps and 20 ns by call and return.
+//! A context by our own [switch](crate::sys::switch), for x86-64.
 //!
 //! | who runs     | `inside`                        | `outside`                      |
 //! |--------------|---------------------------------|--------------------------------|
 //! | the thread   | where the function goes on      | old                            |
 //! | the function | old                             | where the thread goes on       |
 //!
-//! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins.
-//!
-//! What is not saved: the control words of the floating-point units, which nobody may change without changing them back.
-//! Nothing unwinds through a switch: a function that would ends the process.
+//! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A function that
+//! lets another go on in its place ([`depart_for`]) leaves it the way out. What the one side tells the other goes through a
+//! register.
 
 use super::{Left, Resume};
-use crate::fiber::stack::FiberStack;
+use crate::{
+    fiber::stack::FiberStack,
+    sys::switch::{Departure, StackPointer, switch},
+};
 use corosensei::stack::Stack;
 use std::{
-    arch::{asm, naked_asm},
+    arch::naked_asm,
     cell::Cell,
     mem::ManuallyDrop,
     ptr::{self, NonNull},
 };
 
-type StackPointer = *mut usize;
-
 /// The function's way out, and the thread's way in.
 pub(crate) struct Exit {
     inside: Cell<StackPointer>,
     outside: Cell<StackPointer>,
-    resume: Cell<Resume>,
-    left: Cell<Left>,
     is_done: Cell<bool>,
 }
 
@@ -63,8 +50,6 @@ impl Context {
             exit.write(Exit {
                 inside: Cell::new(first.cast()),
                 outside: Cell::new(ptr::null_mut()),
-                resume: Cell::new(Resume::GoOn),
-                left: Cell::new(Left::Idle),
                 is_done: Cell::new(false),
             });
             Self { exit: NonNull::new_unchecked(exit), stack: ManuallyDrop::new(stack) }
@@ -76,14 +61,19 @@ impl Context {
         unsafe { self.exit.as_ref() }
     }
 
-    /// Runs the function until it leaves. `Idle` also when it has returned.
+    /// Runs the function until it leaves, or one that went on in its place. `Idle` also when it has returned.
     #[inline]
     pub(crate) fn resume(&mut self) -> Left {
+        self.enter(Resume::GoOn)
+    }
+
+    #[inline]
+    fn enter(&mut self, resume: Resume) -> Left {
         let exit = self.exit();
         debug_assert!(!exit.is_done.get(), "a function that has returned cannot go on");
-        // SAFETY: the function is not running, so `inside` is where it goes on: at its beginning, or in `suspend`.
-        unsafe { switch(&exit.outside, exit.inside.get()) };
-        self.exit().left.get()
+        // SAFETY: the function is not running, so `inside` is where it goes on: at its beginning, or where it left.
+        let word = unsafe { switch(&exit.outside, exit.inside.get(), resume as usize) };
+        if word == Left::Suspended as usize { Left::Suspended } else { Left::Idle }
     }
 
     /// Lets an idle function return and gives its stack back.
@@ -92,8 +82,7 @@ impl Context {
     /// When the function does not return.
     pub(crate) fn into_stack(mut self) -> FiberStack {
         if !self.exit().is_done.get() {
-            self.exit().resume.set(Resume::End);
-            self.resume();
+            self.enter(Resume::End);
             assert!(self.exit().is_done.get(), "a function is ended only when it is idle");
         }
         // SAFETY: once, since `self` ends here; it has no `Drop`.
@@ -105,11 +94,29 @@ impl Exit {
     /// Leaves the function until it is resumed.
     #[inline]
     pub(crate) fn suspend(&self, left: Left) -> Resume {
-        self.left.set(left);
-        // SAFETY: an `Exit` is reached by its function alone, so that is what runs, and `outside` is where the thread goes on.
-        unsafe { switch(&self.inside, self.outside.get()) };
-        self.resume.get()
+        // SAFETY: the function is what runs, as others do not leave by its way, so `outside` is where the thread goes on.
+        let word = unsafe { switch(&self.inside, self.outside.get(), left as usize) };
+        if word == Resume::GoOn as usize { Resume::GoOn } else { Resume::End }
     }
+}
+
+/// How a function leaves in the middle of something, until it is resumed. `None`: it has, and was.
+#[inline]
+pub(crate) fn depart(from: &Exit) -> Option<Departure> {
+    const { assert!(Left::Suspended as usize == 0) };
+    Some(Departure::new(&from.inside, from.outside.get()))
+}
+
+/// Whether there is [`depart_for`].
+pub(crate) const GOES_ACROSS: bool = true;
+
+/// How a function leaves for another that was left in the middle of something on this thread, without a detour through the thread's own
+/// stack. To the thread it is as if it had resumed the other.
+#[inline]
+pub(crate) fn depart_for(from: &Exit, to: &Exit) -> Option<Departure> {
+    const { assert!(Resume::GoOn as usize == 0) };
+    to.outside.set(from.outside.get());
+    Some(Departure::new(&from.inside, to.inside.get()))
 }
 
 /// Where the last `T` below `end` lies. Aligned to sixteen, as stack pointers are.
@@ -124,15 +131,15 @@ fn below<T>(end: *mut u8) -> *mut T {
 struct First {
     begin: unsafe extern "C" fn() -> !,
     /// In the places of the two registers.
-    run: unsafe extern "C" fn(*const Exit, *mut ()) -> !,
+    run: unsafe extern "C" fn(*const Exit, *mut (), usize) -> !,
     exit: *const Exit,
     function: *mut (),
     /// For those who walk up a stack: there is nothing more.
     _end: [usize; 2],
 }
 
-/// The first thing that runs on a stack: fetches what [`First`] has, and calls `run`. There is no way back, and the unwinder
-/// is told so.
+/// The first thing that runs on a stack: fetches what [`First`] has, and calls `run`, also with what [`switch`] was told. There is no
+/// way back, and the unwinder is told so.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -150,12 +157,12 @@ unsafe extern "C" fn begin() -> ! {
 
 /// # Safety
 /// Called by `begin`, with what `Context::new` has put there.
-unsafe extern "C" fn run<F: FnOnce(&Exit)>(exit: *const Exit, function: *mut ()) -> ! {
+unsafe extern "C" fn run<F: FnOnce(&Exit)>(exit: *const Exit, function: *mut (), resume: usize) -> ! {
     // SAFETY: the caller's word; `exit` is there as long as the stack.
     unsafe {
         let exit = &*exit;
         let function = function.cast::<F>().read();
-        if exit.resume.get() == Resume::GoOn {
+        if resume == Resume::GoOn as usize {
             // Where this would unwind it ends the process, as everywhere at the end of `extern "C"`.
             function(exit);
         } else {
@@ -165,36 +172,4 @@ unsafe extern "C" fn run<F: FnOnce(&Exit)>(exit: *const Exit, function: *mut ())
         exit.suspend(Left::Idle);
     }
     unreachable!("a function that has returned cannot go on")
-}
-
-/// Saves in `here` where this side goes on, and lets the other go on.
-///
-/// # Safety
-/// `there` was saved by this function, or points to a [`First`]; its stack is alive, and nothing else has gone on from there.
-#[inline(always)]
-unsafe fn switch(here: &Cell<StackPointer>, there: StackPointer) {
-    // SAFETY: the caller's word. All registers are saved here or lost, but the stack pointer, which is what it was when the
-    // other side switches back. Three words below the stack pointer are written, which the compiler leaves free.
-    unsafe {
-        asm!(
-            "push rbx",
-            "push rbp",
-            "lea rax, [rip + 2f]",
-            "push rax",
-            "mov [rdi], rsp",
-            "mov rsp, rsi",
-            "pop rax",
-            "jmp rax",
-            "2:",
-            "pop rbp",
-            "pop rbx",
-            inout("rdi") here.as_ptr() => _,
-            inout("rsi") there => _,
-            out("r12") _,
-            out("r13") _,
-            out("r14") _,
-            out("r15") _,
-            clobber_abi("C"),
-        );
-    }
 }

@@ -1,11 +1,24 @@
 //! The switch of the crate corosensei, for many processors.
 
 use super::{Left, Resume};
-use crate::fiber::stack::FiberStack;
+use crate::{fiber::stack::FiberStack, sys::switch::Departure};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// The function's way out.
 pub(crate) type Exit = Yielder<Resume, Left>;
+
+/// Leaves a function in the middle of something, until it is resumed.
+pub(crate) fn depart(from: &Exit) -> Option<Departure> {
+    from.suspend(Left::Suspended);
+    None
+}
+
+/// Whether there is [`depart_for`].
+pub(crate) const GOES_ACROSS: bool = false;
+
+pub(crate) fn depart_for(_: &Exit, _: &Exit) -> Option<Departure> {
+    unreachable!("corosensei goes by the thread's own stack");
+}
 
 /// See the [module](super).
 pub(crate) struct Context {

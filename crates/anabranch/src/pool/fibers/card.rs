@@ -21,6 +21,7 @@ pub(crate) enum State {
 }
 
 /// See the [module](self).
+#[repr(C)]
 pub(crate) struct Card {
     pub(crate) state: AtomicU8,
     what: AtomicPtr<&'static str>,

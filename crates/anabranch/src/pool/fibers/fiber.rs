@@ -14,20 +14,23 @@
 
 use crate::{
     fiber::{
-        context::{Context, Exit, Left, Resume},
+        context::{Context, Exit, GOES_ACROSS, Left, Resume, depart, depart_for},
         overflow::{self, Guarded},
         stack::FiberStack,
     },
     pool::{
         fibers::{
             card::{Card, State},
+            hail::Hail,
             job::Job,
             ready::{Inbox, Linked},
             root::{Closing, Root},
         },
+        frame::Frame,
         worker::{AbortOnUnwind, Worker},
     },
     sys::{
+        switch::Departure,
         sync::Ordering,
         unwind::{catch_unwind, panicking},
     },
@@ -36,18 +39,19 @@ use crate::{
         cancel::CancelScope,
         cx::{Reason, Strand},
         locals::Locals,
-        waiter::{Kind, Outcome, Waiter},
+        waiter::{Home, Kind, Outcome, Waiter},
     },
 };
 use std::{
     any::Any,
     cell::{Cell, UnsafeCell},
+    mem::offset_of,
     panic::AssertUnwindSafe,
     ptr,
     sync::Arc,
 };
 
-/// See the [module](self).
+/// See the [module](self). What every wait touches comes first, together.
 #[repr(C)]
 pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
@@ -55,16 +59,19 @@ pub(crate) struct Fiber {
     /// The next in a list or inbox.
     next: Cell<*const Fiber>,
     home: *const Worker,
-    context: UnsafeCell<Option<Context>>,
     /// The way out of the context, while it runs.
     exit: Cell<*const Exit>,
-    job: Cell<Option<Job>>,
+    /// What it has forked, while it is left.
+    forks: Cell<*const Frame>,
+    card: Card,
     timer: Cell<Option<Key>>,
     guarded: UnsafeCell<Option<Guarded>>,
+    hail: Hail,
+    context: UnsafeCell<Option<Context>>,
+    job: Cell<Option<Job>>,
     /// To be cancelled when the pool ends.
     root: Root,
     locals: Locals,
-    card: Card,
 }
 
 // SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is touched
@@ -79,7 +86,25 @@ static KIND: Kind = Kind {
     // A fiber does not go on, let alone end, before it has been woken.
     keep: None,
     looks: 0,
+    home: Some(Home {
+        // SAFETY: the waiter is alive, and that of a fiber, as above.
+        is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
+        // SAFETY: as above.
+        hail: |waiter| unsafe { hail(waiter.cast()) },
+    }),
 };
+
+/// # Safety
+/// The fiber does not end before this does.
+#[cold]
+unsafe fn hail(fiber: *const Fiber) {
+    // SAFETY: a worker does not end before its fibers have.
+    unsafe {
+        let home = (*fiber).home;
+        let parker = &raw const (*home).parker;
+        Hail::send(&raw const (*fiber).hail, &raw const (*home).fibers.hails, || (*parker).unpark());
+    }
+}
 
 /// # Safety
 /// The fiber was decided, by the caller.
@@ -110,15 +135,29 @@ impl Fiber {
         Self {
             waiter: Waiter::new(&KIND),
             next: Cell::new(ptr::null()),
+            hail: Hail::new(),
             home,
             context: UnsafeCell::new(None),
             exit: Cell::new(ptr::null()),
             job: Cell::new(None),
             timer: Cell::new(None),
+            forks: Cell::new(ptr::null()),
             guarded: UnsafeCell::new(None),
             root: Root::new(),
             locals: Locals::new(),
             card: Card::new(),
+        }
+    }
+
+    /// Answers whoever has hailed a fiber.
+    ///
+    /// # Safety
+    /// It is the hail of a fiber of the calling worker.
+    pub(crate) unsafe fn answer(hail: *const Hail) {
+        // SAFETY: the caller's word; the pointer to the hail was made from one to the fiber.
+        unsafe {
+            let fiber = hail.byte_sub(offset_of!(Self, hail)).cast::<Self>();
+            Waiter::answer(&raw const (*fiber).waiter);
         }
     }
 
@@ -164,7 +203,8 @@ impl Fiber {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it suspends or is idle. It stays the current one of its worker until `come_back`.
+    /// Runs the fiber until it, or one that went on in its place, suspends or is idle: the current one of the worker, which it stays
+    /// until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
@@ -173,11 +213,31 @@ impl Fiber {
         // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
         // reaches the way out alone.
         unsafe {
-            let home = self.home();
-            home.counters.switches.add(1);
-            home.fibers.local.set_current(self);
-            overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref));
+            self.become_current();
             (*self.context.get()).as_mut().expect("a fiber has a context").resume()
+        }
+    }
+
+    /// From here on the thread is on this fiber's stack, or will be in a moment.
+    #[inline]
+    fn become_current(&self) {
+        let home = self.home();
+        home.counters.switches.add(1);
+        home.fibers.local.set_current(self);
+        self.take_up();
+        // SAFETY: the record lies in the block, and nobody changes it before `show_name` has taken it back.
+        unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
+    }
+
+    /// The fiber runs, with what it had forked.
+    #[inline]
+    fn take_up(&self) {
+        self.card.set(State::Running);
+        let forks = self.forks.get();
+        if !forks.is_null() {
+            self.forks.set(ptr::null());
+            // SAFETY: detached by `depart`, and the frames are on the fiber's stack. No other fiber runs, with frames of its own.
+            unsafe { self.home().stack.attach(forks) };
         }
     }
 
@@ -276,22 +336,31 @@ impl Fiber {
         }
     }
 
-    /// Leaves the stack, with all open forks laid open, until it is resumed.
-    #[inline]
-    fn switch(&self) {
+    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
+    /// and was resumed.
+    #[inline(always)]
+    fn depart(&self) -> Option<Departure> {
         let home = self.home();
         debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
-        let mut tail = ptr::null();
         if !home.stack.newest().is_null() {
             home.publish_all();
             // SAFETY: this thread is the owner, and all is published.
-            tail = unsafe { home.stack.detach() };
+            self.forks.set(unsafe { home.stack.detach() });
         }
-        // SAFETY: this is called on the fiber's stack, so the way out is there.
-        unsafe { (*self.exit.get()).suspend(Left::Suspended) };
-        if !tail.is_null() {
-            // SAFETY: detached above, and the frames are on this stack.
-            unsafe { home.stack.attach(tail) };
+        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been left.
+        unsafe {
+            let exit = &*self.exit.get();
+            match if GOES_ACROSS { home.fiber_across() } else { None } {
+                None => depart(exit),
+                Some(next) if ptr::eq(next, self) => {
+                    self.take_up();
+                    None
+                }
+                Some(next) => {
+                    (*next).become_current();
+                    depart_for(exit, &*(*next).exit.get())
+                }
+            }
         }
     }
 
@@ -332,35 +401,37 @@ unsafe impl Strand for Fiber {
         &self.waiter
     }
 
-    fn suspend(&self, deadline: u64, reason: Reason) {
+    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
         self.card.suspend(reason);
         if !self.may_switch() {
             self.block(deadline);
-        } else {
-            let local = &self.home().fibers.local;
-            if deadline != NEVER {
-                self.timer.set(Some(local.add_timer(deadline, self)));
-            }
-            self.switch();
-            if let Some(key) = self.timer.take() {
-                local.remove_timer(key);
-            }
+            self.card.set(State::Running);
+            return None;
         }
-        self.card.set(State::Running);
+        if deadline != NEVER {
+            self.timer.set(Some(self.home().fibers.local.add_timer(deadline, self)));
+        }
+        self.depart()
     }
 
-    fn yield_now(&self) {
+    fn drop_deadline(&self) {
+        if let Some(key) = self.timer.take() {
+            self.home().fibers.local.remove_timer(key);
+        }
+    }
+
+    fn step_aside(&self) -> Option<Departure> {
         if !self.may_switch() {
             self.home().publish_all();
-            return Worker::current().yield_slot();
+            Worker::current().yield_slot();
+            return None;
         }
         // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
         #[cfg(shuttle)]
         crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
-        self.switch();
-        self.card.set(State::Running);
+        self.depart()
     }
 
     fn shares_its_thread(&self) -> bool {

@@ -32,6 +32,8 @@ pub(crate) struct Local {
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
     ready: List<Fiber>,
+    /// How many may still go on in this round.
+    left: Cell<u32>,
     /// The fiber that runs.
     current: Cell<*const Fiber>,
     /// How many fibers have begun and not ended.
@@ -75,6 +77,7 @@ impl Local {
             next: Cell::new(ptr::null()),
             chain: Cell::new(0),
             ready: List::new(),
+            left: Cell::new(0),
             current: Cell::new(ptr::null()),
             live: Cell::new(0),
             timers: RefCell::new(Timers::new()),
@@ -106,6 +109,19 @@ impl Local {
     pub(crate) fn make_last(&self, fiber: &Fiber) {
         // SAFETY: it runs, so it is in no list, and it suspends now.
         unsafe { self.ready.push(fiber) };
+    }
+
+    /// From here on so many may go on, or begin, before the worker looks at what else there is.
+    pub(crate) fn begin_round(&self, count: u32) {
+        self.left.set(count);
+    }
+
+    /// Whether another may go on in this round, which then counts.
+    #[inline]
+    pub(crate) fn count_one(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// The fiber that goes on next.

@@ -1,12 +1,13 @@
 //! Fibers on the workers of a pool: what of it a worker keeps, and how it runs them.
 //!
 //! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and is its
-//! home from then on. The worker's thread changes from its own stack to that of a fiber and back; it never goes from one fiber
-//! to another directly, and never from within a piece of compute work: only the bottom of a worker's stack
-//! (`pool::work`) comes here.
+//! home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing else can go on or a
+//! round is over; within a round a fiber that waits lets the next go on in its place. None of this from within a
+//! piece of compute work: only the bottom of a worker's stack (`pool::work`) comes here.
 
 pub(crate) mod card;
 pub(crate) mod fiber;
+pub(crate) mod hail;
 pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod limits;
@@ -23,6 +24,7 @@ use crate::{
     pool::{
         fibers::{
             fiber::Fiber,
+            hail::Hail,
             job::Job,
             jobs::{Jobs, OLDEST_EVERY},
             limits::Limits,
@@ -58,6 +60,8 @@ pub(crate) struct Fibers {
     pub(crate) jobs: CachePadded<Jobs<Job>>,
     /// Woken by other threads.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
+    /// Hailed by other threads. Seldom, so it lies with what is.
+    pub(crate) hails: Inbox<Hail>,
     /// The worker's own.
     pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
@@ -70,6 +74,7 @@ impl Fibers {
         Self {
             jobs: CachePadded::new(Jobs::new(fence)),
             inbox: CachePadded::new(Inbox::new()),
+            hails: Inbox::new(),
             local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
@@ -88,6 +93,7 @@ impl Worker {
     pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
         let local = &self.fibers.local;
         self.fibers.inbox.collect(local.ready());
+        self.answer_hails();
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
@@ -96,6 +102,13 @@ impl Worker {
                     wake.wake();
                 }
             }
+        }
+    }
+
+    fn answer_hails(&self) {
+        if !self.fibers.hails.is_empty() {
+            // SAFETY: those in the box are of this worker's fibers, and this is its thread.
+            Hail::answer_all(&self.fibers.hails, |hail| unsafe { Fiber::answer(hail) });
         }
     }
 
@@ -110,6 +123,7 @@ impl Worker {
         let local = &self.fibers.local;
         local.has_ready()
             || !self.fibers.inbox.is_empty()
+            || !self.fibers.hails.is_empty()
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
     }
 
@@ -125,10 +139,11 @@ impl Worker {
         }
         'rounds: for _ in 0..ROUNDS {
             self.collect_ready_fibers(true);
-            for _ in 0..ROUND {
+            self.fibers.local.begin_round(ROUND);
+            while self.fibers.local.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: ready, of this worker, and this is the worker's own stack.
-                    self.after(fiber, unsafe { (*fiber).resume() });
+                    self.after(unsafe { (*fiber).resume() });
                 } else if let Some(job) = self.next_job() {
                     self.start_fiber(job);
                 } else {
@@ -147,6 +162,17 @@ impl Worker {
         let local = &self.fibers.local;
         if !self.fibers.inbox.is_empty() || !local.has_ready() {
             self.collect_ready_fibers(!local.has_ready());
+        }
+        local.take_ready()
+    }
+
+    /// For a fiber that suspends: the one to go on in its place, perhaps itself. `None`: the worker has to look at more than
+    /// that.
+    #[inline]
+    pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
+        let local = &self.fibers.local;
+        if !self.fibers.inbox.is_empty() || !local.has_ready() || !local.count_one() {
+            return None;
         }
         local.take_ready()
     }
@@ -219,7 +245,7 @@ impl Worker {
         // SAFETY: idle, of this worker, and this is the worker's own stack.
         unsafe {
             (*fiber).give(job);
-            self.after(fiber, (*fiber).resume());
+            self.after((*fiber).resume());
         }
     }
 
@@ -232,14 +258,16 @@ impl Worker {
         // Each of them counts in the limits, where there are none.
         debug_assert_eq!(self.fibers.local.live(), 0);
         self.fibers.inbox.settle();
+        self.answer_hails();
+        self.fibers.hails.settle();
         self.fibers.local.strip_all();
     }
 
-    /// The thread has come back from a fiber's stack.
+    /// The thread has come back from the stack of the current fiber.
     #[inline]
-    fn after(&self, fiber: *const Fiber, left: Left) {
+    fn after(&self, left: Left) {
         if left == Left::Idle {
-            self.put_away(fiber);
+            self.put_away(self.fibers.local.current());
         }
     }
 

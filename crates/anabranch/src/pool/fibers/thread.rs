@@ -8,10 +8,10 @@ use crate::{
         fibers::card::{Card, State},
         worker::Worker,
     },
-    sys::sync::hint,
+    sys::{switch::Departure, sync::hint},
     time::{Clock, NEVER},
     wait::{
-        cx::{Reason, Strand},
+        cx::{Reason, Strand, leave},
         parked::Parked,
         waiter::{Outcome, Waiter},
     },
@@ -86,7 +86,7 @@ unsafe impl Strand for ThreadStrand {
         &self.shared.waiter
     }
 
-    fn suspend(&self, deadline: u64, reason: Reason) {
+    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
         let me = Worker::current();
         let waiter = &self.shared.waiter;
         me.publish_all();
@@ -97,7 +97,7 @@ unsafe impl Strand for ThreadStrand {
         });
         for _ in 0..LOOKS {
             if waiter.outcome().is_some() {
-                return;
+                return None;
             }
             hint::spin_loop();
         }
@@ -106,21 +106,23 @@ unsafe impl Strand for ThreadStrand {
         let mut is_long = false;
         while waiter.outcome().is_none() {
             if deadline != NEVER && self.clock().tick() >= deadline && waiter.decide_for_itself(Outcome::TimedOut) {
-                return;
+                return None;
             }
             me.park_beside(&self.shared.parker, self.clock().park_bound(deadline), &mut is_long);
         }
+        None
     }
 
-    fn yield_now(&self) {
+    fn step_aside(&self) -> Option<Departure> {
         Worker::current().yield_slot();
+        None
     }
 
     fn pause(&self) {
         let left = self.shares.get() - 1;
         self.shares.set(if left > 0 { left } else { SHARES });
         if left == 0 {
-            self.yield_now();
+            leave(self.step_aside());
         }
     }
 

@@ -1,0 +1,282 @@
+//! Waits here: what a fiber does without updates at a place that its own thread alone uses, and others who come there all the same, or
+//! cancel it, is never in the way of each other. The streams are those that ship; the worker is what of one is needed.
+
+use super::{explore, parcel::Parcel, strand::reason};
+use crate::{
+    channel::{RecvError, spsc},
+    pool::fibers::{
+        hail::Hail,
+        ready::{Inbox, Linked, List},
+    },
+    sys::{
+        parker::Parker,
+        switch::Departure,
+        sync::{Arc, Cell},
+        thread::identity,
+    },
+    time::{Clock, NEVER},
+    wait::{
+        cancel::CancelScope,
+        cx::{Cx, Deadline, Reason, Strand},
+        locals::Locals,
+        waiter::{Home, Kind, Waiter},
+    },
+};
+use loom::thread::{self, JoinHandle};
+use std::{mem::offset_of, ptr};
+
+/// What of a worker is needed. It lives until all others are through with it.
+struct Worker {
+    thread: *mut (),
+    inbox: Inbox<Fiber>,
+    hails: Inbox<Hail>,
+    ready: List<Fiber>,
+    parker: Parker,
+    root: CancelScope,
+}
+
+// SAFETY: loom checks who touches the cells when.
+unsafe impl Sync for Worker {}
+// SAFETY: as above.
+unsafe impl Send for Worker {}
+
+#[repr(C)]
+struct Fiber {
+    waiter: Waiter,
+    next: Cell<*const Fiber>,
+    hail: Hail,
+    home: *const Worker,
+    locals: Locals,
+    clock: Clock,
+}
+
+impl Linked for Fiber {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
+    }
+}
+
+static KIND: Kind = Kind {
+    // SAFETY: as for fibers, whose waiter is their first field.
+    wake: |waiter| unsafe { wake(waiter.cast()) },
+    keep: None,
+    looks: 0,
+    home: Some(Home {
+        // SAFETY: as above.
+        is_here: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },
+        // SAFETY: as above.
+        hail: |waiter| unsafe {
+            let fiber = waiter.cast::<Fiber>();
+            let home = (*fiber).home;
+            Hail::send(&raw const (*fiber).hail, &raw const (*home).hails, || (*home).parker.unpark());
+        },
+    }),
+};
+
+unsafe fn wake(fiber: *const Fiber) {
+    // SAFETY: the fiber is suspended, and in no list.
+    unsafe {
+        let home = (*fiber).home;
+        if ptr::eq((*home).thread, identity()) {
+            (*home).ready.push(fiber);
+        } else {
+            Inbox::push(&raw const (*home).inbox, fiber, || (*home).parker.unpark());
+        }
+    }
+}
+
+// SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
+unsafe impl Strand for Fiber {
+    fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+
+    fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {
+        // SAFETY: the worker lives longer.
+        let home = unsafe { &*self.home };
+        loop {
+            home.inbox.collect(&home.ready);
+            home.answer();
+            if let Some(fiber) = home.ready.pop() {
+                assert!(ptr::eq(fiber, self) && self.waiter.outcome().is_some(), "woken before it was decided");
+                assert!(home.ready.is_empty(), "woken twice");
+                return None;
+            }
+            home.parker.park();
+        }
+    }
+
+    fn step_aside(&self) -> Option<Departure> {
+        None
+    }
+
+    fn shares_its_thread(&self) -> bool {
+        true
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn set_name(&self, _: std::sync::Arc<str>) {}
+}
+
+impl Worker {
+    fn answer(&self) {
+        Hail::answer_all(&self.hails, |hail| {
+            // SAFETY: of the one fiber that there is, which lives as long as this.
+            unsafe { Waiter::answer(&raw const (*hail.byte_sub(offset_of!(Fiber, hail)).cast::<Fiber>()).waiter) };
+        });
+    }
+}
+
+/// The calling thread is a worker with a fiber, which runs `body`, in a scope that others may cancel: see [`Others`].
+fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
+    let worker = Arc::new(Worker {
+        thread: identity(),
+        inbox: Inbox::new(),
+        hails: Inbox::new(),
+        ready: List::new(),
+        parker: Parker::new(),
+        root: CancelScope::root(ptr::null()),
+    });
+    let fiber = Fiber {
+        waiter: Waiter::new(&KIND),
+        next: Cell::new(ptr::null()),
+        hail: Hail::new(),
+        home: Arc::as_ptr(&worker),
+        locals: Locals::new(),
+        clock: Clock::system(),
+    };
+    let mut others = Others { worker: Arc::clone(&worker), threads: Vec::new() };
+    {
+        // SAFETY: both live longer.
+        let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
+        // As after the first wait: only then waits are here.
+        scope.enlist();
+        body(&Cx::new(&fiber, &scope, Deadline::NONE, &fiber.locals), &mut others);
+    }
+    // A worker ends after its fibers, and takes what has come for them.
+    assert!(worker.inbox.is_empty(), "a wake-up that was not taken");
+    worker.inbox.settle();
+    worker.answer();
+    worker.hails.settle();
+    for thread in others.threads {
+        thread.join().unwrap();
+    }
+}
+
+/// Other threads.
+struct Others {
+    worker: Arc<Worker>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Others {
+    fn spawn(&mut self, body: impl FnOnce() + 'static) {
+        self.threads.push(thread::spawn(body));
+    }
+
+    /// One that cancels the fiber's scope.
+    fn cancel(&mut self) {
+        let worker = Arc::clone(&self.worker);
+        self.spawn(move || worker.root.cancel());
+    }
+}
+
+/// A stream that the calling thread is alone with, as it knows.
+fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, spsc::Receiver<Parcel>) {
+    let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
+    sender.send(cx, Parcel::new(1)).unwrap();
+    assert_eq!(receiver.recv(cx).map(Parcel::open), Ok(1));
+    assert!(cx.goes_on(), "otherwise it would not wait here");
+    (sender, receiver)
+}
+
+/// The sender goes to another thread, where it sends, and is dropped.
+#[test]
+fn models_here_a_value_comes_from_elsewhere() {
+    explore("here, a value from elsewhere", Some(2), || {
+        on_a_worker(|cx, others| {
+            let (mut sender, mut receiver) = own_stream(cx, None);
+            others.spawn(move || sender.try_send(Parcel::new(2)).unwrap());
+            assert_eq!(receiver.recv(cx).map(Parcel::open), Ok(2));
+            assert_eq!(receiver.recv(cx).map(Parcel::open), Err(RecvError::Closed));
+        });
+    });
+}
+
+/// The receiver goes to another thread, and makes room.
+#[test]
+fn models_here_room_is_made_elsewhere() {
+    explore("here, room from elsewhere", Some(2), || {
+        on_a_worker(|cx, others| {
+            let (mut sender, mut receiver) = own_stream(cx, Some(1));
+            sender.send(cx, Parcel::new(2)).unwrap();
+            others.spawn(move || {
+                assert_eq!(receiver.try_recv().map(Parcel::open), Ok(2));
+                drop(receiver);
+            });
+            // Received, or come back.
+            let _ = sender.send(cx, Parcel::new(3));
+        });
+    });
+}
+
+#[test]
+fn models_here_a_wait_is_cancelled_from_elsewhere() {
+    explore("here, cancelled from elsewhere", None, || {
+        on_a_worker(|cx, others| {
+            let (_sender, mut receiver) = own_stream(cx, None);
+            others.cancel();
+            assert_eq!(receiver.recv(cx).map(Parcel::open), Err(RecvError::Cancelled));
+        });
+    });
+}
+
+/// Two reasons to look, of which one may come in the next wait.
+#[test]
+fn models_here_a_value_comes_and_the_scope_is_cancelled() {
+    explore("here, a value and a cancellation", Some(1), || {
+        on_a_worker(|cx, others| {
+            let (mut sender, mut receiver) = own_stream(cx, None);
+            // Refused if the receiver has gone.
+            others.spawn(move || drop(sender.try_send(Parcel::new(2))));
+            others.cancel();
+            if let Ok(parcel) = receiver.recv(cx) {
+                assert_eq!(parcel.open(), 2);
+            }
+            assert!(receiver.recv(cx).is_err());
+        });
+    });
+}
+
+/// One hails for nothing, and one has a reason: who finds the fiber marked relies on the other's hail. The fiber waits here each time.
+#[test]
+fn models_here_two_hail() {
+    explore("here, two hail", Some(3), || {
+        on_a_worker(|cx, others| {
+            let (_sender, mut receiver) = own_stream(cx, None);
+            let waiter = Lent(cx.waiter());
+            let hailing = thread::spawn(move || waiter.hail());
+            others.cancel();
+            let receiving = receiver.receiving();
+            while cx.goes_on() {
+                assert!(cx.begin_here(&receiving));
+                assert!(cx.suspend(NEVER, reason()).is_none());
+                cx.end_wait(&receiving, NEVER);
+            }
+            // As other threads do that hail, before the fiber may end.
+            hailing.join().unwrap();
+        });
+    });
+}
+
+struct Lent(*const Waiter);
+
+impl Lent {
+    fn hail(&self) {
+        // SAFETY: the worker waits for all others before the fiber ends.
+        unsafe { (KIND.home.as_ref().unwrap().hail)(self.0) };
+    }
+}
