@@ -81,6 +81,30 @@ fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() 
     check_unbounded([1_u64; 3], spsc::unbounded);
 }
 
+/// The fibers of a worker fill again what they have left, whichever stream it was of, and what it keeps for them is little.
+#[test]
+fn a_worker_keeps_a_few_slabs_for_all_its_streams() {
+    let pool = anabranch::Pool::builder().threads(1).build().unwrap();
+    let checked = pool.spawn(|_| {
+        let since = Since::now();
+        let mut streams: Vec<_> = (0..10).map(|_| spsc::unbounded()).collect();
+        let mut go_round = |count: usize| {
+            for (sender, receiver) in &mut streams {
+                (0..count).for_each(|n| sender.try_send(n).unwrap());
+                assert!(receiver.drain().eq(0..count));
+            }
+        };
+        // Wherever in their slabs they begin.
+        (0..20).for_each(|_| go_round(100));
+        assert_eq!(allocations_of(|| (0..20).for_each(|_| go_round(100))), 0);
+        go_round(10_000);
+        assert!(since.bytes() < 10 * IDLE + 10_000, "{} bytes are kept", since.bytes());
+        drop(streams);
+        assert!(since.bytes() < 10_000, "{} bytes are kept", since.bytes());
+    });
+    pool.run(|cx| checked.join(cx)).unwrap();
+}
+
 /// A stream to a thread that waits for it allocates more at a time, and keeps no more than one such piece.
 fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
     let since = Since::now();
@@ -281,7 +305,7 @@ impl Wake for DropsASet {
 /// and drops the set: the member is called when it is gone.
 #[test]
 fn a_set_may_be_dropped_while_a_member_is_called() {
-    for is_alone in [false, true] {
+    for (is_alone, is_used) in [(false, false), (true, false), (false, true), (true, true)] {
         let since = Since::now();
         {
             let mut context = Context::from_waker(Waker::noop());
@@ -291,8 +315,15 @@ fn a_set_may_be_dropped_while_a_member_is_called() {
             assert!(first.as_mut().poll(&mut context).is_pending());
             let (other, called) = bounded(1);
             let mut set = ReceiverSet::from_iter([receiver]);
-            if !is_alone {
-                set.insert(called);
+            let member = set.insert(called);
+            // So long that this thread might call by stores.
+            for n in 0..if is_used { 3000 } else { 0 } {
+                other.try_send(n as u8).unwrap();
+                assert_eq!(set.drain().count(), 1);
+            }
+            if is_alone {
+                set.remove(member);
+            } else {
                 other.try_send(7).unwrap();
             }
             sender.try_send(1).unwrap();

@@ -14,7 +14,11 @@ use std::{
     collections::HashMap,
     future::Future,
     pin::pin,
-    task::{Context, Poll, Waker},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
     thread,
     time::Duration,
 };
@@ -265,5 +269,94 @@ fn watchers_and_listeners_can_be_members() {
             assert_eq!(sum, 5 * 1275);
             sending.join(cx).unwrap();
         });
+    });
+}
+
+/// How many messages a thread sends to members of a set that it uses itself before it can surely call them by stores.
+const LONG_ENOUGH: u64 = 3000;
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Calls(AtomicUsize);
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether nobody was woken meanwhile.
+fn waits(calls: &Calls, poll: impl FnOnce()) -> bool {
+    let before = calls.0.load(Ordering::Relaxed);
+    poll();
+    calls.0.load(Ordering::Relaxed) == before
+}
+
+/// Each wakes the set, which waits, however long all has been on one thread.
+#[test]
+fn calls_of_its_own_thread_wake_a_set() {
+    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| spsc::unbounded()).unzip();
+    let mut set = ReceiverSet::from_iter(receivers);
+    let calls = Arc::new(Calls::default());
+    let waker = Waker::from(Arc::clone(&calls));
+    let mut context = Context::from_waker(&waker);
+    for n in 0..LONG_ENOUGH {
+        let mut waiting = Box::pin(set.recv_async());
+        // Now and then a future lets others run first, and wakes itself.
+        while !waits(&calls, || assert!(waiting.as_mut().poll(&mut context).is_pending())) {}
+        let before = calls.0.load(Ordering::Relaxed);
+        senders[n as usize % 3].try_send(n).unwrap();
+        assert_eq!(calls.0.load(Ordering::Relaxed), before + 1, "message {n}");
+        // Nobody is woken twice, and nothing is lost.
+        senders[(n as usize + 1) % 3].try_send(n + 1).unwrap();
+        assert_eq!(calls.0.load(Ordering::Relaxed), before + 1);
+        let first = waiting.as_mut().poll(&mut context).map(|got| got.unwrap().1);
+        assert_eq!(first, Poll::Ready(Ok(n)));
+        drop(waiting);
+        assert_eq!(set.try_recv().unwrap().1, Ok(n + 1));
+        assert!(set.try_recv().is_err());
+    }
+}
+
+/// After long on one worker a set goes to another thread, while that worker goes on sending, and ends there.
+#[test]
+fn a_set_goes_to_another_thread_while_its_members_are_called() {
+    in_pools(|pool| {
+        let used = pool.spawn(|cx| {
+            let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::unbounded()).unzip();
+            let mut set = ReceiverSet::from_iter(receivers);
+            for n in 0..LONG_ENOUGH {
+                senders[n as usize % 4].send(cx, n).unwrap();
+                assert_eq!(set.recv(cx).unwrap().1, Ok(n));
+            }
+            (set, senders)
+        });
+        let (mut set, mut senders) = pool.run(|cx| used.join(cx)).unwrap();
+        let (going, gone) = oneshot::channel();
+        let sending = pool.spawn(move |cx| {
+            let mut sum = 0;
+            for n in 0..1000 {
+                senders[n as usize % 4].send(cx, n).unwrap();
+                sum += n;
+            }
+            going.send(()).unwrap();
+            for n in 0.. {
+                if senders[n % 4].send(cx, 0).is_err() {
+                    break;
+                }
+                cx.yield_now();
+            }
+            sum
+        });
+        let mut sum = 0;
+        pool.run(|cx| {
+            let mut gone = gone;
+            for _ in 0..1000 {
+                sum += set.recv(cx).unwrap().1.unwrap();
+            }
+            gone.recv(cx).unwrap();
+        });
+        drop(set);
+        assert_eq!(pool.run(|cx| sending.join(cx)).unwrap(), sum);
     });
 }

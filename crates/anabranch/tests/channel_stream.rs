@@ -4,10 +4,19 @@ mod common;
 #[path = "common/waits.rs"]
 mod waits;
 
-use anabranch::channel::{Closed, RecvTimeoutError, TryRecvError, TrySendError, spsc};
+use anabranch::{
+    Cx,
+    channel::{Closed, RecvTimeoutError, TryRecvError, TrySendError, spsc},
+};
 use common::{LONG, in_pools, watchdog};
 use proptest::prelude::*;
-use std::{collections::VecDeque, thread, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::Future,
+    task::{Context, Waker},
+    thread,
+    time::Duration,
+};
 
 const SHORT: Duration = Duration::from_millis(1);
 
@@ -220,4 +229,59 @@ proptest! {
             prop_assert_eq!(sender.is_full(), !is_closed && model.len() == room);
         }
     }
+}
+
+/// How many messages go through a stream before whoever uses both ends is surely its owner.
+const LONG_ENOUGH: u64 = 3000;
+
+/// The receiver waits for each, wherever in a slab it is, also when no exchange is made any more.
+#[test]
+fn an_owner_wakes_a_receiver_that_waits() {
+    in_pools(|pool| {
+        for room in [None, Some(1), Some(7)] {
+            let make = || room.map_or_else(spsc::unbounded, spsc::bounded);
+            let ((mut there, mut asked), (mut back, mut answered)) = (make(), make());
+            let talking = pool.spawn(move |cx| {
+                cx.join(
+                    move |cx| {
+                        for n in 0..LONG_ENOUGH {
+                            there.send(cx, n).unwrap();
+                            assert_eq!(answered.recv(cx), Ok(n + 1));
+                        }
+                    },
+                    move |cx| {
+                        while let Ok(n) = asked.recv(cx) {
+                            back.send(cx, n + 1).unwrap();
+                        }
+                    },
+                );
+            });
+            pool.run(|cx| talking.join(cx)).unwrap();
+        }
+    });
+}
+
+/// A send that was forgotten while it waited for room is no receiver that waits for a value.
+#[test]
+fn an_owner_does_not_take_a_forgotten_send_for_a_receiver() {
+    let (mut sender, mut receiver) = spsc::bounded(3);
+    anabranch::run(|cx| {
+        for n in 0..LONG_ENOUGH {
+            sender.send(cx, n).unwrap();
+            assert_eq!(receiver.recv(cx), Ok(n));
+        }
+        (1..=3).for_each(|n| sender.try_send(n).unwrap());
+        let mut forgotten = Box::pin(sender.send_async(4));
+        assert!(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        std::mem::forget(forgotten);
+        let send = move |cx: &Cx<'_>| {
+            // A send in a scope in which nobody has waited yet goes another way.
+            cx.sleep(SHORT).unwrap();
+            sender.send(cx, 5).unwrap();
+        };
+        cx.join(send, move |cx| {
+            cx.sleep(3 * SHORT).unwrap();
+            assert!(receiver.iter(cx).eq([1, 2, 3, 5]));
+        });
+    });
 }

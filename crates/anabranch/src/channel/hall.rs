@@ -1,74 +1,32 @@
 //! Where the members of a set are that may have something. See `set`.
 
 use super::{
-    member::{CALLED, Card, Desk, GONE, Member, QUIET, Seat, Taken, called},
+    desk::{Desk, List, Stay},
+    member::{Member, Seat, Taken},
     source::Source,
-    word::{Sleeper, number_of},
+    word::Sleeper,
 };
 use crate::wait::waiter::Waiter;
-use std::{
-    marker::PhantomData,
-    ptr::{self, NonNull},
-};
+use std::{marker::PhantomData, ptr::NonNull};
 
 /// How many seats that were left are kept, besides one for each member.
 const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 
-/// Seats, first in, first out, linked by their cards.
-struct List<R: Source> {
-    first: *const Seat<R>,
-    last: *const Seat<R>,
-}
-
-impl<R: Source> List<R> {
-    const fn new() -> Self {
-        Self { first: ptr::null(), last: ptr::null() }
-    }
-
-    fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::new())
-    }
-
-    /// # Safety
-    /// The seat is in no list and does not wait.
-    #[inline]
-    unsafe fn push(&mut self, seat: *const Seat<R>) {
-        // SAFETY: the caller's word; seats in a list are alive.
-        unsafe {
-            (*seat).card.next.set(ptr::null());
-            match self.last.as_ref() {
-                Some(last) => last.card.next.set(seat.cast()),
-                None => self.first = seat,
-            }
-        }
-        self.last = seat;
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        // SAFETY: seats in a list are alive.
-        if let Some(first) = unsafe { self.first.as_ref() } {
-            self.first = first.card.next.get().cast();
-            if self.first.is_null() {
-                self.last = ptr::null();
-            }
-        }
-    }
-}
-
 /// The members that may have something, for their set.
 pub(super) struct Hall<R: Source> {
     desk: NonNull<Desk>,
+    stay: Stay,
     /// Those whose turn it is.
-    now: List<R>,
+    now: List,
     /// Those whose turn is the next.
-    later: List<R>,
+    later: List,
     _owns: PhantomData<R>,
 }
 
 impl<R: Source> Hall<R> {
     pub(super) fn new() -> Self {
-        Self { desk: Desk::of::<R>(), now: List::new(), later: List::new(), _owns: PhantomData }
+        let desk = Desk::new(Seat::<R>::free);
+        Self { desk, stay: Stay::new(), now: List::EMPTY, later: List::EMPTY, _owns: PhantomData }
     }
 
     fn desk(&self) -> &Desk {
@@ -91,25 +49,25 @@ impl<R: Source> Hall<R> {
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper of the place.
     pub(super) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word. Only the set waits.
-        unsafe { self.desk().word.register(QUIET, sleeper, waiter, ticket) }
+        // SAFETY: the caller's word.
+        unsafe { self.desk().register(&self.stay, sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
     pub(super) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { self.desk().word.unregister(QUIET, sleeper, has_decided) }
+        unsafe { self.desk().unregister(sleeper, has_decided) }
     }
 
     /// The member that is first. It stays so until it is popped.
     #[inline]
     pub(super) fn first(&mut self) -> Option<NonNull<Seat<R>>> {
         loop {
-            if self.now.first.is_null() {
+            if self.now.is_empty() {
                 self.turn();
             }
-            let seat = NonNull::new(self.now.first.cast_mut())?;
+            let seat = seat_of(self.now)?;
             // SAFETY: in a list, so alive.
             if unsafe { seat.as_ref() }.member != Member::NOBODY {
                 return Some(seat);
@@ -128,44 +86,15 @@ impl<R: Source> Hall<R> {
     #[inline]
     pub(super) fn again(&mut self, seat: *const Seat<R>) {
         // SAFETY: as said; the set's own code alone comes here.
-        unsafe { self.later.push(seat) };
+        unsafe { self.later.push(seat.cast()) };
     }
 
     /// A new turn begins: for those who may have more, and those who were called since the last.
+    #[inline(never)]
     fn turn(&mut self) {
-        self.now = self.later.take();
-        let called = self.collect();
-        if called.first.is_null() {
-            return;
-        }
-        // SAFETY: in a list, so alive.
-        match unsafe { self.now.last.as_ref() } {
-            Some(last) => last.card.next.set(called.first.cast()),
-            None => self.now.first = called.first,
-        }
-        self.now.last = called.last;
-    }
-
-    /// Takes those who were called, in their order.
-    fn collect(&self) -> List<R> {
-        let word = &self.desk().word;
-        if number_of(word.load()) != CALLED {
-            return List::new();
-        }
-        Self::turned_round(called(word.swap(QUIET)))
-    }
-
-    /// The last one called is the first of a chain, and becomes the last of a list.
-    fn turned_round(mut newest: *const Card) -> List<R> {
-        let mut list = List { first: ptr::null(), last: newest.cast() };
-        // SAFETY: what is in the chain is the set's from here on.
-        while let Some(card) = unsafe { newest.as_ref() } {
-            let next = card.next.get();
-            card.next.set(list.first.cast());
-            list.first = newest.cast();
-            newest = next;
-        }
-        list
+        self.now = self.later;
+        self.later = List::EMPTY;
+        self.now.append(self.desk().collect(&self.stay));
     }
 
     /// How many seats were left that are, or will be, in one of the lists.
@@ -190,9 +119,11 @@ impl<R: Source> Hall<R> {
 
     /// Frees all seats that were left, but for those which have yet to come.
     fn sweep(&mut self) {
-        let called = self.collect();
-        for mut list in [self.now.take(), self.later.take(), called] {
-            while let Some(seat) = NonNull::new(list.first.cast_mut()) {
+        let called = self.desk().collect(&self.stay);
+        let (now, later) = (self.now, self.later);
+        (self.now, self.later) = (List::EMPTY, List::EMPTY);
+        for mut list in [now, later, called] {
+            while let Some(seat) = seat_of::<R>(list) {
                 list.pop();
                 // SAFETY: in a list until now, so alive.
                 if unsafe { seat.as_ref() }.member == Member::NOBODY {
@@ -205,12 +136,18 @@ impl<R: Source> Hall<R> {
     }
 }
 
+/// The first of a list, which is one of seats.
+#[inline]
+fn seat_of<R: Source>(list: List) -> Option<NonNull<Seat<R>>> {
+    NonNull::new(list.first.cast_mut().cast())
+}
+
 impl<R: Source> Drop for Hall<R> {
     /// All seats have been left.
     fn drop(&mut self) {
         self.sweep();
-        let mut late = Self::turned_round(called(self.desk().word.swap(GONE)));
-        while let Some(seat) = NonNull::new(late.first.cast_mut()) {
+        let mut late = self.desk().close(&self.stay);
+        while let Some(seat) = seat_of::<R>(late) {
             late.pop();
             self.forget(seat.as_ptr());
         }

@@ -53,10 +53,11 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
-// `events` and `source <- member <- hall <- {set, select}`.
+// `events` and `{source, desk} <- member <- hall <- {set, select}`.
 mod board;
 pub mod broadcast;
 mod buffer;
+mod desk;
 mod error;
 mod events;
 mod hall;

@@ -10,35 +10,45 @@
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
 //! | waiting     | its waiter is at the channel                         | whoever takes it from there calls it; it leaves   |
-//! | called      | its card is in the word of the desk, or on its way   | the set takes all that are there -> ready           |
+//! | called      | its card is at the desk, or on its way there         | the set takes all that are there -> ready           |
 //! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
 //! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
 //!
 //! | word of the desk | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
 //! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
-//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED; the wait ends -> QUIET   |
+//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
 //! | CALLED + card    | the card that was called last  | a call -> CALLED + its card; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
 //! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the
-//! wait that begins again; where the channel is biased to one thread it is the call alone. There is no count of
-//! references and no bell beside the word, and a member that has nothing more waits again at once, without another
-//! turn.
+//! wait that begins again. There is no count of references and no bell beside the word, and a member that has nothing
+//! more waits again at once, without another turn.
 //!
-//! Turns. The set looks for those who were called when all in `now` have had their turn; those of them who may have
-//! more come before. So nobody has two turns before another who was ready has one, and the word, to which other threads
-//! write, is looked at once in so many messages.
+//! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
+//! one, its thread becomes the owner of the desk (see [`bias`](crate::sys::bias)), and calls by a few stores: the card
+//! goes to the end of the list `here`. All others call by the word, as before; they neither know who the owner is nor have to
+//! ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set that takes the bias
+//! away when it is used on another thread. Only the set has to know where it is, and it alone makes its thread the
+//! owner, when `here` is empty, so there is nothing to be agreed upon with others. Where the channels are biased to
+//! this thread, too, a message for a member that waits costs no read-modify-write at all.
+//!
+//! Turns. The set looks for those who were called, in `here` and in the word, when all in `now` have had their turn;
+//! those of them who may have more come before. So nobody has two turns before another who was ready has one, and the
+//! word, to which other threads write, is looked at once in so many messages.
 //!
 //! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has
 //! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk
-//! before its card is in the word, and neither afterwards. A set that ends while some are on their way leaves the desk
-//! to them: each frees its seat, and the last one the desk. (Nobody waits for them: between taking a waiter out of a
-//! channel and waking it foreign wakers may run.)
+//! before its card is in the word, and neither afterwards; the owner touches the desk until it is not inside any more.
+//! A set that ends while some are on their way leaves the desk to them: each frees its seat, and the last one the desk.
+//! (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
 //!
 //! Orderings: those of [`word`](super::word), by which the set waits, too. A call releases, taking all acquires: what
 //! was sent before is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so
-//! that the last touch of the desk comes before its end.
+//! that the last touch of the desk comes before its end. `here` is written by the owner, inside, and by the set, on the
+//! same thread or after it has taken the bias away, which acquires what the owner did. A set that is to wait looks into
+//! `here` first, on its own thread: so there is nobody in it while the set waits, and the owner has to look whether the
+//! set waits only when it calls the first. It takes the address out of the word by an exchange, as others may call.
 
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,

@@ -405,7 +405,27 @@ impl<T> Channel<T> {
     /// # Safety
     /// As for [`register_sender`](Self::register_sender).
     pub(crate) unsafe fn register_receiver(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock_by_update();
+        // SAFETY: the caller's word.
+        unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
+    }
+
+    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no update.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn listen(&self, entry: &Entry<()>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
+    }
+
+    #[inline]
+    unsafe fn enqueue(
+        &self,
+        mut state: BriefGuard<'_, State<T>>,
+        entry: &Entry<()>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
         if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
             return false;
         }

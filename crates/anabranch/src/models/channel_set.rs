@@ -97,6 +97,101 @@ fn models_channel_set_a_member_leaves() {
     }
 }
 
+/// A stream whose owner this thread is joins with a value in it.
+#[test]
+fn models_channel_set_an_owned_stream_joins() {
+    explore("set, an owned stream joins with a value", Some(2), || {
+        let (mut sender, mut receiver) = spsc::unbounded();
+        for n in 1..=2 {
+            assert!(sender.try_send(Parcel::new(n)).is_ok());
+            assert_eq!(receiver.try_recv().map(Parcel::open), Ok(n));
+        }
+        assert!(sender.try_send(Parcel::new(3)).is_ok());
+        let mut set = ReceiverSet::from_iter([receiver]);
+        assert_eq!(set.try_recv().unwrap().1.map(Parcel::open), Ok(3));
+    });
+}
+
+/// A set whose thread has become the owner of its desk: one member was called here, and another call would be as owner's.
+fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::Sender<Parcel>) {
+    let mut set = ReceiverSet::new();
+    let (mut one, first) = spsc::unbounded();
+    let (other, second) = spsc::unbounded();
+    set.insert(first);
+    set.insert(second);
+    for n in 1..=2 {
+        // The first is called by an exchange, the next by the owner.
+        assert!(one.try_send(Parcel::new(n)).is_ok());
+        assert_eq!(set.try_recv().unwrap().1.map(Parcel::open), Ok(n));
+        assert!(set.try_recv().is_err());
+    }
+    (set, one, other)
+}
+
+/// The two values that come, in whichever order.
+fn both(set: &mut ReceiverSet<spsc::Receiver<Parcel>>, cx: &Cx<'_>) {
+    let mut got = [0; 2].map(|_| set.recv(cx).unwrap().1.map(Parcel::open).unwrap());
+    got.sort_unstable();
+    assert_eq!(got, [3, 4]);
+}
+
+/// Members are called by the owner and by another at a time.
+#[test]
+fn models_channel_set_an_owner_and_another_call() {
+    explore("set, owned, two call", Some(2), || {
+        let (mut set, mut one, mut other) = owned();
+        let sending = spawn(move |_| {
+            assert!(other.try_send(Parcel::new(4)).is_ok());
+            other
+        });
+        assert!(one.try_send(Parcel::new(3)).is_ok());
+        Thread::new().shielded(|cx| both(&mut set, cx));
+        drop(sending.join().unwrap());
+    });
+}
+
+/// The set goes to another thread while the owner calls.
+#[test]
+fn models_channel_set_an_owned_set_goes() {
+    explore("set, owned, it goes", Some(2), || {
+        let (mut set, mut one, mut other) = owned();
+        assert!(one.try_send(Parcel::new(3)).is_ok());
+        let receiving = spawn(move |cx| {
+            both(&mut set, cx);
+            set
+        });
+        assert!(other.try_send(Parcel::new(4)).is_ok());
+        drop(receiving.join().unwrap());
+    });
+}
+
+/// And is dropped there.
+#[test]
+fn models_channel_set_an_owned_set_ends_elsewhere() {
+    explore("set, owned, it ends elsewhere", Some(2), || {
+        let (set, mut one, mut other) = owned();
+        assert!(one.try_send(Parcel::new(3)).is_ok());
+        let ending = spawn(move |_| drop(set));
+        drop(other.try_send(Parcel::new(4)));
+        ending.join().unwrap();
+    });
+}
+
+/// The sender of a stream that both ends were used of here sends from another thread, just when its member begins to wait.
+#[test]
+fn models_channel_set_a_sender_goes_from_the_owner() {
+    explore("set, the sender of an owned stream goes", Some(2), || {
+        let (mut set, mut one, _other) = owned();
+        assert!(one.try_send(Parcel::new(3)).is_ok());
+        let sending = spawn(move |_| {
+            assert!(one.try_send(Parcel::new(4)).is_ok());
+            one
+        });
+        Thread::new().shielded(|cx| both(&mut set, cx));
+        drop(sending.join().unwrap());
+    });
+}
+
 #[test]
 fn models_channel_set_its_wait_is_cancelled() {
     explore("set, cancelled while a message comes", Some(2), || {

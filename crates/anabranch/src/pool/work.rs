@@ -9,7 +9,7 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::{clock::Instant, sync::hint},
+    sys::{blocks, clock::Instant, sync::hint},
 };
 use std::time::Duration;
 
@@ -48,6 +48,7 @@ const QUIET: Duration = Duration::from_millis(10);
 impl Registry {
     /// The life of a thread of the pool. A spare begins as the lookout, the others as if they had just run out of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
+        let _keeping = blocks::keep();
         let mut found = None;
         if is_spare {
             found = self.rest(me, Idle::Lookout);

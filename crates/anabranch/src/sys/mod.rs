@@ -6,12 +6,14 @@ pub(crate) mod alternate_stack;
 pub(crate) mod barrier;
 pub(crate) mod bias;
 pub(crate) mod biased_lock;
+pub(crate) mod blocks;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
 pub(crate) mod parker;
+pub(crate) mod prefetch;
 pub(crate) mod sides;
 pub(crate) mod spin;
 #[cfg(all(target_arch = "x86_64", not(anabranch_portable_switch)))]

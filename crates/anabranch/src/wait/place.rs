@@ -38,6 +38,17 @@ pub(crate) unsafe trait Place {
     /// # Safety
     /// Follows a `register` that returned `true`, once the wait has ended.
     unsafe fn unregister(&self, has_decided: bool);
+
+    /// As `register`, for a standing waiter, which is in no scope that could be cancelled meanwhile: so it need not make a
+    /// read-modify-write.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    unsafe fn listen(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register(waiter, 0) }
+    }
 }
 
 /// What a place keeps of a waiter.

@@ -246,7 +246,7 @@ impl<T> Source for Receiver<T> {
 
     unsafe fn register(&self, wait: &Entry<()>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.channel.register_receiver(wait, waiter, 0) }
+        unsafe { self.channel.listen(wait, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<()>) -> bool {

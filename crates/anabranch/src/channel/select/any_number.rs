@@ -223,7 +223,15 @@ impl<O: Operation> Select<O> {
     }
 
     /// Ends the wait of async code, if there is one: of a future that was forgotten.
+    #[inline]
     fn leave(&mut self) {
+        if self.turn.is_waiting() {
+            self.leave_wait();
+        }
+    }
+
+    #[cold]
+    fn leave_wait(&mut self) {
         let operations = &self.operations;
         // SAFETY: those of `poll`.
         if let Some(index) = unsafe { self.turn.leave(operations.len(), |index| &operations[index]) } {

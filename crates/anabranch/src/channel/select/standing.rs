@@ -42,7 +42,7 @@ impl<O: Operation> Source for Lone<O> {
 
     unsafe fn register(&self, (): &(), waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.0.register(waiter, 0) }
+        unsafe { self.0.listen(waiter) }
     }
 
     unsafe fn withdraw(&self, (): &()) -> bool {

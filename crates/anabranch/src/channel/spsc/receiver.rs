@@ -338,6 +338,12 @@ unsafe impl<T> Place for Receiving<'_, T> {
         // SAFETY: as above.
         unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
     }
+
+    #[inline]
+    unsafe fn listen(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: as above.
+        unsafe { self.wait.listen(&**self.outlet.get(), waiter) }
+    }
 }
 
 impl<T> fmt::Debug for Receiver<T> {
@@ -374,7 +380,7 @@ impl<T> Source for Receiver<T> {
     #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { wait.register_outlet(&self.outlet, waiter, 0) }
+        unsafe { wait.listen(&self.outlet, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &StreamWait) -> bool {

@@ -115,7 +115,7 @@ impl<T> Inlet<T> {
             return Err(value);
         }
         if self.at.is_last() && !self.at.shared().is_bounded {
-            self.at.extend_inside();
+            self.at.extend();
         }
         // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and not now.
         unsafe { (*self.at.slot().value.get()).write(value) };

@@ -4,9 +4,9 @@
 //! empties them; each knows its own position alone, so there are no indices to share, and an end touches nothing of the
 //! other's but the slot that it works at (FastForward: Giacomoni, Moseley, Vachharajani 2008). A bounded stream has one slab,
 //! that is gone round; an unbounded one has a chain of slabs, of which the sender makes the next when it fills the last
-//! slot of one, and the receiver frees each when it has left it, or keeps a few for the sender, if one thread is both, until it
-//! finds the stream empty. The slabs are small, so that an idle stream is; if the receiver is
-//! a thread of its own they grow while it does not wait. An end that has caught up with the other stays [away](pace) for a while.
+//! slot of one, and the receiver frees each when it has left it. The slabs are small, so that an idle stream is, and a worker
+//! [keeps](crate::sys::blocks) some of those that its fibers have left for others to fill; if the receiver is a thread of its own
+//! they grow while it does not wait. An end that has caught up with the other stays [away](pace) for a while.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
@@ -17,8 +17,8 @@
 //! A sender that waits for room does so at the slot that it will fill next, which is then the one that the receiver will empty
 //! next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is given back. While one
 //! thread uses both ends it does without swaps, by a load and a store: see [`sides`](crate::sys::sides). Only the words are
-//! subject to that. An address is left by an update in any case, as a place has to; closing ends it for good, so an owner need
-//! not ask whether the stream is closed.
+//! subject to that. An address is left by an update in any case, as a place has to, unless it is that of a standing waiter; closing
+//! ends the bias for good, so an owner need not ask whether the stream is closed.
 //!
 //! Closing. Either end sets `is_closed`, and ends the other's wait if there is one. Sending is refused from then on. The receiver
 //! takes what there is, and ends the stream by putting END into the first empty slot; a sender that was in the middle of
@@ -41,7 +41,7 @@ mod wait;
 
 use self::{
     pace::Pace,
-    position::{Position, Shared, Spares},
+    position::{Position, Shared},
     slab::Slab,
 };
 use crate::sys::{
@@ -62,7 +62,6 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
         ends: AtomicU8::new(2),
         is_bounded: capacity.is_some(),
         is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),
-        spares: Spares::new(),
     };
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };

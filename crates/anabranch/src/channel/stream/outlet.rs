@@ -78,14 +78,6 @@ impl<T> Outlet<T> {
         Some(value)
     }
 
-    /// The stream is empty: frees what was kept for when it is not.
-    #[inline]
-    pub(crate) fn give_back(&self) {
-        if !self.at.shared().spares.are_none() {
-            self.at.free_spares();
-        }
-    }
-
     /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
     #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
@@ -95,19 +87,13 @@ impl<T> Outlet<T> {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
                 // Not closed either, since that is the end of every bias.
-                self.give_back();
                 return None;
             }
             debug_assert!(number_of(found) == FULL);
             // SAFETY: as above.
             let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
             self.at.slot().word.set(EMPTY);
-            let left = self.at.slab;
-            self.at.advance();
-            if left != self.at.slab {
-                // SAFETY: as in `advance`.
-                unsafe { self.at.keep(left) };
-            }
+            self.advance();
             drop(inside);
             if found != FULL {
                 // SAFETY: taken out, inside.
@@ -124,7 +110,6 @@ impl<T> Outlet<T> {
         if self.is_full() {
             return Some(Ok(self.take()));
         }
-        self.give_back();
         self.look_again()
     }
 

@@ -5,10 +5,10 @@ use crate::{
     channel::word::{Content, decide, decide_at_home, is_address},
     sys::{
         sides::{Side, Sides},
-        sync::{AtomicBool, AtomicU8, Cell, Ordering},
+        sync::{AtomicBool, AtomicU8, Ordering},
     },
 };
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 /// What both ends share besides the slots.
 pub(super) struct Shared {
@@ -19,28 +19,6 @@ pub(super) struct Shared {
     pub(super) is_bounded: bool,
     /// Whether slabs grow. A hint.
     pub(super) is_growing: AtomicBool,
-    pub(super) spares: Spares,
-}
-
-/// Slabs that were left and may be filled again: what one thread alone sends and receives in turns asks the allocator
-/// seldom. For the owner, inside; and for the receiver if it is the owner, or if there is none any more.
-pub(super) struct Spares {
-    first: Cell<*mut ()>,
-    count: Cell<u8>,
-}
-
-/// How many slabs are kept at most, until the receiver finds the stream empty.
-const MAX_SPARES: u8 = if cfg!(any(loom, shuttle)) { 1 } else { 16 };
-
-impl Spares {
-    pub(super) fn new() -> Self {
-        Self { first: Cell::new(ptr::null_mut()), count: Cell::new(0) }
-    }
-
-    #[inline]
-    pub(super) fn are_none(&self) -> bool {
-        self.first.get().is_null()
-    }
 }
 
 /// Where an end is.
@@ -176,51 +154,6 @@ impl<T> Position<T> {
         }
     }
 
-    /// As [`extend`](Self::extend), for the owner, inside.
-    pub(super) fn extend_inside(&self) {
-        let spares = &self.shared().spares;
-        let spare = spares.first.get().cast::<Slab<T>>();
-        // SAFETY: the slab is alive.
-        let link = unsafe { &(*self.slab).next };
-        if spare.is_null() || !link.load(Ordering::Relaxed).is_null() {
-            return self.extend();
-        }
-        // SAFETY: spare slabs are kept, linked to the next of them, and nobody else knows of them.
-        unsafe {
-            spares.first.set((*spare).next.load(Ordering::Relaxed).cast());
-            spares.count.set(spares.count.get() - 1);
-            Slab::renew(spare);
-        }
-        link.store(spare, Ordering::Release);
-    }
-
-    /// Keeps a slab for the sender, or frees it. For the owner, inside.
-    ///
-    /// # Safety
-    /// Neither end comes back to it, and no value is in it.
-    pub(super) unsafe fn keep(&self, slab: *const Slab<T>) {
-        let spares = &self.shared().spares;
-        // SAFETY: the caller's word.
-        unsafe {
-            if spares.count.get() == MAX_SPARES || (*slab).len != Slab::<T>::LEN {
-                return Slab::free(slab);
-            }
-            (*slab).next.store(spares.first.get().cast(), Ordering::Relaxed);
-        }
-        spares.first.set(slab.cast_mut().cast());
-        spares.count.set(spares.count.get() + 1);
-    }
-
-    /// Frees what is kept. See [`Spares`].
-    #[cold]
-    pub(super) fn free_spares(&self) {
-        let spares = &self.shared().spares;
-        let spare = spares.first.replace(ptr::null_mut()).cast::<Slab<T>>();
-        spares.count.set(0);
-        // SAFETY: as in `extend_inside`.
-        unsafe { Slab::free_all(spare) };
-    }
-
     pub(super) fn close(&self, side: &Side) {
         self.shared().sides.end(side);
         // A swap, for the models, which take a store to be possibly later.
@@ -235,7 +168,6 @@ impl<T> Position<T> {
         if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        self.free_spares();
         // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the receiver.
         unsafe {
             Slab::free_all(self.slab);

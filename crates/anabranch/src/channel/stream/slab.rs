@@ -2,7 +2,10 @@
 
 use crate::{
     channel::word::{Content, Word, number},
-    sys::sync::{AtomicPtr, Cell, Ordering},
+    sys::{
+        blocks,
+        sync::{AtomicPtr, Cell, Ordering},
+    },
 };
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
@@ -15,8 +18,8 @@ pub(super) const EMPTY: Content = number(0);
 pub(super) const FULL: Content = number(1);
 pub(super) const END: Content = number(2);
 
-/// How large the first slab of an unbounded stream is, in bytes, if its values are small.
-const SLAB: usize = 184;
+/// How large the first slab of an unbounded stream is, if its values are small.
+const SLAB: usize = blocks::SIZE;
 
 /// How large its slabs get at most, likewise, if the receiver is on another thread. What one thread allocates and another frees
 /// goes through a lock of the allocator, for which the two wait: with slabs of 200 bytes 45 ns a message, with these 12.
@@ -61,6 +64,15 @@ impl<T> Slab<T> {
         bytes.saturating_sub(size_of::<Self>()) / size_of::<Slot<T>>()
     }
 
+    /// Whether a slab with so many is a block.
+    #[inline]
+    fn is_block(len: usize) -> bool {
+        let fits = const {
+            size_of::<Self>() + Self::LEN * size_of::<Slot<T>>() <= blocks::SIZE && align_of::<Self>() <= blocks::ALIGN
+        };
+        fits && len == Self::LEN
+    }
+
     fn layout(len: usize) -> Layout {
         let slots = Layout::array::<Slot<T>>(len);
         let whole = slots.and_then(|slots| Layout::new::<Self>().extend(slots));
@@ -68,20 +80,32 @@ impl<T> Slab<T> {
     }
 
     pub(super) fn new(len: usize) -> *const Self {
-        let layout = Self::layout(len);
         // SAFETY: not of size zero; all of it is initialised, but the values.
         unsafe {
-            let slab = alloc(layout).cast::<Self>();
-            if slab.is_null() {
-                handle_alloc_error(layout);
-            }
+            let slab = if Self::is_block(len) { blocks::take() } else { Self::allocate(len) }.cast::<Self>();
             slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, life: Cell::new(()), slots: [] });
-            for index in 0..len {
+            let clear = |index| {
                 let slot = (&raw mut (*slab).slots).cast::<Slot<T>>().add(index);
                 (&raw mut (*slot).word).write(Word::new(EMPTY));
+            };
+            // Most are of one length, which the compiler knows.
+            if len == Self::LEN {
+                (0..Self::LEN).for_each(clear)
+            } else {
+                (0..len).for_each(clear)
             }
             slab
         }
+    }
+
+    fn allocate(len: usize) -> *mut u8 {
+        let layout = Self::layout(len);
+        // SAFETY: not of size zero.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        memory
     }
 
     /// # Safety
@@ -90,20 +114,6 @@ impl<T> Slab<T> {
     pub(super) unsafe fn first(this: *const Self) -> *const Slot<T> {
         // SAFETY: the slots follow the head, which ends where their alignment wants it, by `repr(Rust)` of an array of them.
         unsafe { (&raw const (*this).slots).cast() }
-    }
-
-    /// Makes a slab as if it were new.
-    ///
-    /// # Safety
-    /// As for [`free`](Self::free).
-    pub(super) unsafe fn renew(this: *const Self) {
-        // SAFETY: the caller's word.
-        unsafe {
-            (*this).next.store(ptr::null_mut(), Ordering::Relaxed);
-            for index in 0..(*this).len {
-                (*Self::first(this).add(index)).word.set(EMPTY);
-            }
-        }
     }
 
     /// Frees a slab and all that are linked to it; none if it is null.
@@ -127,12 +137,16 @@ impl<T> Slab<T> {
         // SAFETY: the caller's word. Words that are loom's have to be dropped.
         unsafe {
             (*this).life.set(());
-            let layout = Self::layout((*this).len);
-            for index in 0..(*this).len {
+            let len = (*this).len;
+            for index in 0..len {
                 ptr::drop_in_place((&raw const (*Self::first(this).add(index)).word).cast_mut());
             }
             ptr::drop_in_place(this.cast_mut());
-            dealloc(this.cast_mut().cast(), layout);
+            if Self::is_block(len) {
+                blocks::free(this.cast_mut().cast());
+            } else {
+                dealloc(this.cast_mut().cast(), Self::layout(len));
+            }
         }
     }
 }

@@ -92,10 +92,29 @@ impl StreamWait {
         // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
         let is_registered = unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
         drop(inside);
-        if is_registered {
-            outlet.give_back();
-        }
         is_registered
+    }
+
+    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn listen<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        if let Some(_inside) = at.shared().sides.enter() {
+            // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+            return unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
+        }
+        // SAFETY: the caller's word.
+        unsafe { self.listen_shared(outlet, waiter) }
+    }
+
+    #[inline(never)]
+    unsafe fn listen_shared<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register_outlet(outlet, waiter, 0) }
     }
 
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.

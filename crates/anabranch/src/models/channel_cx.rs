@@ -1,0 +1,43 @@
+//! Streams and one-shot channels behind a `Cx`, as users have them: waits that are cancelled.
+
+use super::{
+    explore,
+    parcel::Parcel,
+    strand::{Thread, root, spawn, spawn_below},
+};
+use crate::channel::{RecvError, SendError, oneshot, spsc};
+
+/// A stream's sender is cancelled while room is made: the receiver gets its value if and only if that does not come back.
+#[test]
+fn models_channel_cx_a_cancelled_send_into_a_stream() {
+    explore("stream, the sender is cancelled", Some(1), || {
+        let root = root();
+        let (mut sender, mut receiver) = spsc::bounded(1);
+        assert!(sender.try_send(Parcel::new(1)).is_ok());
+        let sending = spawn_below(&root, move |cx| match sender.send(cx, Parcel::new(2)) {
+            Ok(()) => true,
+            Err(SendError::Cancelled(back)) => back.open() != 2,
+            Err(SendError::Closed(_)) => panic!("the receiver is there"),
+        });
+        let cancelling = spawn(move |_| root.cancel());
+        let got: Vec<u32> = Thread::new().shielded(|cx| receiver.iter(cx).map(Parcel::open).collect());
+        assert_eq!(got, if sending.join().unwrap() { vec![1, 2] } else { vec![1] });
+        cancelling.join().unwrap();
+    });
+}
+
+/// A receive that was cancelled can be made again, and nothing has been lost to it.
+#[test]
+fn models_channel_cx_a_cancelled_receive_of_a_reply() {
+    explore("oneshot, received again", Some(2), || {
+        let root = root();
+        let (sender, mut receiver) = oneshot::channel();
+        let sending = spawn(move |_| assert!(sender.send(Parcel::new(1)).is_ok()));
+        let receiving = spawn_below(&root, move |cx| (receiver.recv(cx).map(Parcel::open), receiver));
+        root.cancel();
+        let (got, mut receiver) = receiving.join().unwrap();
+        let again = Thread::new().shielded(|cx| receiver.recv(cx).map(Parcel::open));
+        assert!(matches!((got, again), (Ok(1), Err(RecvError::Closed)) | (Err(RecvError::Cancelled), Ok(1))));
+        sending.join().unwrap();
+    });
+}

@@ -1,0 +1,14 @@
+//! Fetching what will be needed soon.
+
+/// Has the processor fetch the line of the cache at this address, which may be any. A hint.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const u8) {
+    // SAFETY: it has no effect but on the cache.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
+}
