@@ -62,8 +62,8 @@ use crate::{
     wait::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for},
-        cx::Reason,
         place::Place,
+        strand::Reason,
         waiter::Waiter,
     },
 };

@@ -10,9 +10,9 @@ use crate::{
     wait::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-        cx::Reason,
         place::Place,
         queue::Entry,
+        strand::Reason,
         waiter::Waiter,
     },
 };

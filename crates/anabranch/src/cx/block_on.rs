@@ -9,8 +9,8 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, Cx,
-        cx::Reason,
         slot::{Slot, SlotWait},
+        strand::Reason,
         waiter::Outcome,
     },
 };

@@ -10,8 +10,8 @@ use crate::{
     wait::{
         Cancelled, Cx,
         cancel::CancelScope,
-        cx::{Reason, Strand},
         slot::Slot,
+        strand::{Reason, Strand},
     },
 };
 use std::{

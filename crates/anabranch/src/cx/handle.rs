@@ -9,10 +9,10 @@ use crate::{
         Cancelled, Cx, TimedOut,
         attempt::Attempt,
         cancel::CancelScope,
-        cx::Reason,
         future::AsyncWait,
         place::Place,
         slot::{Slot, SlotWait},
+        strand::Reason,
         waiter::{Outcome, Waiter},
     },
 };

@@ -16,8 +16,9 @@ use crate::{
     wait::{
         Cx,
         cancel::CancelScope,
-        cx::{Deadline, Reason, Strand},
+        cx::Deadline,
         locals::Locals,
+        strand::{Reason, Strand},
     },
 };
 use std::{panic::AssertUnwindSafe, thread};

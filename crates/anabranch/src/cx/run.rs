@@ -2,12 +2,7 @@
 
 use crate::{
     pool::{Pool, fibers::thread::ThreadStrand, worker::Worker},
-    wait::{
-        Cx,
-        cancel::CancelScope,
-        cx::{Deadline, Strand},
-        locals::Locals,
-    },
+    wait::{Cx, cancel::CancelScope, cx::Deadline, locals::Locals, strand::Strand},
 };
 
 /// Runs `body` on the calling thread with the permission to wait.

@@ -23,8 +23,8 @@ use crate::{
     wait::{
         Cx,
         cancel::CancelScope,
-        cx::Reason,
         slot::{Slot, SlotWait},
+        strand::Reason,
     },
 };
 use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};

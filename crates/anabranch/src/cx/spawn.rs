@@ -12,10 +12,7 @@ use crate::{
         worker::Worker,
     },
     sys::unwind::catch_unwind,
-    wait::{
-        Cx,
-        cx::{Deadline, Strand},
-    },
+    wait::{Cx, cx::Deadline, strand::Strand},
 };
 use std::{
     panic::AssertUnwindSafe,

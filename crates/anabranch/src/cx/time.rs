@@ -5,8 +5,9 @@ use crate::{
     wait::{
         Cancelled, Cx, TimedOut,
         cancel::CancelScope,
-        cx::{Deadline, Reason, leave},
+        cx::Deadline,
         place::Place,
+        strand::{Reason, leave},
         waiter::{Outcome, Waiter},
     },
 };

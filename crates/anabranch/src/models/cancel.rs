@@ -9,9 +9,9 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        cx::Strand,
         parked::Parked,
         slot::{Slot, SlotWait},
+        strand::Strand,
         waiter::Outcome,
     },
 };

@@ -17,8 +17,9 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline, Reason, Strand},
+        cx::{Cx, Deadline},
         locals::Locals,
+        strand::{Reason, Strand},
         waiter::{Home, Kind, Waiter},
     },
 };

@@ -15,9 +15,10 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline, Reason, Strand},
+        cx::{Cx, Deadline},
         locals::Locals,
         slot::{Slot, SlotWait},
+        strand::{Reason, Strand},
         waiter::{Kind, Outcome, Waiter},
     },
 };

@@ -10,10 +10,10 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        cx::Strand,
         future::AsyncWait,
         place::Place,
         queue::{Entry, Queue},
+        strand::Strand,
         waiter::{Outcome, Waiter},
     },
 };

@@ -10,8 +10,8 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        cx::Strand,
         slot::{Slot, SlotWait},
+        strand::Strand,
         waiter::Outcome,
     },
 };

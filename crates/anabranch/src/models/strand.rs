@@ -5,9 +5,10 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline, Reason, Strand},
+        cx::{Cx, Deadline},
         locals::Locals,
         parked::Parked,
+        strand::{Reason, Strand},
         waiter::{Outcome, Waiter},
     },
 };

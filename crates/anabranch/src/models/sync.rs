@@ -7,7 +7,7 @@ use super::{explore, strand::Thread};
 use crate::{
     sync::{Condvar, Event, Mutex, OnceCell, Semaphore},
     sys::sync::{Arc, Cell},
-    wait::{Cancelled, Cx, cancel::CancelScope, cx::Strand},
+    wait::{Cancelled, Cx, cancel::CancelScope, strand::Strand},
 };
 use loom::thread;
 use std::{

@@ -10,9 +10,9 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        cx::Strand,
         parked::Parked,
         place::{Address, Place},
+        strand::Strand,
         waiter::{Outcome, Waiter},
     },
 };

@@ -16,8 +16,9 @@ use crate::{
     pool::frame::Frame,
     sys::sync::{AtomicBool, Ordering},
     wait::{
-        cx::{Cx, Reason},
+        cx::Cx,
         slot::{Slot, SlotWait},
+        strand::Reason,
     },
 };
 

@@ -10,8 +10,8 @@ use crate::{
     wait::{
         Cx, WaitError,
         attempt::{Attempt, wait_again_for, wait_async_for},
-        cx::Reason,
         place::Place,
+        strand::Reason,
         waiter::Waiter,
     },
 };

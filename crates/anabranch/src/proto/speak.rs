@@ -7,8 +7,8 @@ use crate::{
     wait::{
         Cancelled, Cx, WaitError,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        cx::Reason,
         place::Place,
+        strand::Reason,
         waiter::Waiter,
     },
 };

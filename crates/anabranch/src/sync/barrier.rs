@@ -14,9 +14,9 @@ use crate::{
     wait::{
         Cancelled, Cx, WaitError,
         attempt::{Attempt, wait_async_for, wait_for},
-        cx::Reason,
         place::Place,
         queue::{Entry, Wakes},
+        strand::Reason,
         waiter::Waiter,
     },
 };

@@ -24,9 +24,10 @@ use crate::{
     wait::{
         Cancelled, Cx, WaitError,
         attempt::{Attempt, wait_async_for},
-        cx::{Reason, happened},
+        cx::happened,
         place::Place,
         queue::{Entry, Wakes},
+        strand::Reason,
         waiter::Waiter,
     },
 };

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     time::NEVER,
-    wait::{Cancelled, Cx, WaitError, cx::Reason},
+    wait::{Cancelled, Cx, WaitError, strand::Reason},
 };
 use std::{
     fmt,

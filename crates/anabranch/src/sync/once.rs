@@ -12,7 +12,7 @@ use crate::{
     wait::{
         Cancelled, Cx,
         attempt::{wait_async_for, wait_long_for},
-        cx::Reason,
+        strand::Reason,
     },
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};

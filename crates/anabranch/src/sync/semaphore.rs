@@ -9,7 +9,7 @@ use crate::{
     wait::{
         Cancelled, Cx, WaitError,
         attempt::{wait_async_for, wait_for, wait_long_for},
-        cx::Reason,
+        strand::Reason,
     },
 };
 use std::{

@@ -10,9 +10,10 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
-        cx::{Begun, Reason, happened, leave},
+        cx::{Begun, happened},
         future::{AsyncWait, poll_pause},
         place::Place,
+        strand::{Reason, leave},
     },
 };
 use std::{

@@ -6,34 +6,20 @@ use crate::{
         sync::{fence_after_update, full_fence},
         unwind::panicking,
     },
-    time::{Clock, NEVER},
+    time::NEVER,
     wait::{
         cancel::CancelScope,
         error::{Cancelled, WaitError},
         locals::Locals,
         place::Place,
+        strand::{Reason, Strand, leave},
         waiter::{BUDGET, Outcome, Waiter},
     },
 };
-use std::{fmt, marker::PhantomData, panic::Location, ptr, sync::Arc, time::Duration};
+use std::{fmt, marker::PhantomData, ptr, time::Duration};
 
 /// For how many more than one an operation may count.
 const MOST_SPENT: usize = 7;
-
-/// What a strand waits for, to be shown to people.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reason {
-    /// By reference, so that it is one word.
-    pub(crate) what: &'static &'static str,
-    pub(crate) at: &'static Location<'static>,
-}
-
-impl Reason {
-    #[track_caller]
-    pub(crate) fn new(what: &'static &'static str) -> Self {
-        Self { what, at: Location::caller() }
-    }
-}
 
 /// A point in time after which a scope counts as cancelled.
 #[derive(Clone, Copy)]
@@ -58,54 +44,6 @@ impl Deadline {
         if let Some(scope) = unsafe { self.scope.as_ref() } {
             scope.cancel();
         }
-    }
-}
-
-/// Who waits: a fiber, or a thread.
-///
-/// # Safety
-/// The waiter is the strand's alone and lives as long as it. A suspension ends only when the waiter has been decided, and
-/// with every wake-up taken.
-pub(crate) unsafe trait Strand {
-    fn waiter(&self) -> &Waiter;
-
-    /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which decides
-    /// [`Outcome::TimedOut`]. `Some`: it has yet to [`leave`] by this.
-    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure>;
-
-    /// After a suspension with a deadline, which does not count any more.
-    fn drop_deadline(&self) {}
-
-    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads. `Some`: as for `suspend`.
-    fn step_aside(&self) -> Option<Departure>;
-
-    /// It has had its share: lets others run, if nobody else sees to that.
-    fn pause(&self) {
-        leave(self.step_aside());
-    }
-
-    /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
-    fn shares_its_thread(&self) -> bool;
-
-    /// The clock by which it waits.
-    fn clock(&self) -> &Clock;
-
-    /// The time by that clock, in nanoseconds.
-    fn now(&self) -> u64 {
-        self.clock().tick()
-    }
-
-    /// Gives it a name for people to see.
-    fn set_name(&self, name: Arc<str>);
-}
-
-/// Leaves a strand's stack, if that remains to be done. Where a strand often waits this belongs into the function that it waits
-/// in, see [`switch`](crate::sys::switch).
-#[inline(always)]
-pub(crate) fn leave(departure: Option<Departure>) {
-    if let Some(departure) = departure {
-        // SAFETY: made by the strand that runs, which does nothing in between.
-        unsafe { departure.go() };
     }
 }
 

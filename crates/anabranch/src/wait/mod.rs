@@ -2,7 +2,7 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- cancel <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
+//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
 //! are built on this room alone.
 
 pub(crate) mod attempt;
@@ -15,6 +15,7 @@ pub(crate) mod parked;
 pub(crate) mod place;
 pub(crate) mod queue;
 pub(crate) mod slot;
+pub(crate) mod strand;
 mod trigger;
 pub(crate) mod waiter;
 

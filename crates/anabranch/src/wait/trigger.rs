@@ -4,9 +4,10 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled, Cx, WaitError,
-        cx::{Reason, happened},
+        cx::happened,
         future::AsyncWait,
         slot::{Slot, SlotWait},
+        strand::Reason,
     },
 };
 use std::{fmt, sync::Arc, task::Poll, time::Duration};

@@ -14,9 +14,9 @@ use crate::{
     wait::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        cx::Reason,
         place::Place,
         queue::Entry,
+        strand::Reason,
         waiter::Waiter,
     },
 };

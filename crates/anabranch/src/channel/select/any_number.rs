@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     time::NEVER,
-    wait::{Cancelled, Cx, WaitError, attempt::wait_for, cx::Reason, future::AsyncTurn},
+    wait::{Cancelled, Cx, WaitError, attempt::wait_for, future::AsyncTurn, strand::Reason},
 };
 use std::{
     cell::Cell,

@@ -1,7 +1,7 @@
 //! `select!`: operations of any types, known when the program is written.
 
 use super::choose::{Circle, Deadlines, Operation, random_below};
-use crate::wait::{Cancelled, Cx, cx::Reason, place::Place, waiter::Waiter};
+use crate::wait::{Cancelled, Cx, place::Place, strand::Reason, waiter::Waiter};
 use std::cell::Cell;
 
 /// An operation, and what came of it.

@@ -5,9 +5,9 @@ use crate::{
     wait::{
         Cx, WaitError,
         attempt::Attempt,
-        cx::Reason,
         future::{AsyncTurn, circle, poll_pause},
         place::Place,
+        strand::Reason,
         waiter::Outcome,
     },
 };

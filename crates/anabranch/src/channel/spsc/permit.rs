@@ -6,7 +6,7 @@ use crate::{
     wait::{
         Cx,
         attempt::{wait_async_for, wait_for, wait_long_for},
-        cx::Reason,
+        strand::Reason,
     },
 };
 use std::{

@@ -11,8 +11,8 @@ use crate::{
     wait::{
         Cx, WaitError,
         attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
-        cx::{Reason, leave},
         place::Place,
+        strand::{Reason, leave},
         waiter::Waiter,
     },
 };

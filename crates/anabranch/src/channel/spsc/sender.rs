@@ -10,8 +10,8 @@ use crate::{
     wait::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
-        cx::Reason,
         place::Place,
+        strand::Reason,
         waiter::Waiter,
     },
 };

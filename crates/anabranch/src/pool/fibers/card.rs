@@ -6,7 +6,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
-    wait::cx::Reason,
+    wait::strand::Reason,
 };
 use std::{panic::Location, ptr, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The control block of a fiber, and how a fiber waits.
+//! The control block of a fiber. How it waits is in `suspend`.
 //!
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber ends
 //! the next begins on the same stack, without a switch. Blocks live as long as their worker.
@@ -14,7 +14,7 @@
 
 use crate::{
     fiber::{
-        context::{Context, Exit, GOES_ACROSS, Left, Resume, depart, depart_for},
+        context::{Context, Exit, Left, Resume},
         overflow::{self, Guarded},
         stack::FiberStack,
     },
@@ -29,16 +29,13 @@ use crate::{
         frame::Frame,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::{
-        switch::Departure,
-        unwind::{catch_unwind, panicking},
-    },
-    time::{Clock, NEVER, timers::Key},
+    sys::unwind::catch_unwind,
+    time::timers::Key,
     wait::{
         cancel::CancelScope,
-        cx::{Reason, Strand},
         locals::Locals,
-        waiter::{Home, Kind, Outcome, Waiter},
+        strand::Strand,
+        waiter::{Home, Kind, Waiter},
     },
 };
 use std::{
@@ -47,23 +44,22 @@ use std::{
     mem::offset_of,
     panic::AssertUnwindSafe,
     ptr,
-    sync::Arc,
 };
 
 /// See the [module](self). What every wait touches comes first, together.
 #[repr(C)]
 pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
-    waiter: Waiter,
+    pub(super) waiter: Waiter,
     /// The next in a list or inbox.
     next: Cell<*const Fiber>,
-    home: *const Worker,
+    pub(super) home: *const Worker,
     /// The way out of the context, while it runs.
-    exit: Cell<*const Exit>,
+    pub(super) exit: Cell<*const Exit>,
     /// What it has forked, while it is left.
-    forks: Cell<*const Frame>,
-    card: Card,
-    timer: Cell<Option<Key>>,
+    pub(super) forks: Cell<*const Frame>,
+    pub(super) card: Card,
+    pub(super) timer: Cell<Option<Key>>,
     guarded: UnsafeCell<Option<Guarded>>,
     hail: Hail,
     context: UnsafeCell<Option<Context>>,
@@ -226,7 +222,7 @@ impl Fiber {
 
     /// From here on the thread is on this fiber's stack, or will be in a moment.
     #[inline]
-    fn become_current(&self) {
+    pub(super) fn become_current(&self) {
         let home = self.home();
         home.counters.switches.add(1);
         home.fibers.local.set_current(self);
@@ -237,7 +233,7 @@ impl Fiber {
 
     /// The fiber runs, with what it had forked.
     #[inline]
-    fn take_up(&self) {
+    pub(super) fn take_up(&self) {
         self.card.set(State::Running);
         let forks = self.forks.get();
         if !forks.is_null() {
@@ -330,7 +326,7 @@ impl Fiber {
     }
 
     /// Tells the handler of overflows what this fiber, which runs, is called.
-    fn show_name(&self, name: Option<&str>) {
+    pub(super) fn show_name(&self, name: Option<&str>) {
         // SAFETY: this thread runs the fiber. While the record changes nobody refers to it; the name in it is kept by the
         // card until there is another.
         unsafe {
@@ -340,120 +336,5 @@ impl Fiber {
                 overflow::set_current(guarded);
             }
         }
-    }
-
-    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
-    /// and was resumed.
-    #[inline(always)]
-    fn depart(&self) -> Option<Departure> {
-        let home = self.home();
-        debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
-        if !home.stack.newest().is_null() {
-            home.publish_all();
-            // SAFETY: this thread is the owner, and all is published.
-            self.forks.set(unsafe { home.stack.detach() });
-        }
-        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been left.
-        unsafe {
-            let exit = &*self.exit.get();
-            match if GOES_ACROSS { home.fiber_across() } else { None } {
-                None => depart(exit),
-                Some(next) if ptr::eq(next, self) => {
-                    self.take_up();
-                    None
-                }
-                Some(next) => {
-                    (*next).become_current();
-                    depart_for(exit, &*(*next).exit.get())
-                }
-            }
-        }
-    }
-
-    /// Whether the stack can be left: the thread does not unwind, since other fibers would find themselves in a panicking
-    /// thread, and is not inside another pool, where other fibers would find themselves too.
-    #[inline]
-    fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !panicking()
-    }
-
-    /// Waits without leaving the stack. The other fibers of this thread wait too.
-    #[cold]
-    fn block(&self, deadline: u64) {
-        let (home, here) = (self.home(), Worker::current());
-        let mut is_long = false;
-        loop {
-            home.collect_ready_fibers(true);
-            if home.fibers.local.unready(self) {
-                return;
-            }
-            if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.decide_for_itself(Outcome::TimedOut)
-            {
-                return;
-            }
-            home.publish_all();
-            here.publish_all();
-            home.announce();
-            here.announce();
-            if home.fibers.go_away() {
-                here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
-                home.fibers.come_back();
-            }
-        }
-    }
-}
-
-// SAFETY: the waiter is the block's. `suspend` returns when the worker resumes the fiber, which it does for fibers that
-// have been woken, after a decision; or after `block`, which sees to the same.
-unsafe impl Strand for Fiber {
-    fn waiter(&self) -> &Waiter {
-        &self.waiter
-    }
-
-    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
-        self.card.suspend(reason);
-        if !self.may_switch() {
-            self.block(deadline);
-            self.card.set(State::Running);
-            return None;
-        }
-        if deadline != NEVER {
-            self.timer.set(Some(self.home().fibers.local.add_timer(deadline, self)));
-        }
-        self.depart()
-    }
-
-    fn drop_deadline(&self) {
-        if let Some(key) = self.timer.take() {
-            self.home().fibers.local.remove_timer(key);
-        }
-    }
-
-    fn step_aside(&self) -> Option<Departure> {
-        if !self.may_switch() {
-            self.home().publish_all();
-            Worker::current().yield_slot();
-            return None;
-        }
-        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
-        #[cfg(shuttle)]
-        crate::sys::sync::hint::spin_loop();
-        self.card.set(State::Ready);
-        self.home().fibers.local.make_last(self);
-        self.depart()
-    }
-
-    fn shares_its_thread(&self) -> bool {
-        true
-    }
-
-    fn clock(&self) -> &Clock {
-        self.home().clock()
-    }
-
-    fn set_name(&self, name: Arc<str>) {
-        self.show_name(None);
-        self.card.set_name(Arc::clone(&name));
-        self.show_name(Some(&name));
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod pages;
 pub(crate) mod ready;
 mod regions;
 pub(crate) mod root;
+mod suspend;
 pub(crate) mod thread;
 pub(crate) mod watch;
 
@@ -36,7 +37,7 @@ use crate::{
     sys::barrier::Fence,
     time::{Clock, NEVER},
     wait::{
-        cx::Strand,
+        strand::Strand,
         waiter::{Outcome, Waiter},
     },
 };

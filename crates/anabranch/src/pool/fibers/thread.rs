@@ -11,8 +11,8 @@ use crate::{
     sys::{switch::Departure, sync::hint},
     time::{Clock, NEVER},
     wait::{
-        cx::{Reason, Strand, leave},
         parked::Parked,
+        strand::{Reason, Strand, leave},
         waiter::{Outcome, Waiter},
     },
 };
