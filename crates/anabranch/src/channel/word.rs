@@ -218,14 +218,10 @@ pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
 /// As there.
 #[inline]
 pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
-    // SAFETY: the caller's word. Who waits here has the ticket 0.
+    // SAFETY: the caller's word. Who waits here, or stands, has the ticket 0.
     unsafe {
-        let waiter = *(*sleeper_of(content)).waiter.get();
-        if Waiter::waits_here(waiter) {
-            Waiter::decide_at_home(waiter, Outcome::Ready(0))
-        } else {
-            decide_shared(content)
-        }
+        let wake = Waiter::decide_here(*(*sleeper_of(content)).waiter.get(), Outcome::Ready(0));
+        if wake.is_some() { wake } else { decide_shared(content) }
     }
 }
 

@@ -51,8 +51,8 @@ const SHIFT: u32 = 3;
 /// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
 pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
-/// The ticket of a wait that was ended for its owner to look again.
-const HAILED: u32 = u32::MAX;
+/// How a wait ends whose owner is to look again. Its place has not decided it, and may still have the address.
+const HAILED: Outcome = Outcome::Ready(u32::MAX);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,45 +231,33 @@ impl Waiter {
 
     // ---- its thread ----
 
-    /// Whether it waits here. Others than its thread cannot know.
+    /// Ends a wait here, or that of a standing waiter: the waits that are ended without an update. `None`: it is another, or has ended.
     ///
     /// # Safety
-    /// The waiter is alive.
-    #[inline]
-    pub(crate) unsafe fn waits_here(this: *const Self) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { (*this).word.load(Ordering::Relaxed) == HERE }
-    }
-
-    /// As [`decide`](Self::decide), for whoever is on the thread of a waiter that may wait here.
-    ///
-    /// # Safety
-    /// As there, and if it waits here this is its thread.
+    /// As for [`decide`](Self::decide), and if it waits here this is its thread.
     #[inline]
     #[must_use]
-    pub(crate) unsafe fn decide_at_home(this: *const Self, outcome: Outcome) -> Option<Wake> {
+    pub(crate) unsafe fn decide_here(this: *const Self, outcome: Outcome) -> Option<Wake> {
         // SAFETY: the caller's word.
         unsafe {
-            if !Self::waits_here(this) {
-                return Self::decide(this, outcome);
+            let word = (*this).word.load(Ordering::Relaxed);
+            if word == HERE {
+                (*this).word.store(outcome.encode(), Ordering::Relaxed);
+            } else if word != STANDING {
+                return None;
             }
-            (*this).word.store(outcome.encode(), Ordering::Relaxed);
             Some(Wake { waiter: this, kind: (*this).kind })
         }
     }
 
-    /// Somebody has hailed.
+    /// Somebody has hailed: it is to look, if it waits here.
     ///
     /// # Safety
-    /// The waiter is alive, and this is its thread.
+    /// The waiter is alive, has a home, and this is its thread.
     pub(crate) unsafe fn answer(this: *const Self) {
         // SAFETY: the caller's word.
-        unsafe {
-            if Self::waits_here(this)
-                && let Some(wake) = Self::decide_at_home(this, Outcome::Ready(HAILED))
-            {
-                wake.wake();
-            }
+        if let Some(wake) = unsafe { Self::decide_here(this, HAILED) } {
+            wake.wake();
         }
     }
 
@@ -309,7 +297,7 @@ impl Waiter {
                 return Some(wake);
             }
             // It waits here, or is about to; or in another scope, where it looks for nothing.
-            if (*this).has_home() { Self::decide_or_hail(this, Outcome::Ready(HAILED)) } else { None }
+            if (*this).has_home() { Self::decide_or_hail(this, HAILED) } else { None }
         }
     }
 
@@ -321,13 +309,12 @@ impl Waiter {
     unsafe fn decide_or_hail(this: *const Self, outcome: Outcome) -> Option<Wake> {
         // SAFETY: the caller's word; if it is not at home here the word is not touched.
         unsafe {
-            let kind = (*this).kind;
-            let home = kind.home.as_ref().expect("who waits here has a home");
-            if !(home.is_here)(this) {
-                (home.hail)(this);
-                return None;
+            let home = (*this).kind.home.as_ref().expect("who waits here has a home");
+            if (home.is_here)(this) {
+                return Self::decide_here(this, outcome);
             }
-            if Self::waits_here(this) { Self::decide_at_home(this, outcome) } else { None }
+            (home.hail)(this);
+            None
         }
     }
 
