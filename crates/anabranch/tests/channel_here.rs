@@ -151,12 +151,14 @@ fn a_value_and_a_cancellation_come_together() {
 fn what_is_sent_after_a_cancellation_is_left() {
     watchdog(LONG, || {
         on_a_fiber(&pool(1), |cx| {
-            let (mut sender, receiver) = own_stream(cx, None);
+            let (mut give, mut given) = spsc::unbounded();
             let fiber = anabranch::spawn(move |cx| {
-                let mut receiver = receiver;
+                let (sender, mut receiver) = own_stream(cx, None);
+                give.send(cx, sender).unwrap();
                 (receiver.recv(cx), receiver.try_recv())
             });
-            cx.yield_now();
+            let mut sender = given.recv(cx).unwrap();
+            (0..3).for_each(|_| cx.yield_now());
             fiber.cancel();
             sender.send(cx, 5).unwrap();
             assert_eq!(fiber.join(cx).unwrap(), (Err(RecvError::Cancelled), Ok(5)));

@@ -13,7 +13,7 @@ use crate::{
         locals::Locals,
         place::Place,
         strand::{Reason, Strand, leave},
-        waiter::{BUDGET, Outcome, Waiter},
+        waiter::{BUDGET, HAILED, Outcome, Waiter},
     },
 };
 use std::{fmt, marker::PhantomData, ptr, time::Duration};
@@ -281,8 +281,8 @@ impl<'a> Cx<'a> {
         is_registered
     }
 
-    /// After a wait that may have begun here: whether it was ended by its place, on this thread, so that nothing remains to be done. What
-    /// was cancelled meanwhile remains so.
+    /// After a wait that may have begun here: whether it is certain, at a glance, that it was ended by its place, on this thread, so that
+    /// nothing remains to be done.
     #[inline(always)]
     pub(crate) fn ended_here(&self) -> bool {
         self.waiter.was_told() && self.scope.is_plainly_going_on()
@@ -392,6 +392,8 @@ impl<'a> Cx<'a> {
                 self.deadline.expire();
                 Outcome::Cancelled
             }
+            // Before whatever else there is to be seen now: it may have come later.
+            Some(HAILED) if self.scope.is_flagged() => Outcome::Cancelled,
             Some(outcome) => outcome,
             None => unreachable!("a strand goes on when its waiter has been decided"),
         }

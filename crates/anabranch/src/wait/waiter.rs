@@ -52,7 +52,7 @@ const SHIFT: u32 = 3;
 pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// How a wait ends whose owner is to look again. Its place has not decided it, and may still have the address.
-const HAILED: Outcome = Outcome::Ready(u32::MAX);
+pub(crate) const HAILED: Outcome = Outcome::Ready(u32::MAX);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
