@@ -14,6 +14,7 @@ use crate::{
         future::{AsyncWait, poll_pause},
         place::Place,
         strand::{Reason, leave},
+        waiter::Outcome,
     },
 };
 use std::{
@@ -129,11 +130,17 @@ pub(crate) fn go_on<A: Attempt>(
     reason: Reason,
     result: &mut Option<Result<A::Output, WaitError>>,
 ) -> Option<Departure> {
-    match happened(cx.end_wait(place, deadline)) {
-        Err(error) => *result = Some(Err(error)),
-        Ok(()) => *result = place.attempt().map(Ok),
-    }
+    *result = after(place, cx.end_wait(place, deadline));
     if result.is_some() { None } else { begin_again(cx, place, deadline, reason, result) }
+}
+
+/// What a wait that has ended like this comes to. `None`: to another wait.
+#[inline]
+fn after<A: Attempt>(place: &A, outcome: Outcome) -> Option<Result<A::Output, WaitError>> {
+    match happened(outcome) {
+        Ok(()) => place.attempt().map(Ok),
+        Err(error) => Some(Err(error)),
+    }
 }
 
 #[inline(never)]
@@ -149,10 +156,7 @@ fn begin_again<A: Attempt>(
             Begun::Wait(departure) => return departure,
             Begun::Over(outcome) => outcome,
         };
-        match happened(outcome) {
-            Err(error) => *result = Some(Err(error)),
-            Ok(()) => *result = place.attempt().map(Ok),
-        }
+        *result = after(place, outcome);
         if result.is_some() {
             return None;
         }

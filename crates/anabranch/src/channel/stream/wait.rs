@@ -88,11 +88,9 @@ impl StreamWait {
     pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
         let at = &outlet.at;
         // Not closed either, since that is the end of every bias.
-        let Some(inside) = at.shared().sides.enter() else { return false };
+        let Some(_inside) = at.shared().sides.enter() else { return false };
         // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
-        let is_registered = unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
-        drop(inside);
-        is_registered
+        unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
     }
 
     /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
@@ -101,14 +99,8 @@ impl StreamWait {
     /// As there.
     #[inline]
     pub(crate) unsafe fn listen<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
-        let at = &outlet.at;
-        // Not closed either, since that is the end of every bias.
-        if let Some(_inside) = at.shared().sides.enter() {
-            // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
-            return unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) };
-        }
         // SAFETY: the caller's word.
-        unsafe { self.listen_shared(outlet, waiter) }
+        unsafe { self.register_outlet_here(outlet, waiter) || self.listen_shared(outlet, waiter) }
     }
 
     #[inline(never)]
