@@ -14,7 +14,7 @@ use crate::{
         future::{AsyncWait, poll_pause},
         place::Place,
         strand::{Reason, leave},
-        waiter::Outcome,
+        waiter::{Outcome, Waiter},
     },
 };
 use std::{
@@ -24,8 +24,8 @@ use std::{
     time::Duration,
 };
 
-/// For how long a thread lets others run and looks again, before it parks: about what it takes to park and to be woken, both
-/// sides together. A core that others want is lost for longer by the first yield, and then it parks.
+/// For how long a thread lets others run, before it parks: about what it takes to park and to be woken, both sides together. A
+/// core that others want is lost for longer by the first yield, and then it parks.
 const PATIENCE: Duration = Duration::from_micros(20);
 
 /// A place together with what is wanted there.
@@ -111,9 +111,9 @@ pub(crate) fn begin<A: Attempt>(
     reason: Reason,
     result: &mut Option<Result<A::Output, WaitError>>,
 ) -> Option<Departure> {
-    let looks = cx.waiter().looks();
-    if looks > 0
-        && let Some(output) = look_out(place, looks)
+    let waiter = cx.waiter();
+    if waiter.looks() > 0
+        && let Some(output) = look_out(place, waiter)
     {
         *result = Some(Ok(output));
         return None;
@@ -163,29 +163,41 @@ fn begin_again<A: Attempt>(
     }
 }
 
-/// Attempts again so many times, and then for a while, as long as nothing better can be done with the thread.
-///
-/// First each time after twice as long: the other side shall get ahead, instead of sharing a cache line with every look. Then
-/// each time after others have run: the other side may be on this very core, and goes on for its whole time slice. To park
-/// instead would be to be woken by its next step, for one message.
+/// Attempts again for a while, as long as nothing better can be done with the thread: see [`patience`](crate::wait::patience).
 #[cold]
 #[inline(never)]
-fn look_out<A: Attempt>(place: &A, looks: u32) -> Option<A::Output> {
-    place.stay_away();
-    for look in 0..looks {
-        (0..1 << look).for_each(|_| hint::spin_loop());
-        if let Some(output) = place.attempt() {
-            return Some(output);
+fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
+    let patience = waiter.patience();
+    let is_sharing = patience.is_sharing();
+    if !is_sharing {
+        place.stay_away();
+        for look in 0..waiter.looks() {
+            (0..1 << look).for_each(|_| hint::spin_loop());
+            if let Some(output) = place.attempt() {
+                patience.renew();
+                return Some(output);
+            }
         }
     }
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    if patience.is_exhausted() {
+        patience.renew();
+        return None;
+    }
+    let mut start = None;
+    loop {
         thread::yield_now();
         if let Some(output) = place.attempt() {
+            if !is_sharing {
+                patience.has_looked_in_vain();
+            }
             return Some(output);
         }
+        let start = *start.get_or_insert_with(Instant::now);
+        if start.elapsed() >= PATIENCE {
+            patience.renew();
+            return None;
+        }
     }
-    None
 }
 
 /// As [`wait_for`], without a deadline: it fails by cancellation alone.

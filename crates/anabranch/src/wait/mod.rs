@@ -2,7 +2,7 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
+//! `patience <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
 //! are built on this room alone.
 
 pub(crate) mod attempt;
@@ -12,6 +12,7 @@ mod error;
 pub(crate) mod future;
 pub(crate) mod locals;
 pub(crate) mod parked;
+mod patience;
 pub(crate) mod place;
 pub(crate) mod queue;
 pub(crate) mod slot;

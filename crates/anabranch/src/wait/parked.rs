@@ -6,7 +6,10 @@
 
 use crate::{
     sys::{parker::Parker, sync::Arc},
-    wait::waiter::{Kind, Waiter},
+    wait::{
+        patience::LOOKS,
+        waiter::{Kind, Waiter},
+    },
 };
 
 /// See the [module](self).
@@ -16,10 +19,6 @@ pub(crate) struct Parked {
     pub(crate) waiter: Waiter,
     pub(crate) parker: Parker,
 }
-
-/// How often a thread looks for what it wants before it lets others run, ever more rarely: for some 0.3 us, about as long as a
-/// yield takes to which nobody answers. (With 8, which is ten times as long, two threads on one core lose 2.5 us at each turn.)
-const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 
 static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS);
 

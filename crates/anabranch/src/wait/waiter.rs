@@ -37,6 +37,7 @@
 //! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
 //! same way. Others read HERE only to leave the word alone; a hail carries what they did to its thread.
 
+use super::patience::Patience;
 use crate::sys::sync::{Arc, AtomicU64, Ordering};
 use std::{cell::Cell, mem::ManuallyDrop};
 
@@ -135,21 +136,23 @@ pub(crate) struct Waiter {
     kind: &'static Kind,
     /// The owner's: how many waits may still succeed at once.
     budget: Cell<u32>,
+    /// The owner's, too.
+    patience: Patience,
 }
 
-// SAFETY: the budget is the owner's alone, the rest is made to be shared.
+// SAFETY: budget and patience are the owner's alone, the rest is made to be shared.
 unsafe impl Send for Waiter {}
 // SAFETY: as above.
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(BUDGET) }
+        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(BUDGET), patience: Patience::new() }
     }
 
     /// A standing one: see the [module](self). It is never armed, and is alive until it has been woken or taken out.
     pub(crate) fn standing(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0) }
+        Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0), patience: Patience::new() }
     }
 
     // ---- the owner ----
@@ -164,6 +167,11 @@ impl Waiter {
     #[inline]
     pub(crate) fn budget(&self) -> &Cell<u32> {
         &self.budget
+    }
+
+    /// What it has learned about those that it waits for.
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// Begins a wait in the scope of this address, or in one that nobody can cancel if it is null.

@@ -42,6 +42,12 @@ impl<T> Receiver<T> {
         if goes_on && let Some(value) = self.outlet.pop_at_once() {
             return Ok(value);
         }
+        if goes_on
+            && self.outlet.is_apart()
+            && let Some(value) = self.outlet.pop_apart()
+        {
+            return Ok(value);
+        }
         let operation = self.receiving();
         let (reason, mut result) = (Reason::new(&"spsc::Receiver::recv"), None);
         let mut departure = operation.begin(cx, goes_on, reason, &mut result);
@@ -239,12 +245,6 @@ impl<T> Receiving<'_, T> {
         }
         // SAFETY: as for `Reserving`.
         let outlet = unsafe { &mut *self.outlet.get() };
-        if outlet.is_apart()
-            && let Some(value) = outlet.pop_apart()
-        {
-            *result = Some(Ok(value));
-            return None;
-        }
         if let Some(received) = outlet.pop() {
             *result = Some(received.map_err(|_| RecvError::Closed));
             return None;

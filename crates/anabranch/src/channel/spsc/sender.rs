@@ -50,18 +50,16 @@ impl<T> Sender<T> {
         if !goes_on && cx.checkpoint_slowly().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        match self.inlet.push_here(value) {
-            Ok(()) => Ok(()),
-            Err(value) => self.send_shared(cx, value, reason),
-        }
+        let value = match if self.inlet.is_apart() { self.inlet.push_apart(value) } else { self.inlet.push_here(value) }
+        {
+            Ok(()) => return Ok(()),
+            Err(value) => value,
+        };
+        self.send_shared(cx, value, reason)
     }
 
     #[inline(never)]
     fn send_shared(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        let value = match if self.inlet.is_apart() { self.inlet.push_apart(value) } else { Err(value) } {
-            Ok(()) => return Ok(()),
-            Err(value) => value,
-        };
         match self.inlet.push(value) {
             Ok(()) => Ok(()),
             Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),

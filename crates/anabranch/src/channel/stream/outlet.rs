@@ -53,7 +53,7 @@ impl<T> Outlet<T> {
     }
 
     /// As [`pop_at_once`](Self::pop_at_once), where the ends [are apart](Self::is_apart).
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pop_apart(&mut self) -> Option<T> {
         let slot = self.at.slot;
         if self.is_ended || self.at.is_last() {
