@@ -335,6 +335,26 @@ fn a_selection_is_used_again_and_again() {
     });
 }
 
+/// See the test of this name in `channel_select`.
+#[test]
+fn what_many_look_at_is_waited_for_again() {
+    watchdog(LONG, || {
+        let (setting, mut settings) = watch::channel(0);
+        let (cry, mut cries) = broadcast::channel(4);
+        let mut latest = Select::from_iter([settings.receiving()]);
+        let mut all = Select::from_iter([cries.receiving()]);
+        for n in 1..5 {
+            let mut seeing = Polled::waiting(latest.wait_async());
+            let mut hearing = Polled::waiting(all.wait_async());
+            setting.send(n).unwrap();
+            cry.send(n).unwrap();
+            assert!(seeing.is_woken() && hearing.is_woken());
+            assert_eq!(seeing.poll(), Some((0, Ok(Arc::new(n)))));
+            assert_eq!(hearing.poll(), Some((0, Ok(Arc::new(n)))));
+        }
+    });
+}
+
 #[test]
 fn time_for_async_code() {
     watchdog(LONG, || {
