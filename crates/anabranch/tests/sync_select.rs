@@ -5,6 +5,7 @@ mod common;
 mod waits;
 
 use anabranch::{
+    WaitError,
     channel::{Select, unbounded},
     select,
     sync::{Event, Mutex, RwLock, Semaphore},
@@ -138,6 +139,34 @@ fn any_number_of_locks() {
             drop(held.swap_remove(3));
             let (index, guard) = select.wait(cx).unwrap();
             assert_eq!((index, *guard), (3, 3));
+        });
+    });
+}
+
+/// An event that was waited for and then reset is waited for again. It was said to have happened ever after.
+#[test]
+fn an_event_happens_again() {
+    watchdog(LONG, || {
+        let events = [Event::new(), Event::new()];
+        let mut select: Select<_> = events.iter().map(|event| event.waiting()).collect();
+        for turn in 0..4 {
+            let mut waiting = Polled::waiting(select.wait_async());
+            events[turn % 2].set();
+            assert_eq!(waiting.poll(), Some((turn % 2, ())));
+            drop(waiting);
+            assert_eq!(select.try_now(), Some((turn % 2, ())));
+            events[turn % 2].reset();
+            assert_eq!(select.try_now(), None);
+            // It happens, and nobody looks while it has.
+            let waiting = Polled::waiting(select.wait_async());
+            events[turn % 2].set();
+            events[turn % 2].reset();
+            assert!(waiting.is_woken());
+            drop(waiting);
+            assert_eq!(select.try_now(), None);
+        }
+        anabranch::run(|cx| {
+            assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
         });
     });
 }

@@ -158,6 +158,10 @@ impl Attempt for Waiting<'_> {
     fn attempt(&self) -> Option<()> {
         self.wait.attempt()
     }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
+    }
 }
 
 /// The place of each is that of its wait.
