@@ -170,3 +170,88 @@ fn an_event_happens_again() {
         });
     });
 }
+
+/// Two operations on one semaphore queue like those of two strands: what wants less waits behind what wants more, unless it
+/// came first. Nothing is lost by it: `Semaphore::acquiring` says so.
+#[test]
+fn operations_on_one_semaphore_keep_their_order() {
+    watchdog(LONG, || {
+        // The one that wants more is the first: both wait for five.
+        let seats = Semaphore::new(1);
+        let mut select = Select::from_iter([seats.acquiring(5), seats.acquiring(2)]).biased();
+        let mut waiting = Polled::waiting(select.wait_async());
+        seats.add(3);
+        assert!(!waiting.is_woken() && seats.available() == 4);
+        seats.add(1);
+        assert!(waiting.poll().is_some_and(|(index, permit)| index == 0 && permit.count() == 5));
+        drop(waiting);
+        assert_eq!((select.try_now().map(|(index, _)| index), seats.available()), (Some(0), 5));
+
+        // The one that wants less is the first: whichever can be had is.
+        let seats = Semaphore::new(1);
+        let choose = async {
+            select!(biased async, {
+                permit = seats.acquiring(2) => permit.forget(),
+                permit = seats.acquiring(5) => drop(permit),
+            })
+        };
+        let mut waiting = Polled::waiting(choose);
+        let mut behind = Polled::waiting(seats.acquire_async());
+        seats.add(1);
+        assert!(waiting.poll().is_some() && seats.available() == 0 && !behind.is_woken());
+        seats.add(1);
+        assert!(behind.poll().is_some());
+    });
+}
+
+/// The same with a `Cx`.
+#[test]
+fn operations_on_one_semaphore_keep_their_order_on_fibers() {
+    in_pools(|pool| {
+        for less_first in [false, true] {
+            let seats = Arc::new(Semaphore::new(1));
+            let (counts, theirs) = (if less_first { [2, 5] } else { [5, 2] }, Arc::clone(&seats));
+            let fiber = pool.spawn(move |cx| {
+                select!(biased cx, {
+                    permit = theirs.acquiring(counts[0]) => permit.count(),
+                    permit = theirs.acquiring(counts[1]) => permit.count(),
+                })
+            });
+            until_waiting(pool, 1, "select!");
+            seats.add(1);
+            if !less_first {
+                // Had it been woken it would have taken two.
+                assert_eq!(seats.available(), 2);
+                seats.add(3);
+            }
+            assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(counts[0]));
+            assert_eq!(seats.available(), if less_first { 2 } else { 5 });
+        }
+    });
+}
+
+/// To read waits behind the write of the same selection, while others read.
+#[test]
+fn operations_on_one_lock_keep_their_order() {
+    watchdog(LONG, || {
+        let lock = RwLock::new(());
+        for reads_first in [false, true] {
+            let read = lock.try_read().unwrap();
+            // Nobody gets in before this one: so the selection has to wait.
+            let writer = Polled::waiting(lock.write_async());
+            let choose = async {
+                if reads_first {
+                    select!(biased async, { _ = lock.reading() => true, _ = lock.writing() => false })
+                } else {
+                    select!(biased async, { _ = lock.writing() => false, _ = lock.reading() => true })
+                }
+            };
+            let mut waiting = Polled::waiting(choose);
+            drop(writer);
+            assert_eq!(waiting.is_woken(), reads_first);
+            drop(read);
+            assert_eq!(waiting.poll(), Some(reads_first));
+            assert!(lock.try_write().is_some());
+        }
+    });
+}
