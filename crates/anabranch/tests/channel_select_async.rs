@@ -461,7 +461,7 @@ fn stress() {
 fn who_need_not_wait_lets_others_run() {
     watchdog(LONG, || {
         for kind in 0..4 {
-            let pool = pool(1);
+            let pool = common::one_thread().build().unwrap();
             let (closed, is_over) = (unbounded::<u8>().1, Arc::new(AtomicBool::new(false)));
             let busy = pool.spawn_async({
                 let is_over = Arc::clone(&is_over);
