@@ -355,6 +355,36 @@ fn what_many_look_at_is_waited_for_again() {
     });
 }
 
+/// Room that is kept, and sets: each waited for again and again, in vain and not.
+#[test]
+fn room_and_sets_are_waited_for_again() {
+    const SHORT: Duration = Duration::from_millis(1);
+    watchdog(LONG, || {
+        let (full, drained) = bounded(1);
+        full.try_send(0).unwrap();
+        let mut room = Select::from_iter([full.reserving()]);
+        let (senders, mut sets): (Vec<_>, Vec<_>) = (0..2)
+            .map(|_| {
+                let (sender, receiver) = unbounded();
+                (sender, ReceiverSet::from_iter([receiver]))
+            })
+            .unzip();
+        let mut select: Select<_> = sets.iter_mut().map(ReceiverSet::receiving).collect();
+        for n in 0..4 {
+            anabranch::run(|cx| {
+                assert!(room.wait_timeout(cx, SHORT).is_err() && select.wait_timeout(cx, SHORT).is_err());
+            });
+            let (mut keeping, mut receiving) =
+                (Polled::waiting(room.wait_async()), Polled::waiting(select.wait_async()));
+            assert_eq!(drained.try_recv(), Ok(n));
+            keeping.poll().unwrap().1.unwrap().send(n + 1).unwrap();
+            senders[n % 2].try_send(n).unwrap();
+            let (index, got) = receiving.poll().unwrap();
+            assert_eq!((index, got.unwrap().1), (n % 2, Ok(n)));
+        }
+    });
+}
+
 #[test]
 fn time_for_async_code() {
     watchdog(LONG, || {

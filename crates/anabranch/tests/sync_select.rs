@@ -11,7 +11,7 @@ use anabranch::{
     sync::{Event, Mutex, RwLock, Semaphore},
 };
 use common::{LONG, in_pools, pool, watchdog};
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 use waits::{Polled, until_waiting};
 
 #[test]
@@ -254,4 +254,52 @@ fn operations_on_one_lock_keep_their_order() {
             assert!(lock.try_write().is_some());
         }
     });
+}
+
+/// Each is waited for, had, given back, and waited for again, in vain and not.
+#[test]
+fn locks_and_permits_are_waited_for_again() {
+    watchdog(LONG, || {
+        let (mutex, lock, seats) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0));
+        let mut locks = Select::from_iter([mutex.locking()]);
+        let mut reads = Select::from_iter([lock.reading()]);
+        let mut writes = Select::from_iter([lock.writing()]);
+        let mut acquires = Select::from_iter([seats.acquiring(2)]);
+        for _ in 0..3 {
+            let guards = (mutex.try_lock().unwrap(), lock.try_write().unwrap());
+            anabranch::run(|cx| {
+                let short = Duration::from_millis(1);
+                assert!(locks.wait_timeout(cx, short).is_err() && reads.wait_timeout(cx, short).is_err());
+                assert!(writes.wait_timeout(cx, short).is_err() && acquires.wait_timeout(cx, short).is_err());
+            });
+            let mut locking = Polled::waiting(locks.wait_async());
+            let mut reading = Polled::waiting(reads.wait_async());
+            let mut writing = Polled::waiting(writes.wait_async());
+            let mut acquiring = Polled::waiting(acquires.wait_async());
+            drop(guards);
+            seats.add(2);
+            drop((locking.poll().unwrap(), reading.poll().unwrap()));
+            drop(writing.poll().unwrap());
+            acquiring.poll().unwrap().1.forget();
+        }
+    });
+}
+
+/// For how long a lock was waited for in vain is counted from one success to the next.
+#[test]
+fn who_has_had_a_lock_is_patient_again() {
+    let mutex = Mutex::new(());
+    let mut select = Select::from_iter([mutex.locking()]);
+    for _ in 0..3 {
+        let guard = mutex.try_lock().unwrap();
+        let mut waiting = Polled::waiting(select.wait_async());
+        drop(guard);
+        // Overtaken for the first time since it had the lock, it is not handed it yet.
+        let guard = mutex.try_lock().unwrap();
+        assert!(waiting.poll().is_none());
+        drop(guard);
+        drop(mutex.try_lock().expect("it is not handed over"));
+        drop(waiting.poll().unwrap());
+        thread::sleep(Duration::from_millis(3));
+    }
 }
