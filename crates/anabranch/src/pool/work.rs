@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{
-        fibers::watch::Watch,
+        fibers::{Daring, watch::Watch},
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
@@ -121,7 +121,7 @@ impl Registry {
                 return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
-                return self.find(me, true);
+                return self.find(me, Daring::Bold);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
@@ -129,8 +129,9 @@ impl Registry {
                 return None;
             }
             let is_bold = manners.may_ask(*now);
+            let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
             for _ in 0..LOOKS_BETWEEN {
-                if let Some(work) = self.find(me, is_bold) {
+                if let Some(work) = self.find(me, daring) {
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
@@ -187,7 +188,9 @@ impl Registry {
                     {
                         idle = Idle::Asleep
                     }
-                    Sight::Starved if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, true)) => {
+                    Sight::Starved
+                        if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, Daring::Bold)) =>
+                    {
                         me.status.activate();
                         self.hand_on_the_post();
                         found = Some(Work::Fibers(Some(job)));
