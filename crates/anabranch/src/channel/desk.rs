@@ -5,6 +5,7 @@ use crate::{
     sys::{
         bias::{Bias, Owner, Thread},
         prefetch::prefetch,
+        record::is_enough,
         sync::{AtomicUsize, Cell, Ordering},
         thread::identity,
     },
@@ -54,6 +55,13 @@ impl List {
     #[inline]
     pub(super) fn is_empty(self) -> bool {
         self.first.is_null()
+    }
+
+    /// The one after the first.
+    #[inline]
+    pub(super) fn second(self) -> *const Card {
+        // SAFETY: in a list, so alive.
+        unsafe { self.first.as_ref() }.map_or(ptr::null(), |first| first.next.get())
     }
 
     /// # Safety
@@ -162,7 +170,7 @@ impl Desk {
                 if stay.home.replace(me) != me {
                     stay.streak.set(0);
                 }
-                if stay.streak.get() >= STREAK {
+                if is_enough(stay.streak.get(), STREAK) {
                     self.bias.claim();
                 }
             }

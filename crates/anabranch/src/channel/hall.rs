@@ -77,6 +77,14 @@ impl<R: Source> Hall<R> {
         }
     }
 
+    /// The member that comes after the first, unless a turn begins before.
+    #[inline]
+    pub(super) fn second(&self) -> Option<&Seat<R>> {
+        // SAFETY: in a list, so alive.
+        let seat = unsafe { self.now.second().cast::<Seat<R>>().as_ref() }?;
+        (seat.member != Member::NOBODY).then_some(seat)
+    }
+
     #[inline]
     pub(super) fn pop(&mut self) {
         self.now.pop();

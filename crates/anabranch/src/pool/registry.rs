@@ -11,6 +11,7 @@ use crate::{
     },
     sys::{
         barrier::Fence,
+        clock::Instant,
         sync::{AtomicUsize, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
@@ -30,6 +31,8 @@ pub(crate) struct Registry {
     threads: usize,
     /// How many threads the machine runs at a time for this process.
     pub(crate) cores: usize,
+    /// When the pool was made.
+    since: Instant,
     pub(crate) sleep: Sleep,
     pub(crate) closing: Closing,
     fence: Fence,
@@ -64,6 +67,7 @@ impl Registry {
                 adding: Mutex::new(()),
                 threads,
                 cores: thread::cores(),
+                since: Instant::now(),
                 sleep: Sleep::new(fence),
                 closing: Closing::new(fence),
                 fence,
@@ -88,6 +92,11 @@ impl Registry {
     /// How many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// How long there had been the pool, in microseconds.
+    pub(crate) fn micros_at(&self, instant: Instant) -> u64 {
+        (instant - self.since).as_micros() as u64
     }
 
     /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant.

@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{
-        fibers::job::Job,
+        fibers::{Daring, job::Job},
         frame::{Frame, Lineage},
         registry::Registry,
         worker::{Work, Worker},
@@ -17,8 +17,8 @@ const MAX_HOPS: usize = 16;
 const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
-    /// Takes work from anybody. Who `is_bold` takes fibers too that their worker would come to by itself.
-    pub(crate) fn find(&self, me: &Worker, is_bold: bool) -> Option<Work> {
+    /// Takes work from anybody.
+    pub(crate) fn find(&self, me: &Worker, daring: Daring) -> Option<Work> {
         me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
@@ -29,7 +29,7 @@ impl Registry {
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            if let Some(work) = victim.rob(0, me, is_bold) {
+            if let Some(work) = victim.rob(0, me, daring) {
                 me.last_victim.set(victim.index);
                 return Some(work);
             }

@@ -43,7 +43,12 @@ impl Patience {
         }
         let is_in_the_way =
             worker.registry().is_none_or(|registry| registry.count_active(registry.cores + 1) > registry.cores);
-        !is_in_the_way && self.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            return false;
+        }
+        // Whom it waits for may be on this very core.
+        thread::yield_now();
+        true
     }
 }
 

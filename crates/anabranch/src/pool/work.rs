@@ -2,14 +2,14 @@
 
 use crate::{
     pool::{
-        fibers::watch::Watch,
+        fibers::{Daring, watch::Watch},
         monitor::Monitor,
         registry::Registry,
         sleep::{Appointed, Idle},
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::{blocks, clock::Instant, sync::hint},
+    sys::{blocks, clock::Instant, sync::hint, thread},
 };
 use std::time::Duration;
 
@@ -32,6 +32,10 @@ const NAP: Duration = Duration::from_micros(2);
 
 /// How often a searching thread looks at the shelves between two looks at the clock.
 const LOOKS_BETWEEN: usize = 8;
+
+/// How often it looks at the clock between two times that it lets other threads run, some 2 us: the one that will have work for it may just
+/// have been woken on this very core.
+const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
 /// A piece shorter than this was not worth taking: the owner would have done it in the time that handing it over took.
 const WORTH_WHILE: Duration = Duration::from_micros(10);
@@ -101,7 +105,7 @@ impl Registry {
     /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
     /// publish, so it is done with manners.
     fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
-        let (mut start, mut has_looked) = (*now, false);
+        let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
         let patience = if me.time_to_next_fiber().is_some_and(|time| time < SEARCH) { NAP } else { SEARCH };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
@@ -117,7 +121,7 @@ impl Registry {
                 return Some(Work::Fibers(me.find_job_elsewhere()));
             }
             if self.is_closing() {
-                return self.find(me, true);
+                return self.find(me, Daring::Bold);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
@@ -125,8 +129,9 @@ impl Registry {
                 return None;
             }
             let is_bold = manners.may_ask(*now);
+            let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
             for _ in 0..LOOKS_BETWEEN {
-                if let Some(work) = self.find(me, is_bold) {
+                if let Some(work) = self.find(me, daring) {
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
@@ -136,6 +141,10 @@ impl Registry {
             }
             *now = Instant::now();
             has_looked = true;
+            rounds += 1;
+            if rounds.is_multiple_of(ROUNDS_BETWEEN_YIELDS) {
+                thread::yield_now();
+            }
             if is_bold {
                 self.ask_all();
             }
@@ -179,7 +188,9 @@ impl Registry {
                     {
                         idle = Idle::Asleep
                     }
-                    Sight::Starved if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, true)) => {
+                    Sight::Starved
+                        if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, Daring::Bold)) =>
+                    {
                         me.status.activate();
                         self.hand_on_the_post();
                         found = Some(Work::Fibers(Some(job)));

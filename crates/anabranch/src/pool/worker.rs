@@ -2,7 +2,7 @@
 
 use crate::{
     pool::{
-        fibers::{Fibers, card::Card, job::Job},
+        fibers::{Daring, Fibers, card::Card, job::Job},
         fork_stack::ForkStack,
         frame::{Frame, Lineage, Running},
         monitor,
@@ -199,7 +199,7 @@ impl Worker {
     fn publish(&self, most: usize) {
         // SAFETY: called by the owner.
         let published =
-            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push(Job::offer(offer))) };
+            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
         self.counters.published.add(published as u64);
     }
 
@@ -228,12 +228,12 @@ impl Worker {
     // ---- thieves ----
 
     /// Takes work from this worker for `thief`: a published fork at `from` or above, or else a task.
-    pub(crate) fn rob(&self, from: usize, thief: &Worker, is_bold: bool) -> Option<Work> {
+    pub(crate) fn rob(&self, from: usize, thief: &Worker, daring: Daring) -> Option<Work> {
         let work = match self.take_fork(from, thief) {
             Some(claim) => Work::Frame(claim),
             None => match self.tasks.take_oldest() {
                 Some(task) => Work::Task(task),
-                None => Work::Fibers(Some(self.rob_job(thief, is_bold)?)),
+                None => Work::Fibers(Some(self.rob_job(thief, daring)?)),
             },
         };
         thief.counters.stolen.add(1);

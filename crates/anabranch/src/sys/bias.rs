@@ -28,7 +28,7 @@
 //! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001).
 
 use crate::sys::{
-    barrier,
+    barrier, record,
     sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
     thread::identity,
 };
@@ -115,6 +115,7 @@ impl Bias {
     /// Makes this thread the owner, if there can be owners. There is none, and no other thread claims the bias now.
     pub(crate) fn claim(&self) {
         if barrier::is_available() {
+            record::note_claim();
             self.set_owner(identity(), Ordering::Relaxed);
         } else {
             self.end();
@@ -133,6 +134,7 @@ impl Bias {
     /// Takes the bias away from another thread. Afterwards all make atomic updates.
     #[cold]
     pub(crate) fn take_away(&self) {
+        record::note_theft();
         self.set_owner(ENDING, Ordering::Relaxed);
         barrier::heavy();
         spin_while(|| self.is_inside.load(Ordering::Acquire));

@@ -20,6 +20,7 @@
 
 use crate::sys::{
     bias::{Bias, Inside, Owner},
+    record::is_enough,
     spin::patiently,
     sync::{AtomicBool, Cell, Ordering},
     thread::identity,
@@ -29,7 +30,7 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-/// How many times in a row a thread takes the lock before it becomes the owner. Others are then kept waiting for the time that so
+/// How many times in a row a thread takes the lock before it becomes the owner, at most: see [`record`](super::record). Others are then kept waiting for the time that so
 /// many exchanges take, about.
 const STREAK: u16 = if cfg!(any(loom, shuttle, miri)) { 2 } else { 1000 };
 
@@ -112,7 +113,7 @@ impl<T> BiasedLock<T> {
             self.streak.set(0);
         }
         self.streak.set(self.streak.get() + 1);
-        if self.streak.get() >= STREAK {
+        if is_enough(self.streak.get().into(), STREAK.into()) {
             self.bias.claim();
         }
     }

@@ -14,6 +14,7 @@ pub(crate) mod clock;
 pub(crate) mod memory;
 pub(crate) mod parker;
 pub(crate) mod prefetch;
+pub(crate) mod record;
 pub(crate) mod sides;
 pub(crate) mod spin;
 #[cfg(all(target_arch = "x86_64", not(anabranch_portable_switch)))]

@@ -9,12 +9,14 @@
 
 use crate::sys::{
     bias::{Bias, Inside, Owner, Thread},
+    record::is_enough,
     sync::{AtomicPtr, Ordering, full_fence},
     thread::identity,
 };
 use std::{cell::Cell, ptr};
 
-/// How often a side finds both at home before its thread becomes the owner: about what it costs to take the bias away.
+/// How often a side finds both at home before its thread becomes the owner, at most: about what it costs to take the bias away. See
+/// [`record`](super::record).
 const STREAK: u32 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 500 };
 
 /// See the [module](self).
@@ -107,7 +109,7 @@ impl Sides {
     #[inline]
     fn stay(&self, side: &Side) {
         side.streak.set(side.streak.get() + 1);
-        if side.streak.get() >= STREAK {
+        if is_enough(side.streak.get(), STREAK) {
             self.bias.claim();
             full_fence();
             if !self.is_at_home(1 - side.index) {

@@ -58,6 +58,10 @@ pub trait Attempt: Place {
         false
     }
 
+    /// Has the processor fetch what the next attempt looks at first, where that is elsewhere. A hint.
+    #[inline]
+    fn prefetch(&self) {}
+
     /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken it out, and
     /// wakes the waiter or has woken it. For those that are lone.
     fn withdraw(&self) -> bool {

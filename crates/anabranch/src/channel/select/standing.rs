@@ -113,6 +113,9 @@ impl<O: Operation> Standing<O> {
     pub(super) fn try_one(&mut self) -> Option<(usize, O::Done)> {
         loop {
             let seat = self.hall.first()?.as_ptr();
+            if let Some(next) = self.hall.second() {
+                next.receiver.0.prefetch();
+            }
             // SAFETY: what is in the lists is this one's alone. It does not wait before it is out of them.
             unsafe {
                 let index = (*seat).member.index as usize;

@@ -6,7 +6,7 @@ use crate::{
         source::Source,
         stream::{Outlet, StreamWait},
     },
-    sys::switch::Departure,
+    sys::{prefetch::prefetch, switch::Departure},
     time::NEVER,
     wait::{
         Cx, WaitError,
@@ -20,6 +20,7 @@ use std::{
     cell::UnsafeCell,
     fmt, iter,
     iter::FusedIterator,
+    ptr,
     time::{Duration, Instant},
 };
 
@@ -313,6 +314,12 @@ impl<T> Attempt for Receiving<'_, T> {
     fn is_bare(&self) -> bool {
         // SAFETY: as for `Reserving`.
         unsafe { &**self.outlet.get() }.is_empty()
+    }
+
+    #[inline]
+    fn prefetch(&self) {
+        // SAFETY: as for `Reserving`.
+        prefetch(ptr::from_ref(unsafe { &**self.outlet.get() }).cast());
     }
 
     fn withdraw(&self) -> bool {

@@ -38,7 +38,7 @@
 use crate::sys::{
     barrier::Fence,
     spin::Brief,
-    sync::{AtomicU64, Cell, Ordering, const_unless_loom},
+    sync::{AtomicBool, AtomicU64, Cell, Ordering, const_unless_loom},
 };
 use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, mem::MaybeUninit, ptr};
@@ -53,6 +53,9 @@ pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 /// How many the ring has room for at first.
 const FIRST: usize = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
+/// How long the oldest has to lie before a thief takes it, in microseconds: see the [module](self).
+const LYING: u64 = if cfg!(shuttle) { 20 } else { 25 };
+
 /// No number is as high: all are claimed.
 const ALL: u64 = u64::MAX;
 
@@ -65,6 +68,11 @@ pub(crate) struct Jobs<T> {
     head: AtomicU64,
     /// How many were posted.
     posted: AtomicU64,
+    /// Whether the owner has put in what somebody has asked for. A hint.
+    is_asked_for: AtomicBool,
+    /// One more than `head` was when a thief first saw what is there now, and when that was; zero: it saw nothing. Hints.
+    watched: AtomicU64,
+    since: AtomicU64,
     lock: Brief<VecDeque<T>>,
     fence: Fence,
 }
@@ -97,6 +105,9 @@ impl<T: Copy> Jobs<T> {
                 claim: AtomicU64::new(0),
                 head: AtomicU64::new(0),
                 posted: AtomicU64::new(0),
+                is_asked_for: AtomicBool::new(false),
+                watched: AtomicU64::new(0),
+                since: AtomicU64::new(0),
                 lock: Brief::new(VecDeque::new()),
                 fence,
             }
@@ -131,6 +142,16 @@ impl<T: Copy> Jobs<T> {
         // SAFETY: there is room, so nothing that is in the queue is in this slot, and nobody else reads it before it is.
         unsafe { self.slot(tail).set(MaybeUninit::new(item)) };
         self.owner.tail.store(tail + 1, Ordering::Release);
+    }
+
+    /// As [`push`](Self::push), for what somebody has asked for, and need not [lie](Self::lies_for_long).
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub(crate) unsafe fn push_asked_for(&self, item: T) {
+        self.is_asked_for.store(true, Ordering::Relaxed);
+        // SAFETY: the caller's word.
+        unsafe { self.push(item) };
     }
 
     /// The newest of the owner's, or else the oldest that others have put in.
@@ -228,6 +249,27 @@ impl<T: Copy> Jobs<T> {
         self.posted.store(posted.len() as u64, Ordering::Relaxed);
     }
 
+    /// Whether a thief may take something now, in microseconds since whenever. To be asked again and again.
+    pub(crate) fn lies_for_long(&self, now: u64) -> bool {
+        let watched = self.watched.load(Ordering::Relaxed);
+        if self.is_empty() {
+            if watched != 0 {
+                self.watched.store(0, Ordering::Relaxed);
+            }
+            return false;
+        }
+        if self.has_posted() || self.is_asked_for.load(Ordering::Relaxed) {
+            return true;
+        }
+        let oldest = self.head.load(Ordering::Relaxed) + 1;
+        if watched != oldest {
+            self.since.store(now, Ordering::Relaxed);
+            self.watched.store(oldest, Ordering::Relaxed);
+            return false;
+        }
+        now.saturating_sub(self.since.load(Ordering::Relaxed)) >= LYING
+    }
+
     fn take_posted(&self, posted: &mut VecDeque<T>) -> Option<T> {
         let item = posted.pop_front()?;
         self.posted.store(posted.len() as u64, Ordering::Relaxed);
@@ -242,6 +284,7 @@ impl<T: Copy> Jobs<T> {
         if self.is_empty() {
             return None;
         }
+        self.is_asked_for.store(false, Ordering::Relaxed);
         let mut loot = [MaybeUninit::uninit(); LOOT];
         let count = self.take_half(&mut loot);
         // SAFETY: as many were taken, and the caller's word.

@@ -34,6 +34,8 @@ pub(crate) struct Local {
     ready: List<Fiber>,
     /// How many may still go on in this round.
     left: Cell<u32>,
+    /// How many less if one gives way.
+    haste: Cell<u32>,
     /// The fiber that runs.
     current: Cell<*const Fiber>,
     /// How many fibers have begun and not ended.
@@ -78,6 +80,7 @@ impl Local {
             chain: Cell::new(0),
             ready: List::new(),
             left: Cell::new(0),
+            haste: Cell::new(0),
             current: Cell::new(ptr::null()),
             live: Cell::new(0),
             timers: RefCell::new(Timers::new()),
@@ -107,13 +110,16 @@ impl Local {
     /// A fiber goes behind all others that can go on.
     #[inline]
     pub(crate) fn make_last(&self, fiber: &Fiber) {
+        self.left.set(self.left.get().saturating_sub(self.haste.get()));
         // SAFETY: it runs, so it is in no list, and it suspends now.
         unsafe { self.ready.push(fiber) };
     }
 
-    /// From here on so many may go on, or begin, before the worker looks at what else there is.
-    pub(crate) fn begin_round(&self, count: u32) {
+    /// From here on so many may go on, or begin, before the worker looks at what else there is, and each that gives way counts for so many
+    /// more.
+    pub(crate) fn begin_round(&self, count: u32, haste: u32) {
         self.left.set(count);
+        self.haste.set(haste);
     }
 
     /// Whether another may go on in this round, which then counts.

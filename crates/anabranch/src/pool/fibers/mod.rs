@@ -49,11 +49,29 @@ use std::{cell::Cell, time::Duration};
 /// there.
 const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
+/// For how many more one counts that goes on after it has given way, where new ones wait to begin: those shall before a thief
+/// thinks that they lie for long.
+const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
+
 /// How many rounds before the worker looks at what else there is.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
 /// After how many times as many it begins a fiber that waits elsewhere.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
+
+/// Which fibers that have not started a thief takes from a worker that will come to them by itself.
+///
+/// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer; and those that
+/// were spawned together often talk to each other, which takes several times as long between workers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Daring {
+    /// All.
+    Bold,
+    /// Those that have lain for long, by this time: see [`Jobs::lies_for_long`].
+    Patient(u64),
+    /// None.
+    Shy,
+}
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
@@ -157,7 +175,7 @@ impl Worker {
         }
         'rounds: for _ in 0..ROUNDS {
             self.collect_ready_fibers(true);
-            self.fibers.local.begin_round(ROUND);
+            self.fibers.local.begin_round(ROUND, if self.has_jobs() { HASTE } else { 0 });
             while self.fibers.local.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: ready, of this worker, and this is the worker's own stack.
@@ -203,7 +221,7 @@ impl Worker {
         if !rounds.is_multiple_of(ELSEWHERE_EVERY) {
             return None;
         }
-        self.registry()?.workers().find_map(|worker| worker.rob_job(self, true))
+        self.registry()?.workers().find_map(|worker| worker.rob_job(self, Daring::Bold))
     }
 
     /// Whether there are fibers here that can be started.
@@ -212,16 +230,22 @@ impl Worker {
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
-    ///
-    /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer. So
-    /// fibers are left alone where their worker will come to them, unless the thief `is_bold`.
-    pub(crate) fn rob_job(&self, thief: &Worker, is_bold: bool) -> Option<Job> {
-        let is_worth_while = is_bold || !(self.is_own && self.status.is_active());
+    pub(crate) fn rob_job(&self, thief: &Worker, daring: Daring) -> Option<Job> {
+        let is_worth_while = match daring {
+            Daring::Bold => true,
+            Daring::Patient(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
+            Daring::Shy => !self.is_at_them(),
+        };
         if !is_worth_while || !self.has_jobs() {
             return None;
         }
         // SAFETY: the thief is the caller's own seat.
         unsafe { self.fibers.jobs.rob(&thief.fibers.jobs) }
+    }
+
+    /// Whether this worker is going to begin its fibers itself.
+    fn is_at_them(&self) -> bool {
+        self.is_own && self.status.is_active()
     }
 
     pub(crate) fn next_job(&self) -> Option<Job> {
