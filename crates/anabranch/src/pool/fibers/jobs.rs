@@ -24,6 +24,10 @@
 //! its loot from the old end: what it leaves to be robbed in turn lies next to what it was robbed of. And the owner takes the
 //! oldest itself only where no thief has come for a while. A ring of 503 fibers is so cut in two places, instead of 6 to 14.
 //!
+//! For the same reason a thief asks first whether what is there [lies for long](Jobs::lies_for_long): where the owner is at work, and
+//! begins its fibers as it comes to them, they stay together. What the owner has put in because somebody asked for it, or others
+//! have put in, is there to be taken. All that a thief learns by asking, and leaves for the next, are hints.
+//!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
 //! | `tail`   | the owner                    | where the next one goes                            |
@@ -35,6 +39,7 @@
 //! releases, and the owner acquires it before it uses the slots below again. The two fences are sequentially consistent or
 //! amount to it. The rest is the lock's.
 
+use super::overdue::Overdue;
 use crate::sys::{
     barrier::Fence,
     spin::Brief,
@@ -53,9 +58,6 @@ pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 /// How many the ring has room for at first.
 const FIRST: usize = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
-/// How long the oldest has to lie before a thief takes it, in microseconds: see the [module](self).
-const LYING: u64 = if cfg!(shuttle) { 20 } else { 25 };
-
 /// No number is as high: all are claimed.
 const ALL: u64 = u64::MAX;
 
@@ -70,9 +72,7 @@ pub(crate) struct Jobs<T> {
     posted: AtomicU64,
     /// Whether the owner has put in what somebody has asked for. A hint.
     is_asked_for: AtomicBool,
-    /// One more than `head` was when a thief first saw what is there now, and when that was; zero: it saw nothing. Hints.
-    watched: AtomicU64,
-    since: AtomicU64,
+    overdue: Overdue,
     lock: Brief<VecDeque<T>>,
     fence: Fence,
 }
@@ -106,8 +106,7 @@ impl<T: Copy> Jobs<T> {
                 head: AtomicU64::new(0),
                 posted: AtomicU64::new(0),
                 is_asked_for: AtomicBool::new(false),
-                watched: AtomicU64::new(0),
-                since: AtomicU64::new(0),
+                overdue: Overdue::new(),
                 lock: Brief::new(VecDeque::new()),
                 fence,
             }
@@ -249,25 +248,16 @@ impl<T: Copy> Jobs<T> {
         self.posted.store(posted.len() as u64, Ordering::Relaxed);
     }
 
-    /// Whether a thief may take something now, in microseconds since whenever. To be asked again and again.
+    /// Whether there is something that the owner does not come to by itself before long. To be asked again and again, with the
+    /// time in microseconds since whenever.
     pub(crate) fn lies_for_long(&self, now: u64) -> bool {
-        let watched = self.watched.load(Ordering::Relaxed);
         if self.is_empty() {
-            if watched != 0 {
-                self.watched.store(0, Ordering::Relaxed);
-            }
+            self.overdue.forget();
             return false;
         }
-        if self.has_posted() || self.is_asked_for.load(Ordering::Relaxed) {
-            return true;
-        }
-        let oldest = self.head.load(Ordering::Relaxed) + 1;
-        if watched != oldest {
-            self.since.store(now, Ordering::Relaxed);
-            self.watched.store(oldest, Ordering::Relaxed);
-            return false;
-        }
-        now.saturating_sub(self.since.load(Ordering::Relaxed)) >= LYING
+        self.has_posted()
+            || self.is_asked_for.load(Ordering::Relaxed)
+            || self.overdue.is_overdue(self.head.load(Ordering::Relaxed), now)
     }
 
     fn take_posted(&self, posted: &mut VecDeque<T>) -> Option<T> {
@@ -389,6 +379,24 @@ mod tests {
         // SAFETY: nobody else has it.
         (0..count).for_each(|number| unsafe { jobs.push(number) });
         jobs
+    }
+
+    #[test]
+    fn what_was_asked_for_or_posted_is_there_to_be_taken() {
+        let (victim, thief) = (Jobs::new(Fence::Symmetric), Jobs::new(Fence::Symmetric));
+        // SAFETY: this thread is the owner of both.
+        unsafe {
+            assert!(!victim.lies_for_long(0));
+            victim.push(1);
+            assert!(!victim.lies_for_long(0));
+            victim.push_asked_for(2);
+            assert!(victim.lies_for_long(0));
+            assert_eq!(victim.rob(&thief), Some(1));
+            // Somebody has come.
+            assert!(!victim.lies_for_long(0));
+        }
+        victim.post(3);
+        assert!(victim.lies_for_long(0));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod limits;
 pub(crate) mod local;
+mod overdue;
 pub(crate) mod pages;
 pub(crate) mod ready;
 mod regions;
