@@ -21,8 +21,9 @@ impl Member {
     pub(super) const NOBODY: Self = Self { index: u32::MAX, generation: u32::MAX };
 }
 
-/// A member, and all that is kept for it. What is looked at when it is called fits into one line of the cache if the wait is small.
-#[repr(C)]
+/// A member, and all that is kept for it. What is looked at when it is called is in one line of the cache, if the wait is small, which
+/// is not that of another member.
+#[repr(C, align(64))]
 pub(super) struct Seat<R: Source> {
     /// First, so that its address is the address of the whole.
     pub(super) card: Card,

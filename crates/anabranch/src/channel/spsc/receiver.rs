@@ -211,9 +211,11 @@ impl<T> Receiver<T> {
 }
 
 /// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
+// The wait comes first, for the seat of a standing operation: see `channel::member`.
+#[repr(C)]
 pub struct Receiving<'a, T> {
-    outlet: UnsafeCell<&'a mut Outlet<T>>,
     wait: StreamWait,
+    outlet: UnsafeCell<&'a mut Outlet<T>>,
 }
 
 impl<T> Receiving<'_, T> {
