@@ -170,6 +170,25 @@
 //! anabranch::run(|cx| cx.join(|cx| NUMBER.get(cx), |_| ()));
 //! ```
 //!
+//! # A selection has something to choose
+//! A default alone is enough, and nothing is warned of.
+//! ```
+//! #![deny(warnings)]
+//! let chosen = anabranch::run(|cx| anabranch::select!(cx, { default => 1 }));
+//! assert_eq!(chosen, Ok(1));
+//! let chosen = anabranch::run(|cx| cx.block_on(async { anabranch::select!(biased async, { default => 2 }) }));
+//! assert_eq!(chosen, Ok(2));
+//! ```
+//! ```compile_fail
+//! _ = anabranch::run(|cx| anabranch::select!(cx, {}));
+//! ```
+//! ```compile_fail
+//! _ = anabranch::run(|cx| anabranch::select!(biased cx, {}));
+//! ```
+//! ```compile_fail
+//! _ = anabranch::run(|cx| cx.block_on(async { anabranch::select!(async, {}) }));
+//! ```
+//!
 //! # A conversation keeps its order
 //! ```
 //! # use anabranch::proto;

@@ -150,7 +150,7 @@ fn a_value_and_a_cancellation_come_together() {
 #[test]
 fn what_is_sent_after_a_cancellation_is_left() {
     watchdog(LONG, || {
-        on_a_fiber(&pool(1), |cx| {
+        on_a_fiber(&common::one_thread().build().unwrap(), |cx| {
             let (mut give, mut given) = spsc::unbounded();
             let fiber = anabranch::spawn(move |cx| {
                 let (sender, mut receiver) = own_stream(cx, None);

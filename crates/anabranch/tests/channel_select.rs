@@ -6,12 +6,15 @@ mod waits;
 
 use anabranch::{
     Cancelled, Cx, WaitError,
-    channel::{self, Closed, Receiver, Select, Sender, bounded, oneshot, rendezvous, spsc, unbounded},
+    channel::{
+        self, Closed, Operation, Receiver, Select, Sender, bounded, broadcast, oneshot, rendezvous, spsc, unbounded,
+        watch,
+    },
     select,
     wait::Trigger,
 };
 use common::{LONG, Tally, fibers::with_every_cx, in_pools, pool, watchdog};
-use std::{thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 use waits::Polled;
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -298,6 +301,35 @@ fn receives_from_streams_go_on_waiting() {
         });
         assert_eq!(latest.try_recv().err(), Some(channel::TryRecvError::Closed));
         tally.assert_all_dropped();
+    });
+}
+
+/// Receives from what many look at, waited for again and again: each waits for what it has not received yet. They waited
+/// for what comes after the first, which had come, and so went round and round.
+#[test]
+fn what_many_look_at_is_waited_for_again() {
+    fn follow<O: Operation<Done = Result<Arc<u32>, Closed>>>(
+        cx: &Cx<'_>,
+        operations: [O; 2],
+        mut senders: Vec<impl Fn(u32)>,
+    ) {
+        let mut select = Select::from_iter(operations);
+        for n in 0..4 {
+            assert_eq!(select.wait_timeout(cx, SHORT), Err(WaitError::TimedOut));
+            let index = n as usize % 2;
+            senders[index](n);
+            assert_eq!(select.wait(cx), Ok((index, Ok(Arc::new(n)))));
+        }
+        senders.pop();
+        assert_eq!(select.wait(cx), Ok((1, Err(Closed))));
+    }
+    with_every_cx(|cx| {
+        let [(one, mut first), (two, mut second)] = [9, 9].map(watch::channel);
+        let senders = [one, two].map(|sender| move |n| sender.send(n).unwrap());
+        follow(cx, [first.receiving(), second.receiving()], senders.into());
+        let [(one, mut first), (two, mut second)] = [1, 2].map(broadcast::channel);
+        let senders = [one, two].map(|sender| move |n| sender.send(n).unwrap());
+        follow(cx, [first.receiving(), second.receiving()], senders.into());
     });
 }
 

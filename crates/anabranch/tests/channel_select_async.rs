@@ -335,6 +335,56 @@ fn a_selection_is_used_again_and_again() {
     });
 }
 
+/// See the test of this name in `channel_select`.
+#[test]
+fn what_many_look_at_is_waited_for_again() {
+    watchdog(LONG, || {
+        let (setting, mut settings) = watch::channel(0);
+        let (cry, mut cries) = broadcast::channel(4);
+        let mut latest = Select::from_iter([settings.receiving()]);
+        let mut all = Select::from_iter([cries.receiving()]);
+        for n in 1..5 {
+            let mut seeing = Polled::waiting(latest.wait_async());
+            let mut hearing = Polled::waiting(all.wait_async());
+            setting.send(n).unwrap();
+            cry.send(n).unwrap();
+            assert!(seeing.is_woken() && hearing.is_woken());
+            assert_eq!(seeing.poll(), Some((0, Ok(Arc::new(n)))));
+            assert_eq!(hearing.poll(), Some((0, Ok(Arc::new(n)))));
+        }
+    });
+}
+
+/// Room that is kept, and sets: each waited for again and again, in vain and not.
+#[test]
+fn room_and_sets_are_waited_for_again() {
+    const SHORT: Duration = Duration::from_millis(1);
+    watchdog(LONG, || {
+        let (full, drained) = bounded(1);
+        full.try_send(0).unwrap();
+        let mut room = Select::from_iter([full.reserving()]);
+        let (senders, mut sets): (Vec<_>, Vec<_>) = (0..2)
+            .map(|_| {
+                let (sender, receiver) = unbounded();
+                (sender, ReceiverSet::from_iter([receiver]))
+            })
+            .unzip();
+        let mut select: Select<_> = sets.iter_mut().map(ReceiverSet::receiving).collect();
+        for n in 0..4 {
+            anabranch::run(|cx| {
+                assert!(room.wait_timeout(cx, SHORT).is_err() && select.wait_timeout(cx, SHORT).is_err());
+            });
+            let (mut keeping, mut receiving) =
+                (Polled::waiting(room.wait_async()), Polled::waiting(select.wait_async()));
+            assert_eq!(drained.try_recv(), Ok(n));
+            keeping.poll().unwrap().1.unwrap().send(n + 1).unwrap();
+            senders[n % 2].try_send(n).unwrap();
+            let (index, got) = receiving.poll().unwrap();
+            assert_eq!((index, got.unwrap().1), (n % 2, Ok(n)));
+        }
+    });
+}
+
 #[test]
 fn time_for_async_code() {
     watchdog(LONG, || {
@@ -441,7 +491,7 @@ fn stress() {
 fn who_need_not_wait_lets_others_run() {
     watchdog(LONG, || {
         for kind in 0..4 {
-            let pool = pool(1);
+            let pool = common::one_thread().build().unwrap();
             let (closed, is_over) = (unbounded::<u8>().1, Arc::new(AtomicBool::new(false)));
             let busy = pool.spawn_async({
                 let is_over = Arc::clone(&is_over);

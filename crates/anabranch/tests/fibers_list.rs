@@ -48,7 +48,7 @@ fn a_thread_that_waits_is_listed_while_it_waits() {
 #[test]
 fn a_thread_of_the_pool_is_listed_with_its_number() {
     watchdog(LONG, || {
-        let pool = Pool::builder().threads(1).thread_name(|_| "own".into()).build().unwrap();
+        let pool = common::one_thread().thread_name(|_| "own".into()).build().unwrap();
         let (gate, waits) = (Event::default(), Event::default());
         let (gate_of_run, waits_of_run) = (gate.clone(), waits.clone());
         let handle = pool.spawn(move |_| {
@@ -67,7 +67,7 @@ fn a_thread_of_the_pool_is_listed_with_its_number() {
 #[test]
 fn a_thread_that_answers_a_broadcast_while_it_waits_shows_both() {
     watchdog(LONG, || {
-        let pool = Pool::builder().threads(1).build().unwrap();
+        let pool = common::one_thread().build().unwrap();
         let (outer, inner) = (Event::default(), sync::Event::new());
         let (waits_outside, ends) = (outer.clone(), mpsc::channel());
         let handle = pool.spawn(move |_| {

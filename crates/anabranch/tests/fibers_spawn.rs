@@ -148,8 +148,8 @@ fn cancelled_before_the_start() {
                 assert_eq!((slept, check), (Err(Cancelled), Err(Cancelled)));
             }
         }
-        // Without spares, one of which would begin the second while the first blocks its thread.
-        let pool = Pool::builder().threads(1).max_spare_threads(0).build().unwrap();
+        // A spare would begin the second while the first blocks its thread.
+        let pool = common::one_thread().build().unwrap();
         let was_cancelled = pool.run(|cx| {
             // The one worker is busy with the first until the second is cancelled.
             let (busy, go) = (Event::default(), Event::default());

@@ -57,7 +57,7 @@ fn sleepers_wake_in_the_order_of_their_deadlines() {
 fn on_one_worker_those_that_are_due_together_wake_in_order() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
-        let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
+        let pool = common::one_thread().clock(manual.clock()).build().unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         // No more than are resumed between two looks at what else there is.
         for i in 0..12u32 {

@@ -42,7 +42,7 @@ fn a_bounded_conversation_is_one_allocation() {
 fn waiting_for_a_message_allocates_nothing_either() {
     watchdog(LONG, || {
         // Both fibers on one thread, so that its count is that of both.
-        let pool = common::pool(1);
+        let pool = common::one_thread().build().unwrap();
         let (mut client, mut server) = ping_pong::pipe();
         let serving = pool.spawn(move |cx| {
             loop {

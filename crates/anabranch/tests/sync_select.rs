@@ -5,12 +5,13 @@ mod common;
 mod waits;
 
 use anabranch::{
+    WaitError,
     channel::{Select, unbounded},
     select,
     sync::{Event, Mutex, RwLock, Semaphore},
 };
 use common::{LONG, in_pools, pool, watchdog};
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 use waits::{Polled, until_waiting};
 
 #[test]
@@ -140,4 +141,165 @@ fn any_number_of_locks() {
             assert_eq!((index, *guard), (3, 3));
         });
     });
+}
+
+/// An event that was waited for and then reset is waited for again. It was said to have happened ever after.
+#[test]
+fn an_event_happens_again() {
+    watchdog(LONG, || {
+        let events = [Event::new(), Event::new()];
+        let mut select: Select<_> = events.iter().map(|event| event.waiting()).collect();
+        for turn in 0..4 {
+            let mut waiting = Polled::waiting(select.wait_async());
+            events[turn % 2].set();
+            assert_eq!(waiting.poll(), Some((turn % 2, ())));
+            drop(waiting);
+            assert_eq!(select.try_now(), Some((turn % 2, ())));
+            events[turn % 2].reset();
+            assert_eq!(select.try_now(), None);
+            // It happens, and nobody looks while it has.
+            let waiting = Polled::waiting(select.wait_async());
+            events[turn % 2].set();
+            events[turn % 2].reset();
+            assert!(waiting.is_woken());
+            drop(waiting);
+            assert_eq!(select.try_now(), None);
+        }
+        anabranch::run(|cx| {
+            assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+        });
+    });
+}
+
+/// Two operations on one semaphore queue like those of two strands: what wants less waits behind what wants more, unless it
+/// came first. Nothing is lost by it: `Semaphore::acquiring` says so.
+#[test]
+fn operations_on_one_semaphore_keep_their_order() {
+    watchdog(LONG, || {
+        // The one that wants more is the first: both wait for five.
+        let seats = Semaphore::new(1);
+        let mut select = Select::from_iter([seats.acquiring(5), seats.acquiring(2)]).biased();
+        let mut waiting = Polled::waiting(select.wait_async());
+        seats.add(3);
+        assert!(!waiting.is_woken() && seats.available() == 4);
+        seats.add(1);
+        assert!(waiting.poll().is_some_and(|(index, permit)| index == 0 && permit.count() == 5));
+        drop(waiting);
+        assert_eq!((select.try_now().map(|(index, _)| index), seats.available()), (Some(0), 5));
+
+        // The one that wants less is the first: whichever can be had is.
+        let seats = Semaphore::new(1);
+        let choose = async {
+            select!(biased async, {
+                permit = seats.acquiring(2) => permit.forget(),
+                permit = seats.acquiring(5) => drop(permit),
+            })
+        };
+        let mut waiting = Polled::waiting(choose);
+        let mut behind = Polled::waiting(seats.acquire_async());
+        seats.add(1);
+        assert!(waiting.poll().is_some() && seats.available() == 0 && !behind.is_woken());
+        seats.add(1);
+        assert!(behind.poll().is_some());
+    });
+}
+
+/// The same with a `Cx`.
+#[test]
+fn operations_on_one_semaphore_keep_their_order_on_fibers() {
+    in_pools(|pool| {
+        for less_first in [false, true] {
+            let seats = Arc::new(Semaphore::new(1));
+            let (counts, theirs) = (if less_first { [2, 5] } else { [5, 2] }, Arc::clone(&seats));
+            let fiber = pool.spawn(move |cx| {
+                select!(biased cx, {
+                    permit = theirs.acquiring(counts[0]) => permit.count(),
+                    permit = theirs.acquiring(counts[1]) => permit.count(),
+                })
+            });
+            until_waiting(pool, 1, "select!");
+            seats.add(1);
+            if !less_first {
+                // Had it been woken it would have taken two.
+                assert_eq!(seats.available(), 2);
+                seats.add(3);
+            }
+            assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(counts[0]));
+            assert_eq!(seats.available(), if less_first { 2 } else { 5 });
+        }
+    });
+}
+
+/// To read waits behind the write of the same selection, while others read.
+#[test]
+fn operations_on_one_lock_keep_their_order() {
+    watchdog(LONG, || {
+        let lock = RwLock::new(());
+        for reads_first in [false, true] {
+            let read = lock.try_read().unwrap();
+            // Nobody gets in before this one: so the selection has to wait.
+            let writer = Polled::waiting(lock.write_async());
+            let choose = async {
+                if reads_first {
+                    select!(biased async, { _ = lock.reading() => true, _ = lock.writing() => false })
+                } else {
+                    select!(biased async, { _ = lock.writing() => false, _ = lock.reading() => true })
+                }
+            };
+            let mut waiting = Polled::waiting(choose);
+            drop(writer);
+            assert_eq!(waiting.is_woken(), reads_first);
+            drop(read);
+            assert_eq!(waiting.poll(), Some(reads_first));
+            assert!(lock.try_write().is_some());
+        }
+    });
+}
+
+/// Each is waited for, had, given back, and waited for again, in vain and not.
+#[test]
+fn locks_and_permits_are_waited_for_again() {
+    watchdog(LONG, || {
+        let (mutex, lock, seats) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0));
+        let mut locks = Select::from_iter([mutex.locking()]);
+        let mut reads = Select::from_iter([lock.reading()]);
+        let mut writes = Select::from_iter([lock.writing()]);
+        let mut acquires = Select::from_iter([seats.acquiring(2)]);
+        for _ in 0..3 {
+            let guards = (mutex.try_lock().unwrap(), lock.try_write().unwrap());
+            anabranch::run(|cx| {
+                let short = Duration::from_millis(1);
+                assert!(locks.wait_timeout(cx, short).is_err() && reads.wait_timeout(cx, short).is_err());
+                assert!(writes.wait_timeout(cx, short).is_err() && acquires.wait_timeout(cx, short).is_err());
+            });
+            let mut locking = Polled::waiting(locks.wait_async());
+            let mut reading = Polled::waiting(reads.wait_async());
+            let mut writing = Polled::waiting(writes.wait_async());
+            let mut acquiring = Polled::waiting(acquires.wait_async());
+            drop(guards);
+            seats.add(2);
+            drop((locking.poll().unwrap(), reading.poll().unwrap()));
+            drop(writing.poll().unwrap());
+            acquiring.poll().unwrap().1.forget();
+        }
+    });
+}
+
+/// For how long a lock was waited for in vain is counted from one success to the next.
+#[test]
+fn who_has_had_a_lock_is_patient_again() {
+    let mutex = Mutex::new(());
+    let mut select = Select::from_iter([mutex.locking()]);
+    for _ in 0..3 {
+        let guard = mutex.try_lock().unwrap();
+        let mut waiting = Polled::waiting(select.wait_async());
+        drop(guard);
+        // Overtaken for the first time since it had the lock, it is not handed it yet.
+        let guard = mutex.try_lock().unwrap();
+        assert!(waiting.poll().is_none());
+        drop(guard);
+        drop(mutex.try_lock().expect("it is not handed over"));
+        drop(waiting.poll().unwrap());
+        thread::sleep(Duration::from_millis(3));
+    }
 }

@@ -12,7 +12,6 @@ use crate::{
         sync::{Arc, AtomicUsize, Ordering},
     },
     wait::{
-        place::Place,
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
     },
@@ -132,7 +131,7 @@ impl<S> Board<S> {
     }
 
     /// # Safety
-    /// As for [`Place::register`], with an entry of the place.
+    /// As for [`Place::register`](crate::wait::place::Place::register), with an entry of the place.
     pub(super) unsafe fn register(&self, entry: &Entry<u64>, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = self.state.lock();
         if state.is_closed || state.version != seen {
@@ -156,27 +155,30 @@ impl<S> Board<S> {
     }
 }
 
-/// Waiting for a version that has not been seen.
+/// Waiting for a version that has not been seen. An address leaves the queue by `unregister`, or decided, under the lock of
+/// the board.
 pub(super) struct News<'a, S> {
     board: &'a Board<S>,
     entry: Entry<u64>,
-    seen: u64,
 }
 
 impl<'a, S> News<'a, S> {
-    pub(super) fn after(seen: u64, board: &'a Board<S>) -> Self {
-        Self { board, entry: Entry::new(0), seen }
+    pub(super) fn of(board: &'a Board<S>) -> Self {
+        Self { board, entry: Entry::new(0) }
     }
-}
 
-// SAFETY: an address leaves the queue by `unregister`, or decided, under the lock of the board.
-unsafe impl<S> Place for News<'_, S> {
-    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+    /// Waits for what comes after `seen`, which changes from one wait to the next.
+    ///
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::place::Place::register).
+    pub(super) unsafe fn register(&self, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.board.register(&self.entry, self.seen, waiter, ticket) }
+        unsafe { self.board.register(&self.entry, seen, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    pub(super) unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
             // SAFETY: the caller's word.
             unsafe { self.board.unregister(&self.entry) };

@@ -217,7 +217,7 @@ impl<T> Receiver<T> {
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let board: *const Board<Arc<T>> = &*self.board;
         // SAFETY: the receiver keeps the board for as long as it is borrowed.
-        let news = News::after(self.seen, unsafe { &*board });
+        let news = News::of(unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
@@ -250,8 +250,8 @@ impl<T> Attempt for Receiving<'_, T> {
 // SAFETY: that of `news`.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { self.news.register(waiter, ticket) }
+        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        unsafe { self.news.register((*self.receiver.get()).seen, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {

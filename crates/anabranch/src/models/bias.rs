@@ -80,13 +80,13 @@ fn models_bias_both_sides_go() {
     explore("bias, both sides go", Some(2), || {
         let counted = Counted::new();
         let sides = Side::both();
-        sides.iter().for_each(|side| drop(counted.count(side)));
+        sides.iter().for_each(|side| _ = counted.count(side));
         assert!(counted.count(&sides[0]));
         let others = sides.map(|side| {
             let counted = Arc::clone(&counted);
             thread::spawn(move || counted.count(&side))
         });
-        others.into_iter().for_each(|other| drop(other.join().unwrap()));
+        others.into_iter().for_each(|other| _ = other.join().unwrap());
         assert_eq!(counted.number(), 5);
     });
 }

@@ -7,6 +7,7 @@ mod bias;
 mod biased_lock;
 mod cancel;
 mod channel_board;
+mod channel_board_select;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_select;

@@ -204,7 +204,12 @@ impl Attempt for EventWait<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        (self.was_woken.get() || self.event.is_set()).then_some(())
+        (self.was_woken.take() || self.event.is_set()).then_some(())
+    }
+
+    /// It is forgotten: the event may be reset before there is another wait.
+    fn pass_on(&self) {
+        self.was_woken.set(false);
     }
 }
 

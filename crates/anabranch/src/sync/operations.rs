@@ -70,6 +70,11 @@ impl<T: ?Sized> Mutex<T> {
 impl Semaphore {
     /// The acquisition of so many permits as an operation, for [`select!`](crate::select).
     ///
+    /// Nobody overtakes, be it an operation of the same selection: with two for one semaphore, that for two permits waits behind
+    /// that for five if this came first, although two are free. To serve it all the same, whoever gives permits back would
+    /// have to look through the whole queue for who else is there twice. Where both are wanted, whichever can be had first,
+    /// let the selection be `biased`, and that for fewer permits be written before the other: they queue in this order.
+    ///
     /// ```
     /// use anabranch::{select, sync::Semaphore};
     ///
@@ -87,6 +92,9 @@ impl Semaphore {
 
 impl<T: ?Sized> RwLock<T> {
     /// The lock for reading as an operation, for [`select!`](crate::select).
+    ///
+    /// In one selection with [`writing`](Self::writing) of the same lock it may wait behind that while others read: see
+    /// [`Semaphore::acquiring`].
     pub fn reading(&self) -> Reading<'_, T> {
         Reading { lock: self, wait: AcquireWait::new(self.raw(), ONE) }
     }
@@ -157,6 +165,10 @@ impl Attempt for Waiting<'_> {
 
     fn attempt(&self) -> Option<()> {
         self.wait.attempt()
+    }
+
+    fn pass_on(&self) {
+        self.wait.pass_on();
     }
 }
 

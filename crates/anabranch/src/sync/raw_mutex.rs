@@ -221,6 +221,7 @@ impl Attempt for LockWait<'_> {
             }
         }
         self.state.set(State::Nothing);
+        self.late_since.set(None);
         Some(())
     }
 

@@ -25,22 +25,33 @@ pub(crate) fn identity() -> *mut () {
 }
 
 /// As above.
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(any(loom, shuttle, miri)))))]
+#[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom)))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
-    #[cfg(loom)]
-    loom::thread_local! {
-        static PLACE: std::cell::Cell<u64> = std::cell::Cell::new(0);
-    }
     #[cfg(shuttle)]
     shuttle::thread_local! {
         static PLACE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
-    #[cfg(not(any(loom, shuttle)))]
+    #[cfg(not(shuttle))]
     std::thread_local! {
         static PLACE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
     PLACE.with(|place| place.as_ptr().cast())
+}
+
+/// A number in the place of an address, which the next thread could have when one has ended: then a model would sometimes have
+/// one thread less than it says.
+#[cfg(loom)]
+pub(crate) fn identity() -> *mut () {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    // Of std, as loom is to see nothing of it.
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    loom::thread_local! {
+        static NUMBER: usize = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+    /// As addresses of such things are apart, for who shortens them.
+    const APART: usize = 64;
+    NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
 /// How many threads the machine runs at a time for this process.

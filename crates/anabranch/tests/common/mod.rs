@@ -4,7 +4,7 @@
 
 pub mod fibers;
 
-use anabranch::Pool;
+use anabranch::{Builder, Pool};
 use std::{
     io::Write,
     sync::{
@@ -37,6 +37,12 @@ pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
 
 pub fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
+}
+
+/// A builder of a pool whose fibers are all on one thread. Where there may be spares, one of these begins fibers that have not
+/// been begun for a while, be it that the system has not let the process run.
+pub fn one_thread() -> Builder {
+    Pool::builder().threads(1).max_spare_threads(0)
 }
 
 /// The check on pools of 1, 2 and 8 threads, under one watchdog.

@@ -89,8 +89,7 @@ pub fn on_a_fiber<R: Send>(pool: &Pool, body: impl FnOnce(&anabranch::Cx<'_>) ->
     pool.run(|cx| cx.scope(|s| s.spawn(body).join(s).expect("nobody cancels this")))
 }
 
-/// As [`on_a_fiber`], where one thread runs all fibers: the others stand still until this one waits. In a pool of one that may
-/// have spares, one of these begins fibers that have not been begun for a while.
+/// As [`on_a_fiber`], where one thread runs all fibers: the others stand still until this one waits.
 pub fn on_the_only_thread<R: Send>(body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
-    on_a_fiber(&Pool::builder().threads(1).max_spare_threads(0).build().unwrap(), body)
+    on_a_fiber(&crate::common::one_thread().build().unwrap(), body)
 }

@@ -93,7 +93,8 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 /// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`), a
 /// trigger (`trigger.waiting()`), or something of [`sync`](crate::sync) (`mutex.locking()`, `semaphore.acquiring(n)`,
 /// `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern gets what the operation results in, and has to
-/// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled).
+/// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled). There has to
+/// be an arm, or a default.
 ///
 /// If several operations can be done at once, any of them is. `select!(biased cx, { .. })` takes the first in the order in which
 /// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
@@ -191,6 +192,9 @@ macro_rules! __select {
     };
     ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr) => {
         $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)])
+    };
+    ($cx:tt $biased:tt []) => {
+        ::std::compile_error!("`select!` without an arm waits for nothing: it needs an operation, or a default")
     };
     ($cx:tt $biased:tt $parsed:tt) => {
         $crate::__select!(@whole $cx $biased false $parsed ::std::unreachable!("an arm was done"))
