@@ -15,6 +15,7 @@ pub(crate) mod fibers {
     //! What of it the models run.
     pub(crate) mod hail;
     pub(crate) mod jobs;
+    mod overdue;
     pub(crate) mod pages;
     pub(crate) mod ready;
     pub(crate) mod root;
