@@ -23,8 +23,8 @@ const CALLED: Content = number(1);
 /// There is no set.
 const GONE: Content = number(2);
 
-/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner: about what it
-/// costs to take the bias away.
+/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner, at most: about what
+/// it costs to take the bias away, see [`record`](crate::sys::record).
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// What those who call a member have of it.

@@ -50,12 +50,11 @@ impl<T> Sender<T> {
         if !goes_on && cx.checkpoint_slowly().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        let value = match if self.inlet.is_apart() { self.inlet.push_apart(value) } else { self.inlet.push_here(value) }
-        {
-            Ok(()) => return Ok(()),
-            Err(value) => value,
-        };
-        self.send_shared(cx, value, reason)
+        let pushed = if self.inlet.is_apart() { self.inlet.push_apart(value) } else { self.inlet.push_here(value) };
+        match pushed {
+            Ok(()) => Ok(()),
+            Err(value) => self.send_shared(cx, value, reason),
+        }
     }
 
     #[inline(never)]
