@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Cx, Pool, WaitError};
+use anabranch::{Cancelled, Cx, Pool, WaitError, sync};
 use common::{
     LONG,
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until, with_every_cx},
@@ -11,11 +11,12 @@ use common::{
 };
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering},
+        mpsc,
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Calls a function when it is dropped.
@@ -198,7 +199,7 @@ fn on_a_fiber_a_wait_in_a_guard_is_cancelled() {
                     let _guard = Guard(|| {
                         let event = Event::default();
                         let waits =
-                            [cx.sleep(Duration::from_micros(1)), event.wait(cx), cx.shield(|cx| event.wait(cx))];
+                            [cx.sleep(Duration::from_micros(1)), event.wait(cx), cx.check().and(event.wait(cx))];
                         let count = waits.iter().filter(|wait| **wait == Err(Cancelled)).count();
                         cancelled.store(count as u32, Ordering::Relaxed);
                     });
@@ -253,5 +254,105 @@ fn a_scope_in_a_guard_waits_for_a_child_that_waits() {
             gate.set();
             assert_eq!(pool.run(|cx| handle.join(cx)).unwrap_err().to_string(), "the fiber panicked: body");
         }
+    });
+}
+
+/// What `body` comes to in a destructor, on a fiber that unwinds.
+fn while_unwinding<R: Send + 'static>(pool: &Pool, body: impl Fn(&Cx<'_>) -> R + Send + 'static) -> R {
+    let result = Arc::new(Mutex::new(None));
+    let text = panic_text(|| {
+        on_fiber(pool, {
+            let result = Arc::clone(&result);
+            move |cx| {
+                let _guard = Guard(|| {
+                    assert!(thread::panicking());
+                    *result.lock().unwrap() = Some(body(cx));
+                });
+                panic!("body");
+            }
+        });
+    });
+    assert_eq!(text, "body");
+    let result = result.lock().unwrap().take();
+    result.unwrap()
+}
+
+#[test]
+fn shielded_waits_go_on_to_their_end_while_unwinding() {
+    in_all_pools(|pool| {
+        let start = Instant::now();
+        let slept = while_unwinding(pool, |cx| cx.shield(|cx| cx.sleep(Duration::from_millis(1))));
+        assert!(slept == Ok(()) && start.elapsed() >= Duration::from_millis(1));
+        // Limits hold, in scopes below the shield too.
+        let late = while_unwinding(pool, |cx| {
+            cx.shield(|cx| cx.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(cx.sleep(FOREVER)?)))
+        });
+        assert_eq!(late, Err(WaitError::TimedOut));
+        // An event that comes from outside.
+        let event = Event::default();
+        let told = while_unwinding(pool, move |cx| {
+            let other = event.clone();
+            let teller = thread::spawn(move || {
+                thread::sleep(Duration::from_millis(1));
+                other.set();
+            });
+            let told = cx.shield(|cx| event.wait(cx));
+            teller.join().unwrap();
+            told
+        });
+        assert_eq!(told, Ok(()));
+    });
+}
+
+#[test]
+fn contended_locks_are_had_while_unwinding() {
+    in_all_pools(|pool| {
+        let mutex = Arc::new(sync::Mutex::new(0));
+        let lock = Arc::new(sync::RwLock::new(0));
+        let permits = Arc::new(sync::Semaphore::new(1));
+        let (held, hold) = mpsc::channel();
+        let holder = thread::spawn({
+            let (mutex, lock, permits) = (Arc::clone(&mutex), Arc::clone(&lock), Arc::clone(&permits));
+            move || {
+                let _guards = (mutex.try_lock().unwrap(), lock.try_write().unwrap(), permits.try_acquire().unwrap());
+                held.send(()).unwrap();
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        hold.recv().unwrap();
+        let value = while_unwinding(pool, move |cx| {
+            *mutex.lock(cx).unwrap() += 1;
+            *lock.write(cx).unwrap() += 1;
+            drop(permits.acquire(cx).unwrap());
+            let guard = mutex.lock_timeout(cx, Duration::from_secs(60)).unwrap();
+            let read = anabranch::select!(cx, { guard = lock.reading() => *guard }).unwrap();
+            *guard + read
+        });
+        assert_eq!(value, 2);
+        holder.join().unwrap();
+    });
+}
+
+#[test]
+fn a_lock_held_by_a_fiber_of_another_thread_is_had_while_unwinding() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        let mutex = Arc::new(sync::Mutex::new(()));
+        let (tell, told) = mpsc::channel();
+        // It keeps its worker, so the one that unwinds is on the other.
+        let holder = pool.spawn({
+            let mutex = Arc::clone(&mutex);
+            move |cx| {
+                let _guard = mutex.lock(cx).unwrap();
+                tell.send(()).unwrap();
+                let end = Instant::now() + Duration::from_millis(5);
+                while Instant::now() < end {
+                    std::hint::spin_loop();
+                }
+            }
+        });
+        told.recv().unwrap();
+        assert!(while_unwinding(&pool, move |cx| mutex.lock(cx).is_ok()));
+        pool.run(|cx| holder.join(cx)).unwrap();
     });
 }

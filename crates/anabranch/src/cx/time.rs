@@ -136,7 +136,8 @@ impl Cx<'_> {
     }
 
     /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done to the
-    /// end, such as giving back what was taken.
+    /// end, such as giving back what was taken. In a `Drop` that runs because of a panic, too, waits in it go on to their end; there
+    /// they block the thread.
     ///
     /// ```
     /// use std::time::Duration;

@@ -177,6 +177,10 @@ macro_rules! places {
     ($($name:ident $(<$t:ident>)?),*) => {$(
         // SAFETY: that of `wait`.
         unsafe impl$(<$t: ?Sized>)? Place for $name<'_ $(, $t)?> {
+            fn is_lock(&self) -> bool {
+                self.wait.is_lock()
+            }
+
             unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
                 // SAFETY: the caller's word.
                 unsafe { self.wait.register(waiter, ticket) }

@@ -237,6 +237,10 @@ impl Attempt for LockWait<'_> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by `decide_first`, under the lock of the queue.
 unsafe impl Place for LockWait<'_> {
+    fn is_lock(&self) -> bool {
+        true
+    }
+
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let was_woken = self.state.get() == State::Woken;
         let wants_hand_over = was_woken && self.has_lost_patience();

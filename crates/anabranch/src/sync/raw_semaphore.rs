@@ -186,6 +186,10 @@ impl Attempt for AcquireWait<'_> {
 
 // SAFETY: an address leaves the queue by `unregister`, or by `decide_head`, under the lock of the queue.
 unsafe impl Place for AcquireWait<'_> {
+    fn is_lock(&self) -> bool {
+        true
+    }
+
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut queue = lock(&self.semaphore.queue);
         let word = &self.semaphore.word;

@@ -162,6 +162,20 @@ impl CancelScope {
         }
     }
 
+    /// Whether there is a shield between here and the root.
+    #[cold]
+    pub(crate) fn is_behind_a_shield(&self) -> bool {
+        let mut scope = self;
+        // SAFETY: a parent outlives its children.
+        while let Some(parent) = unsafe { scope.parent.as_ref() } {
+            if scope.is_shielded {
+                return true;
+            }
+            scope = parent;
+        }
+        false
+    }
+
     /// The root. At once, and not from parent to parent: a scope that has waited wants it when it ends, however deep it is.
     fn tree(&self) -> &Self {
         // SAFETY: parents outlive their children.

@@ -95,8 +95,11 @@ pub(crate) enum Begun {
 /// - **Anything else that blocks the thread**: a read from a file or a `std` channel, [`run`](crate::run) for something that a
 ///   fiber of the same thread has to do, a compute [`join`](crate::join) that waits. Other threads take over the pool's work,
 ///   but the fibers that have begun here wait.
-/// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**, or in a `Drop` that runs because of a panic: it
-///   works, but it parks the thread.
+/// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**: it works, but it blocks the thread.
+/// - **A wait in a `Drop` that runs because of a panic.** Other fibers must not find themselves in a thread that unwinds
+///   (`std::thread::panicking` is said of threads), so the stack is not left. Inside of [`shield`](Cx::shield), and for a lock or a permit
+///   of [`sync`](crate::sync), such a wait works and blocks the thread; any other returns [`Cancelled`] at once. What holds the lock must
+///   not be a fiber of the same thread that waits: it cannot go on before the lock was had.
 ///
 /// In debug builds the pool says on the standard error stream when a fiber has blocked its thread for a second while others
 /// are bound to it, and which one.
@@ -295,7 +298,7 @@ impl<'a> Cx<'a> {
     /// The part of [`wait`](Self::wait) before leaving.
     #[inline]
     pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Begun {
-        if !self.begin() {
+        if !self.begin(|| place.is_lock()) {
             return Begun::Over(Outcome::Cancelled);
         }
         // SAFETY: armed, and registered until `unregister`; `place` is borrowed meanwhile.
@@ -357,7 +360,7 @@ impl<'a> Cx<'a> {
         deadline: u64,
         reason: Reason,
     ) -> Outcome {
-        if !self.begin() {
+        if !self.begin(|| (0..count).any(|index| place(index).is_lock())) {
             return Outcome::Cancelled;
         }
         let order = || (first..count).chain(0..first);
@@ -406,11 +409,12 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Arms the waiter. `false`: the strand must not wait now.
+    /// Arms the waiter. `false`: the strand unwinds, and would block its thread for what its scope, which is about to be cancelled, has
+    /// no use for any more.
     #[inline]
-    fn begin(&self) -> bool {
+    fn begin(&self, is_lock: impl FnOnce() -> bool) -> bool {
         self.check_stack();
-        if panicking() && self.strand.shares_its_thread() {
+        if panicking() && self.strand.shares_its_thread() && !is_lock() && !self.scope.is_behind_a_shield() {
             return false;
         }
         self.scope.enlist();

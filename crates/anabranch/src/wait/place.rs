@@ -39,6 +39,12 @@ pub(crate) unsafe trait Place {
     /// Follows a `register` that returned `true`, once the wait has ended.
     unsafe fn unregister(&self, has_decided: bool);
 
+    /// Whether a fiber that unwinds waits here, and blocks its thread: what is locked is soon unlocked, and a destructor that cannot
+    /// lock has no way to go on. Elsewhere its waits are cancelled, as its scope is about to be.
+    fn is_lock(&self) -> bool {
+        false
+    }
+
     /// As `register`, for a standing waiter, which is in no scope that could be cancelled meanwhile: so it need not make a
     /// read-modify-write.
     ///

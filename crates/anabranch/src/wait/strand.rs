@@ -43,7 +43,7 @@ pub(crate) unsafe trait Strand {
         leave(self.step_aside());
     }
 
-    /// Whether it must not wait now that its thread unwinds: others would find themselves in a panicking thread.
+    /// Whether others run on its thread while it waits, and would find themselves in a panicking thread where it unwinds.
     fn shares_its_thread(&self) -> bool;
 
     /// The clock by which it waits.
