@@ -102,7 +102,7 @@ pub use crate::{
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
-    pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},
+    pool::{BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, current_num_threads},
     scope::{Scope, scope},
     wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
 };

@@ -263,3 +263,24 @@ fn a_broadcast_does_not_wait_by_a_cx_that_waits_already() {
         assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
     });
 }
+
+#[test]
+fn a_run_in_the_initialiser_of_a_thread_local_keeps_other_fibers_out() {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    thread_local!(static VALUE: u32 = {
+        anabranch::run(|cx| cx.sleep(SHORT)).unwrap();
+        MADE.fetch_add(1, Ordering::Relaxed)
+    });
+    let values = on_one_thread(|cx| {
+        cx.scope(|s| {
+            let fibers = [(); 3].map(|()| {
+                s.spawn(|cx| {
+                    cx.yield_now();
+                    VALUE.with(|value| *value)
+                })
+            });
+            fibers.map(|fiber| fiber.join(s).unwrap())
+        })
+    });
+    assert_eq!((values, MADE.load(Ordering::Relaxed)), ([0; 3], 1));
+}

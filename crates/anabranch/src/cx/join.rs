@@ -69,7 +69,8 @@ where
 impl Cx<'_> {
     /// Runs both closures, possibly in parallel, and returns both results. Both may wait, for each other too.
     ///
-    /// `a` runs here. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if neither happens it
+    /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::FiberLocal)s. `b` has its own, wherever it
+    /// runs. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if neither happens it
     /// runs here afterwards, at the cost of some nanoseconds over calling the two one after the other.
     ///
     /// # Panics

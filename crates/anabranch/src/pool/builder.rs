@@ -6,6 +6,7 @@ use crate::{
         Pool,
         crew::{self, PanicHandler, Plan},
         fibers::limits::{DEFAULT_MAX_FIBERS, Limits},
+        hazard::Hazard,
         registry::Registry,
     },
     sys::{
@@ -91,6 +92,29 @@ impl Builder {
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.plan.on_panic = PanicHandler::new(handler);
+        self
+    }
+
+    /// Called when a fiber keeps its thread from the others that are bound to it: see [`HazardKind`](crate::HazardKind). Without it a
+    /// line goes to the standard error stream, if that can be written to.
+    ///
+    /// The handler runs in the middle of a wait, or on the thread that looks out for others: it must not wait, and a panic in it goes
+    /// to the panic handler. That a thread stands still is seen on Linux alone, and by a thread of the pool that has nothing else to do.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, time::Duration};
+    ///
+    /// let (tell, told) = mpsc::channel();
+    /// let pool = anabranch::Pool::builder().threads(1).on_hazard(move |hazard| _ = tell.send(hazard.kind())).build()?;
+    /// pool.run(|cx| {
+    ///     let fiber = pool.spawn(|_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+    ///     fiber.join(cx).unwrap().unwrap();
+    /// });
+    /// assert_eq!(told.recv(), Ok(anabranch::HazardKind::RunOnFiber));
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
+        self.plan.on_hazard = Some(Box::new(handler));
         self
     }
 

@@ -5,7 +5,11 @@
 //! cap on them.
 
 use crate::{
-    pool::{registry::Registry, worker::Worker},
+    pool::{
+        hazard::{self, Hazard, HazardKind},
+        registry::Registry,
+        worker::Worker,
+    },
     sys::{
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
         thread::{self, JoinHandle},
@@ -20,6 +24,7 @@ use std::{
 };
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
+pub(crate) type HazardHandler = Box<dyn Fn(&Hazard) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
 
 /// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
@@ -55,6 +60,7 @@ pub(crate) struct Plan {
     pub(crate) on_start: Option<Handler>,
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
+    pub(crate) on_hazard: Option<HazardHandler>,
     /// The cores to which threads are bound in turn; empty where they are not.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -69,6 +75,7 @@ pub(crate) struct Crew {
     spares: AtomicU64,
     refused: AtomicU64,
     has_complained: AtomicBool,
+    has_seen_run_on_fiber: AtomicBool,
     /// A seat whose thread the system refused, for the next attempt.
     unused: Mutex<Option<usize>>,
 }
@@ -82,6 +89,7 @@ impl Crew {
             spares: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
+            has_seen_run_on_fiber: AtomicBool::new(false),
             unused: Mutex::new(None),
         }
     }
@@ -170,6 +178,24 @@ impl Crew {
     /// Gives a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
         self.plan.on_panic.report(panic);
+    }
+
+    /// Whether a wait inside of `run` on a fiber has yet to be told of. From now on it has been.
+    pub(crate) fn is_first_run_on_fiber(&self) -> bool {
+        !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
+    }
+
+    /// Tells of a hazard. Does not unwind: it is called in the middle of waits.
+    pub(crate) fn tell(&self, hazard: &Hazard) {
+        debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
+        match &self.plan.on_hazard {
+            Some(handler) => {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(hazard))) {
+                    self.report(panic);
+                }
+            }
+            None => hazard::print(hazard),
+        }
     }
 
     pub(crate) fn panic_handler(&self) -> &PanicHandler {

@@ -23,6 +23,8 @@ pub(crate) mod fibers {
 pub(crate) mod fork_stack;
 pub(crate) mod frame;
 #[cfg(not(loom))]
+pub(crate) mod hazard;
+#[cfg(not(loom))]
 mod monitor;
 pub(crate) mod offer;
 #[cfg(not(loom))]
@@ -49,6 +51,7 @@ pub(crate) mod worker;
 pub use self::{
     builder::{BuildError, Builder},
     handle::{Pool, current_num_threads},
+    hazard::{Hazard, HazardKind},
     stats::{Stats, WorkerStats},
 };
 #[cfg(not(loom))]

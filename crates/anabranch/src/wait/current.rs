@@ -23,6 +23,8 @@ use std::{cell::Cell, ptr};
 
 /// The lowest bit of an address: the stack must not be left.
 const PINNED: usize = 1;
+/// The second: it is that of a mark.
+const MARK: usize = 2;
 
 thread_local! {
     static CURRENT: Cell<*const ()> = const { Cell::new(ptr::null()) };
@@ -58,6 +60,12 @@ impl Stack {
     #[inline]
     pub(crate) fn address(self) -> *const () {
         self.0
+    }
+
+    /// The address of the fiber whose stack it is, pinned or not.
+    pub(crate) fn fiber(self) -> Option<*const ()> {
+        let address = self.0.map_addr(|address| address & !PINNED);
+        (!address.is_null() && address.addr() & MARK == 0).then_some(address)
     }
 
     /// Whether they are one stack, pinned or not.
@@ -99,7 +107,7 @@ pub(crate) fn apart<R>(code: impl FnOnce() -> R) -> R {
     }
     let mark = 0usize;
     let _before = Restore(Stack::current());
-    CURRENT.set((&raw const mark).cast());
+    CURRENT.set((&raw const mark).cast::<()>().map_addr(|address| address | MARK));
     code()
 }
 
@@ -116,6 +124,7 @@ mod tests {
             let _outer = Pinned::new();
             let _inner = Pinned::new();
             assert!(Stack::current() != stack && Stack::current().is_same_as(stack));
+            assert_eq!(Stack::current().fiber(), Some(stack.address()));
         }
         assert_eq!(Stack::current(), stack);
         Stack::THREAD.make_current();
@@ -125,7 +134,7 @@ mod tests {
     fn each_wait_that_is_interrupted_is_apart_from_all_others() {
         apart(|| {
             let first = Stack::current();
-            assert!(!first.is_same_as(Stack::THREAD));
+            assert!(!first.is_same_as(Stack::THREAD) && first.fiber().is_none());
             let _pinned = Pinned::new();
             apart(|| assert!(!Stack::current().is_same_as(first) && !Stack::current().is_same_as(Stack::THREAD)));
             assert!(Stack::current().is_same_as(first));

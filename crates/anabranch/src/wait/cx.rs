@@ -101,8 +101,8 @@ pub(crate) enum Begun {
 ///   of [`sync`](crate::sync), such a wait works and blocks the thread; any other returns [`Cancelled`] at once. What holds the lock must
 ///   not be a fiber of the same thread that waits: it cannot go on before the lock was had.
 ///
-/// In debug builds the pool says on the standard error stream when a fiber has blocked its thread for a second while others
-/// are bound to it, and which one.
+/// The pool tells when a fiber has blocked its thread for a second while others are bound to it, and when one waits inside of `run`: on
+/// the standard error stream, or as [`Builder::on_hazard`](crate::Builder::on_hazard) says.
 ///
 /// ```
 /// use std::time::Duration;

@@ -51,8 +51,9 @@ impl Drop for Locals {
 
 /// A value that each fiber has for itself, made when the fiber first asks for it and dropped when the fiber ends.
 ///
-/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own. The two branches of
-/// [`Cx::join`] and all that is spawned are fibers of their own. On a plain thread it belongs to the [`run`](crate::run).
+/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is spawned.
+/// The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the second has values of its own,
+/// also where it runs on the same fiber in the end. On a plain thread a value belongs to the [`run`](crate::run).
 ///
 /// ```
 /// use anabranch::FiberLocal;
@@ -63,7 +64,7 @@ impl Drop for Locals {
 /// anabranch::run(|cx| {
 ///     REQUESTS.get(cx).set(REQUESTS.get(cx).get() + 1);
 ///     assert_eq!(REQUESTS.get(cx).get(), 1);
-///     cx.join(|_| (), |cx| assert_eq!(REQUESTS.get(cx).get(), 0));
+///     cx.join(|cx| assert_eq!(REQUESTS.get(cx).get(), 1), |cx| assert_eq!(REQUESTS.get(cx).get(), 0));
 /// });
 /// ```
 pub struct FiberLocal<T: 'static> {

@@ -5,7 +5,11 @@
 
 use crate::{
     pool::{
-        fibers::card::{Card, State},
+        fibers::{
+            card::{Card, State},
+            fiber::Fiber,
+        },
+        hazard::{Hazard, HazardKind},
         worker::Worker,
     },
     sys::{switch::Departure, sync::hint},
@@ -17,7 +21,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{cell::Cell, marker::PhantomData, sync::Arc, thread};
+use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
 
 /// How often a thread looks whether its wait is over before it parks.
 const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
@@ -46,6 +50,30 @@ impl ThreadStrand {
             shares: Cell::new(SHARES),
             clock: Worker::current().clock().clone(),
             _bound_to_its_thread: PhantomData,
+        }
+    }
+}
+
+impl ThreadStrand {
+    /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would have no end, and
+    /// nothing else would tell of it.
+    #[cold]
+    fn warn_on_a_fiber(&self, reason: Reason) {
+        let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
+        // SAFETY: the strand is on the stack of this fiber, which runs.
+        let fiber = unsafe { &*fiber.cast::<Fiber>() };
+        let home = fiber.home();
+        if let Some(registry) = home.registry()
+            && registry.crew.is_first_run_on_fiber()
+        {
+            registry.crew.tell(&Hazard {
+                kind: HazardKind::RunOnFiber,
+                fiber: fiber.card().name(),
+                worker: home.index,
+                others: home.fibers.local.live().saturating_sub(1),
+                at: Some(reason.at),
+                lasted: Duration::ZERO,
+            });
         }
     }
 }
@@ -104,6 +132,7 @@ unsafe impl Strand for ThreadStrand {
             }
             hint::spin_loop();
         }
+        self.warn_on_a_fiber(reason);
         // Not before: to be seen costs more than a wait that is over at once.
         let _shown = Shown::new(&me.card, reason);
         let mut is_long = false;

@@ -1,10 +1,15 @@
 //! Finds fibers that are kept from going on by another of the same worker that blocks its thread: what a lock of std that is
-//! held across a wait leads to. In debug builds alone.
+//! held across a wait leads to.
 //!
 //! Nothing can be done about it, the fibers are bound to that thread. But the program can be told where to look.
 
 use crate::{
-    pool::{fibers::card::State, monitor, worker::Worker},
+    pool::{
+        fibers::card::State,
+        hazard::{Hazard, HazardKind},
+        monitor,
+        worker::Worker,
+    },
     sys::clock::Instant,
 };
 use std::{collections::HashMap, time::Duration};
@@ -27,7 +32,7 @@ impl Watch {
     /// Looks at all workers, now and then.
     pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
-        if !cfg!(debug_assertions) || self.last.is_some_and(|last| now - last < PERIOD) {
+        if self.last.is_some_and(|last| now - last < PERIOD) {
             return;
         }
         self.last = Some(now);
@@ -46,6 +51,7 @@ impl Watch {
 }
 
 fn warn(worker: &Worker) {
+    let Some(registry) = worker.registry() else { return };
     let mut others = 0;
     let mut running = None;
     worker.fibers.blocks.for_each(|fiber| match fiber.state() {
@@ -57,11 +63,13 @@ fn warn(worker: &Worker) {
         && others > 0
         && monitor::is_asleep(worker.thread())
     {
-        eprintln!(
-            "anabranch: fiber `{}` has blocked its thread for {SUSPICIOUS:?}, and {others} other fibers are bound to the same \
-             thread (worker {}). Is a lock of the standard library held across a wait? See the documentation of `Cx`.",
-            name.as_deref().unwrap_or("unnamed"),
-            worker.index,
-        );
+        registry.crew.tell(&Hazard {
+            kind: HazardKind::BlockedThread,
+            fiber: name,
+            worker: worker.index,
+            others,
+            at: None,
+            lasted: SUSPICIOUS,
+        });
     }
 }
