@@ -1,11 +1,10 @@
 //! What fibers run on: stacks, the switch between them, and what happens when one overflows.
 //!
-//! `stack_error <- mappings <- slab <- stack`, `last_words <- overflow <- stack`.
+//! `stack_error <- mappings <- slab <- stack`, `overflow <- stack`.
 
 #[cfg(test)]
 mod child;
 pub(crate) mod context;
-mod last_words;
 mod mappings;
 pub(crate) mod overflow;
 mod slab;

@@ -13,11 +13,11 @@
 //! Ordering: the handler runs on the thread that has written what it reads, so the compiler alone has to be kept from
 //! moving things: the release fence in [`set_current`] pairs with the acquire fence in [`handle`].
 
-use crate::{fiber::last_words::LastWords, sys::alternate_stack};
+use crate::sys::{alternate_stack, diagnostics};
 use std::{
     io, mem,
     ops::Range,
-    process, ptr,
+    ptr,
     sync::{
         Once, OnceLock,
         atomic::{AtomicPtr, Ordering, compiler_fence},
@@ -116,11 +116,27 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
         && fiber.guard.contains(&address)
     {
         // SAFETY: the name stays valid as long as the fiber does.
-        LastWords::of(fiber.stack_size, fiber.name.map(|name| unsafe { name.as_ref() })).write();
-        process::abort();
+        report(fiber.stack_size, fiber.name.map(|name| unsafe { name.as_ref() }));
     }
     // SAFETY: the arguments are those that the system gave.
     unsafe { pass_on(signal, info, context, is_fault) };
+}
+
+/// How much of a fiber's name is shown, in bytes.
+const MAX_NAME: usize = 256;
+
+/// Says which fiber has overflowed a stack of so many bytes, and ends the process. Async-signal-safe.
+fn report(stack_size: usize, name: Option<&str>) -> ! {
+    const ADVICE: &str = "make it larger with Builder::fiber_stack_size";
+    let size = stack_size >> 10;
+    match name {
+        None => diagnostics::abort(format_args!("the stack of a fiber overflowed ({size} KiB); {ADVICE}")),
+        Some(name) => {
+            let shown = &name[..name.floor_char_boundary(MAX_NAME)];
+            let rest = if shown.len() < name.len() { "..." } else { "" };
+            diagnostics::abort(format_args!("the stack of fiber `{shown}{rest}` overflowed ({size} KiB); {ADVICE}"))
+        }
+    }
 }
 
 /// Does what would have been done on the signal if our handler were not there.

@@ -24,14 +24,12 @@ use crate::{
         overflow::{self, Guarded},
         slab::{Place, Slabs},
     },
-    sys::memory,
+    sys::{diagnostics, memory},
 };
 use corosensei::stack::{Stack, StackPointer};
 use std::{
     array,
-    io::Write,
     ops::Range,
-    process,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -189,9 +187,7 @@ impl Drop for StackPool {
         let out = self.slabs.cut_so_far() - self.free.len();
         if out > 0 {
             // Somebody may run on them, or point into them.
-            let _ =
-                writeln!(std::io::stderr(), "anabranch: a worker ends while {out} of its fibers have not; aborting");
-            process::abort();
+            diagnostics::abort(format_args!("a worker ends while {out} of its fibers have not; aborting"));
         }
     }
 }
