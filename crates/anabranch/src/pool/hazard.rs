@@ -1,12 +1,7 @@
 //! What may make a program stand still, told while it runs: a fiber that keeps its thread from the others that are bound to it.
 
-use std::{
-    fmt,
-    io::{self, Write},
-    panic::Location,
-    sync::Arc,
-    time::Duration,
-};
+use crate::sys::diagnostics;
+use std::{fmt, panic::Location, sync::Arc, time::Duration};
 
 /// What kind of hazard it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,10 +77,10 @@ impl fmt::Display for Hazard {
     }
 }
 
-/// Where there is no handler: a line on the standard error stream. Not `eprintln`, which panics where nobody reads.
+/// Where there is no handler: a line on the standard error stream.
 pub(crate) fn print(hazard: &Hazard) {
     // Under shuttle there are thousands of pools, and threads stand still by chance.
     if !cfg!(shuttle) {
-        let _ = writeln!(io::stderr(), "anabranch: {hazard}");
+        diagnostics::warn(format_args!("{hazard}"));
     }
 }

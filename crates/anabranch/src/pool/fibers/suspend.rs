@@ -7,7 +7,7 @@ use crate::{
         frame::Frame,
         worker::Worker,
     },
-    sys::{switch::Departure, unwind::panicking},
+    sys::{diagnostics, switch::Departure, unwind::panicking},
     time::{Clock, NEVER},
     wait::{
         current::Stack,
@@ -15,11 +15,7 @@ use crate::{
         waiter::{Outcome, Waiter},
     },
 };
-use std::{
-    io::{self, Write},
-    process, ptr,
-    sync::Arc,
-};
+use std::{process, ptr, sync::Arc};
 
 impl Fiber {
     /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
@@ -68,7 +64,7 @@ impl Fiber {
     fn block(&self, deadline: u64) {
         if !Stack::current().is_same_as(self.own_stack()) {
             // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may unwind.
-            let _ = writeln!(io::stderr(), "anabranch: a fiber was about to wait on a stack that is not its own");
+            diagnostics::warn(format_args!("a fiber was about to wait on a stack that is not its own"));
             process::abort();
         }
         let (home, here) = (self.home(), Worker::current());

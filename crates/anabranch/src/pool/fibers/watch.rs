@@ -61,7 +61,7 @@ fn warn(worker: &Worker) {
     });
     if let Some(name) = running
         && others > 0
-        && monitor::is_asleep(worker.thread())
+        && monitor::is_asleep(worker.thread()) == Some(true)
     {
         registry.crew.tell(&Hazard {
             kind: HazardKind::BlockedThread,
