@@ -34,7 +34,9 @@ impl Cx<'_> {
     /// About ten nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
     /// stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
+    #[track_caller]
     pub fn yield_now(&self) {
+        self.check_stack();
         leave(self.strand.step_aside());
     }
 
@@ -140,7 +142,7 @@ impl Cx<'_> {
             unsafe { CancelScope::below(self.scope, self.waiter(), false) }
         } else {
             // SAFETY: as above.
-            unsafe { CancelScope::timed_below(self.scope, self.waiter()) }
+            unsafe { CancelScope::timed_below(self.scope, self.waiter_address()) }
         };
         let deadline = if at < self.deadline.at {
             // SAFETY: whoever sees it ends before `body` returns.
@@ -168,7 +170,7 @@ impl Cx<'_> {
     /// ```
     pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         // SAFETY: as in `limit`.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), true) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), true) };
         body(&self.within(&scope, Deadline::NONE, self.locals))
     }
 

@@ -18,6 +18,7 @@ use crate::{
         sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
         thread::thread_local,
     },
+    wait::current::Pinned,
 };
 use std::{cell::Cell, ptr};
 
@@ -211,6 +212,8 @@ impl Worker {
             Work::Task(task) => task.lineage(),
             Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
         };
+        // What it runs on top of waits, and the record is in a list of this thread.
+        let _pinned = Pinned::new();
         let record = Running::new(lineage);
         self.stack.begin(&record);
         let abort = AbortOnUnwind;

@@ -149,12 +149,6 @@ impl Worker {
         }
     }
 
-    /// The fiber on whose stack the thread is.
-    pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
-        // SAFETY: blocks live as long as their worker.
-        unsafe { self.fibers.local.current().as_ref() }
-    }
-
     /// Whether a fiber of this worker can go on.
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
@@ -191,7 +185,7 @@ impl Worker {
                 self.start_fiber(job);
             }
         }
-        Fiber::come_back(self);
+        Fiber::come_back();
     }
 
     #[inline]
@@ -307,7 +301,7 @@ impl Worker {
     #[inline]
     fn after(&self, left: Left) {
         if left == Left::Idle {
-            self.put_away(self.fibers.local.current());
+            self.put_away(Fiber::current());
         }
     }
 
