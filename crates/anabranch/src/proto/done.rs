@@ -1,11 +1,6 @@
 //! The end of a conversation, and services that have to come to it.
 
 use super::line::{Line, Transport};
-use crate::{
-    cx::{JoinHandle, spawn},
-    pool::Pool,
-    wait::Cx,
-};
 use std::{fmt, marker::PhantomData};
 
 /// A protocol. Implemented by what [`proto!`](crate::proto!) makes, as `name::Protocol`.
@@ -43,58 +38,4 @@ impl<P> Eq for Done<P> {}
 pub fn finish<P, L: Line>(line: L) -> Done<P> {
     Transport::finish(line);
     Done(PhantomData)
-}
-
-/// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one: the
-/// client's end, and the fiber.
-///
-/// The service has to return [`Done`], or an error that says why the conversation was left. What it drops half-way, its client
-/// sees as closed.
-///
-/// # Panics
-/// Outside of any pool, when the default pool cannot be made.
-///
-/// ```
-/// use anabranch::{channel::RecvError, proto};
-///
-/// proto! { pub ask {
-///     Question: send { ask(u64) -> Answer }
-///     Answer: recv { answer(u64) -> ! }
-/// }}
-///
-/// let (client, service) = proto::spawn_service(ask::pipe, |cx, server| {
-///     let ask::server::QuestionMessage::Ask(n, server) = server.recv(cx)?;
-///     Ok::<_, RecvError>(server.answer(n * n)?)
-/// });
-/// anabranch::run(|cx| {
-///     let ask::client::AnswerMessage::Answer(n, done) = client.ask(12).unwrap().recv(cx).unwrap();
-///     assert_eq!(n, 144);
-///     assert_eq!(service.join(cx).unwrap(), Ok(done));
-/// });
-/// ```
-pub fn spawn_service<C, S, P, X, F>(pipe: impl FnOnce() -> (C, S), body: F) -> (C, JoinHandle<Result<Done<P>, X>>)
-where
-    S: Send + 'static,
-    P: Protocol + 'static,
-    X: Send + 'static,
-    F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
-{
-    let (client, server) = pipe();
-    (client, spawn(move |cx| body(cx, server)))
-}
-
-/// As [`spawn_service`], in a pool of one's own.
-pub fn spawn_service_in<C, S, P, X, F>(
-    pool: &Pool,
-    pipe: impl FnOnce() -> (C, S),
-    body: F,
-) -> (C, JoinHandle<Result<Done<P>, X>>)
-where
-    S: Send + 'static,
-    P: Protocol + 'static,
-    X: Send + 'static,
-    F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
-{
-    let (client, server) = pipe();
-    (client, pool.spawn(move |cx| body(cx, server)))
 }

@@ -49,7 +49,8 @@ struct Links {
     waiter: Cell<*const Waiter>,
 }
 
-/// See the [module](self).
+/// See the [module](self). Aligned on 32-bit systems too: a waiter keeps a tag in the low bits of its address.
+#[repr(align(8))]
 pub(crate) struct CancelScope {
     /// [`FLAGGED`], [`ENLISTED`], or both. Written under the lock of the tree, for those who have not got it.
     state: AtomicU8,
