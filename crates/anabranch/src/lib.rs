@@ -108,8 +108,8 @@ pub mod wait;
 
 #[cfg(all(any(unix, windows), not(loom)))]
 pub use crate::cx::{
-    FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, Service, SleepAsync, Spawner,
-    fibers, sleep_async, spawn, spawn_async, spawn_service,
+    FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, Service,
+    SleepAsync, Spawner, fibers, sleep_async, spawn, spawn_async, spawn_service,
 };
 #[cfg(not(loom))]
 pub use crate::{

@@ -38,7 +38,7 @@ pub use self::{
     child::ScopedHandle,
     handle::{JoinError, JoinHandle},
     list::{FiberInfo, FiberState, fibers},
-    race::Racers,
+    race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},
     service::{Service, spawn_service},
     sleep_async::{SleepAsync, sleep_async},

@@ -1,6 +1,5 @@
-//! The end of a conversation, and services that have to come to it.
+//! The end of a conversation.
 
-use super::line::{Line, Transport};
 use std::{fmt, marker::PhantomData};
 
 /// A protocol. Implemented by what [`proto!`](crate::proto!) makes, as `name::Protocol`.
@@ -15,9 +14,34 @@ pub trait Protocol {
 
 /// A conversation has come to its end: the last message of its protocol has been sent, or received.
 ///
-/// There is no other way to come by one, so what has to return it cannot leave a conversation half-way unnoticed.
+/// There is no other way to come by one. Both sides have one in the end; two are equal if they are of the same conversation. A
+/// [service](crate::proto::spawn_service) has to return that of its own, so it cannot leave its conversation half-way unnoticed.
+///
+/// ```
+/// # use anabranch::proto;
+/// proto! { pub tell { Only: send { only -> ! } } }
+///
+/// let tell = || {
+///     let (client, server) = tell::pipe();
+///     let of_client = client.only().unwrap();
+///     let tell::server::OnlyMessage::Only(of_server) = server.try_recv().unwrap();
+///     (of_client, of_server)
+/// };
+/// let (one, other) = (tell(), tell());
+/// assert_eq!(one.0, one.1);
+/// assert_ne!(one.0, other.0);
+/// ```
 #[must_use = "it is the proof that the conversation came to its end"]
-pub struct Done<P>(PhantomData<fn() -> P>);
+pub struct Done<P> {
+    pub(super) conversation: u64,
+    _of: PhantomData<fn() -> P>,
+}
+
+impl<P> Done<P> {
+    pub(super) fn new(conversation: u64) -> Self {
+        Self { conversation, _of: PhantomData }
+    }
+}
 
 impl<P: Protocol> fmt::Debug for Done<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,16 +50,9 @@ impl<P: Protocol> fmt::Debug for Done<P> {
 }
 
 impl<P> PartialEq for Done<P> {
-    fn eq(&self, _: &Self) -> bool {
-        true
+    fn eq(&self, other: &Self) -> bool {
+        self.conversation == other.conversation
     }
 }
 
 impl<P> Eq for Done<P> {}
-
-/// The last message has been said or heard.
-#[inline]
-pub fn finish<P, L: Line>(line: L) -> Done<P> {
-    Transport::finish(line);
-    Done(PhantomData)
-}

@@ -3,18 +3,22 @@
 use crate::{
     cx::{JoinHandle, spawn},
     pool::Pool,
-    proto::done::{Done, Protocol},
+    proto::{
+        done::{Done, Protocol},
+        line::Endpoint,
+    },
     wait::Cx,
 };
 
 /// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one: the
 /// client's end, and the fiber.
 ///
-/// The service has to return [`Done`], or an error that says why the conversation was left. What it drops half-way, its client
-/// sees as closed.
+/// The service has to return the [`Done`] of this conversation, or an error that says why the conversation was left. What it drops
+/// half-way, its client sees as closed.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Outside of any pool, when the default pool cannot be made. The fiber panics when the service returns the `Done` of another
+/// conversation.
 ///
 /// ```
 /// use anabranch::{channel::RecvError, proto};
@@ -36,13 +40,13 @@ use crate::{
 /// ```
 pub fn spawn_service<C, S, P, X, F>(pipe: impl FnOnce() -> (C, S), body: F) -> (C, JoinHandle<Result<Done<P>, X>>)
 where
-    S: Send + 'static,
+    S: Endpoint + Send + 'static,
     P: Protocol + 'static,
     X: Send + 'static,
     F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
 {
     let (client, server) = pipe();
-    (client, spawn(move |cx| body(cx, server)))
+    (client, spawn(move |cx| to_its_end(cx, server, body)))
 }
 
 /// As [`spawn_service`], in a pool of one's own.
@@ -52,11 +56,29 @@ pub fn spawn_service_in<C, S, P, X, F>(
     body: F,
 ) -> (C, JoinHandle<Result<Done<P>, X>>)
 where
-    S: Send + 'static,
+    S: Endpoint + Send + 'static,
     P: Protocol + 'static,
     X: Send + 'static,
     F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
 {
     let (client, server) = pipe();
-    (client, pool.spawn(move |cx| body(cx, server)))
+    (client, pool.spawn(move |cx| to_its_end(cx, server, body)))
+}
+
+/// Serves, and sees to it that what comes of it is of the same conversation.
+fn to_its_end<S: Endpoint, P: Protocol, X>(
+    cx: &Cx<'_>,
+    server: S,
+    body: impl FnOnce(&Cx<'_>, S) -> Result<Done<P>, X>,
+) -> Result<Done<P>, X> {
+    let conversation = server.conversation();
+    let result = body(cx, server);
+    if let Ok(done) = &result {
+        assert!(
+            done.conversation == conversation,
+            "the service of a conversation `{}` returned the `Done` of another one",
+            P::NAME
+        );
+    }
+    result
 }
