@@ -64,7 +64,8 @@ const ENLISTED: u8 = 2;
 /// There is a deadline.
 const TIMED: u8 = 4;
 
-/// See the [module](self).
+/// See the [module](self). Aligned on 32-bit systems too: a waiter keeps a tag in the low bits of its address.
+#[repr(align(8))]
 pub(crate) struct CancelScope {
     /// [`FLAGGED`], [`ENLISTED`], [`TIMED`].
     state: AtomicU8,
