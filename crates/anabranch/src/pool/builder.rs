@@ -4,7 +4,7 @@ use crate::{
     fiber::stack::StackConfig,
     pool::{
         Pool,
-        crew::{self, Plan},
+        crew::{self, PanicHandler, Plan},
         fibers::limits::{DEFAULT_MAX_FIBERS, Limits},
         registry::Registry,
     },
@@ -87,10 +87,10 @@ impl Builder {
 
     /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
     /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
-    /// [`spawn`](crate::spawn)ed fiber without a handle, of a handler.
+    /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is reported once.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
-        self.plan.on_panic = Some(Box::new(handler));
+        self.plan.on_panic = PanicHandler::new(handler);
         self
     }
 

@@ -22,7 +22,31 @@ use std::{
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
-pub(crate) type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
+#[derive(Clone, Default)]
+pub(crate) struct PanicHandler(Option<Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>);
+
+impl PanicHandler {
+    pub(crate) fn new(handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(handler)))
+    }
+
+    /// Gives a panic to the handler, or drops it where there is none. Does not unwind.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.0 {
+            Some(handler) => handler(panic),
+            None => drop(panic),
+        }));
+        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
+        // whoever builds an endless chain of these gets the rest of it leaked.
+        for _ in 0..8 {
+            let Err(panic) = outcome else { return };
+            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+        }
+        std::mem::forget(outcome);
+    }
+}
 
 /// How the threads of a pool are made.
 #[derive(Default)]
@@ -31,7 +55,7 @@ pub(crate) struct Plan {
     pub(crate) name: Option<Namer>,
     pub(crate) on_start: Option<Handler>,
     pub(crate) on_exit: Option<Handler>,
-    pub(crate) on_panic: Option<PanicHandler>,
+    pub(crate) on_panic: PanicHandler,
     /// The cores to which threads are bound in turn; empty where they are not.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -146,17 +170,11 @@ impl Crew {
 
     /// Gives a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
-        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.plan.on_panic {
-            Some(handler) => handler(panic),
-            None => drop(panic),
-        }));
-        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
-        // whoever builds an endless chain of these gets the rest of it leaked.
-        for _ in 0..8 {
-            let Err(panic) = outcome else { return };
-            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-        }
-        std::mem::forget(outcome);
+        self.plan.on_panic.report(panic);
+    }
+
+    pub(crate) fn panic_handler(&self) -> &PanicHandler {
+        &self.plan.on_panic
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need

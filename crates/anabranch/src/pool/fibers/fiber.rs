@@ -19,6 +19,7 @@ use crate::{
         stack::FiberStack,
     },
     pool::{
+        crew::PanicHandler,
         fibers::{
             card::{Card, State},
             hail::Hail,
@@ -311,6 +312,11 @@ impl Fiber {
         if let Some(registry) = self.home().registry() {
             registry.crew.report(panic);
         }
+    }
+
+    /// What becomes of such a panic.
+    pub(crate) fn panic_handler(&self) -> PanicHandler {
+        self.home().registry().map(|registry| registry.crew.panic_handler().clone()).unwrap_or_default()
     }
 
     fn end(&self) {
