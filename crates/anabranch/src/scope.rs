@@ -204,6 +204,9 @@ impl<'scope> Scope<'scope, '_> {
         if self.ledger.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
+        if let Some(registry) = parent.registry() {
+            registry.rouse_for_work();
+        }
     }
 }
 

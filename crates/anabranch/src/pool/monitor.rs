@@ -4,7 +4,8 @@
 //! The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly moved from one
 //! look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a little). That may also be
 //! the scheduler's doing, on a machine with more threads than cores, so a second question decides: only a thread that the
-//! system says is asleep is blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
+//! system says is asleep is blocked. And a thread that has changed from one fiber to another since the last look is not: it may wait for
+//! memory, or for a lock of the allocator, at the moment of the look. Its slot is lent until its clock moves again, or until it comes back by itself.
 //! A thread that waits by spinning is not found: nothing tells it from one that works.
 //!
 //! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who is:
@@ -23,16 +24,27 @@ pub(crate) struct Monitor {
 struct Reading {
     thread: u32,
     clock: u64,
+    /// See [`Counters::steps`](crate::pool::stats::Counters::steps).
+    steps: u64,
     at: Instant,
+}
+
+/// What a [look](Monitor::look) has found.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// A slot was lent.
+    pub(crate) has_lent: bool,
+    /// A thread hardly runs, but is not known to be blocked.
+    pub(crate) is_unsure: bool,
 }
 
 /// A thread that runs for less than this part of the time is blocked for the rest of it.
 const BUSY_PART: u32 = 4;
 
 impl Monitor {
-    /// Looks at all who have a slot or have lent it. Whether a slot was lent.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
-        let mut has_lent = false;
+    /// Looks at all who have a slot or have lent it.
+    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
+        let mut found = Found::default();
         for worker in workers {
             let status = &worker.status;
             if !(status.is_active() || status.is_lent()) {
@@ -41,18 +53,24 @@ impl Monitor {
             }
             let thread = worker.thread();
             let Some(clock) = cpu_clock(thread) else { continue };
-            let now = Reading { thread, clock, at: Instant::now() };
+            let steps = worker.counters.steps();
+            let now = Reading { thread, clock, steps, at: Instant::now() };
             let Some(before) = self.readings.insert(worker.index, now).filter(|before| before.thread == thread) else {
+                found.is_unsure = true;
                 continue;
             };
             let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
             if ran * BUSY_PART > before.at.elapsed() {
                 status.take_back();
-            } else if status.is_active() && is_asleep(thread) && status.lend() {
-                has_lent = true;
+            } else if status.is_active() {
+                if before.steps == steps && is_asleep(thread) && status.lend() {
+                    found.has_lent = true;
+                } else {
+                    found.is_unsure = true;
+                }
             }
         }
-        has_lent
+        found
     }
 }
 
@@ -68,7 +86,7 @@ pub(crate) fn current_thread() -> u32 {
 
 /// How long a thread of this process has run, in nanoseconds.
 #[cfg(all(target_os = "linux", not(shuttle)))]
-fn cpu_clock(thread: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`), which
     // `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not followed.
     let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
@@ -88,7 +106,7 @@ pub(crate) fn is_asleep(thread: u32) -> bool {
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
-fn cpu_clock(_: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     None
 }
 
@@ -99,7 +117,7 @@ pub(crate) fn is_asleep(_: u32) -> bool {
 
 /// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
 #[cfg(shuttle)]
-fn cpu_clock(_: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     let runs = crate::sys::chance::one_in(8);
     Some(if runs { u64::MAX } else { 0 })
 }

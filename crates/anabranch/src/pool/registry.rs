@@ -169,6 +169,7 @@ impl Registry {
         if here.is_of(self) {
             // SAFETY: this thread holds the seat.
             unsafe { here.fibers.jobs.push(job) };
+            self.rouse_for_work();
         } else {
             let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads;
             self.worker(index).fibers.jobs.post(job);
@@ -211,9 +212,44 @@ impl Registry {
         self.wake(self.sleep.call_if_vacant());
     }
 
+    /// A root has begun: wakes a lookout that dozes.
+    #[inline]
+    pub(crate) fn rouse_lookout(&self) {
+        if self.sleep.has_dozing() {
+            self.rouse_slowly();
+        }
+    }
+
+    /// There is work that another thread may take: wakes a lookout that dozes, if there is a slot to do it in.
+    #[inline]
+    pub(crate) fn rouse_for_work(&self) {
+        if self.sleep.has_dozing() {
+            self.rouse_if_slots_are_free();
+        }
+    }
+
+    #[cold]
+    fn rouse_slowly(&self) {
+        if let Some(lookout) = self.sleep.rouse() {
+            self.worker(lookout).parker.unpark();
+        }
+    }
+
+    #[cold]
+    fn rouse_if_slots_are_free(&self) {
+        if self.has_free_slot() {
+            self.rouse_slowly();
+        }
+    }
+
     /// How many roots there have been: two equal readings mean that none has begun between.
     pub(crate) fn count_roots(&self) -> u64 {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.get()))
+    }
+
+    /// What the pool's threads have done: two equal readings mean that none has changed fibers, or begun one, between.
+    pub(crate) fn count_steps(&self) -> u64 {
+        self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.counters.steps()))
     }
 
     /// Runs `root` on the calling thread as a member of this pool: as it is if the thread belongs to it already, as a
@@ -297,6 +333,7 @@ impl<'a> Guest<'a> {
         seat.note_thread();
         seat.roots.add(1);
         registry.call_lookout();
+        registry.rouse_lookout();
         seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.

@@ -201,6 +201,11 @@ impl Worker {
         let published =
             unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
         self.counters.published.add(published as u64);
+        if published > 0
+            && let Some(registry) = self.registry()
+        {
+            registry.rouse_for_work();
+        }
     }
 
     /// Runs work that this thread has taken.

@@ -164,6 +164,11 @@ impl Worker {
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
     }
 
+    /// Whether another thread has woken a fiber of this worker, or hailed one.
+    pub(crate) fn was_woken(&self) -> bool {
+        !self.fibers.inbox.is_empty() || !self.fibers.hails.is_empty()
+    }
+
     /// How long the thread may sleep until a fiber wants to go on. `None`: until it is woken.
     pub(crate) fn time_to_next_fiber(&self) -> Option<Duration> {
         self.clock().park_bound(self.fibers.local.next_deadline())
