@@ -34,7 +34,7 @@ struct Reading {
 pub(crate) struct Found {
     /// A slot was lent.
     pub(crate) has_lent: bool,
-    /// A thread hardly runs, but is not known to be blocked.
+    /// A thread was seen for the first time, or hardly runs and is not known to be blocked: the next look is not to be late.
     pub(crate) is_unsure: bool,
 }
 
@@ -62,8 +62,8 @@ impl Monitor {
             let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
             if ran * BUSY_PART > before.at.elapsed() {
                 status.take_back();
-            } else if status.is_active() {
-                if before.steps == steps && is_asleep(thread) && status.lend() {
+            } else if status.is_active() && is_asleep(thread) {
+                if before.steps == steps && status.lend() {
                     found.has_lent = true;
                 } else {
                     found.is_unsure = true;

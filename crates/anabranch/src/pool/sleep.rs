@@ -174,6 +174,16 @@ impl Sleep {
         lock(&self.roles).asleep.pop()
     }
 
+    /// The lookout lies down, and a sleeper that `suits` is the lookout from now on and has to be woken. `None`: there is none, and
+    /// the caller stays the lookout.
+    pub(crate) fn change_places(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut roles = lock(&self.roles);
+        let place = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
+        let other = roles.asleep.remove(place);
+        roles.asleep.push(worker);
+        Some(other)
+    }
+
     /// The lookout goes to work, and nobody could be found to follow it. Unless a worker has fallen asleep meanwhile: then that
     /// one is the successor after all.
     pub(crate) fn resign(&self) -> Option<usize> {

@@ -35,8 +35,7 @@ const DOZE: Duration = Duration::from_millis(1);
 /// parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
-/// How long a worker searches at least. No longer where nobody else works, so that there is nothing to be found, or where one of its own
-/// timers ends the search.
+/// How long a worker searches at least, and no longer where one of its own timers ends the search.
 const NAP: Duration = Duration::from_micros(2);
 
 /// How often a searching thread looks at the shelves between two looks at the clock.
@@ -115,7 +114,10 @@ impl Registry {
     /// publish, so it is done with manners.
     fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
-        let patience = self.patience(me, manners);
+        // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
+        let is_alone = self.count_active(2) < 2;
+        let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
+        let patience = if is_alone { Duration::ZERO } else { manners.patience(me) };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
             while let Some(task) = me.inbox.take_oldest() {
@@ -135,13 +137,13 @@ impl Registry {
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || *now - start > patience {
+            if is_in_the_way || is_alone && has_looked || *now - start > patience {
                 manners.note_search(false);
                 return None;
             }
             let is_bold = manners.may_ask(*now);
             let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
-            for _ in 0..LOOKS_BETWEEN {
+            for _ in 0..looks {
                 if let Some(work) = self.find(me, daring) {
                     manners.note_search(true);
                     return Some(work);
@@ -162,12 +164,6 @@ impl Registry {
                 self.ask_all();
             }
         }
-    }
-
-    /// How long to search.
-    fn patience(&self, me: &Worker, manners: &Manners) -> Duration {
-        let is_alone = self.count_active(2) < 2;
-        if is_alone || me.time_to_next_fiber().is_some_and(|time| time < manners.search) { NAP } else { manners.search }
     }
 
     /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if one has
@@ -197,6 +193,7 @@ impl Registry {
                     self.doze(me, None);
                 }
                 Idle::Lookout => match lookout.look(self, me) {
+                    Sight::Work if self.gives_way(me) => idle = Idle::Asleep,
                     Sight::Work => {
                         me.status.activate();
                         self.hand_on_the_post();
@@ -226,6 +223,17 @@ impl Registry {
         found
     }
 
+    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin stays with them, so
+    /// the fibers of a pool are on as many threads as it has slots, and do not talk across more of them.
+    fn gives_way(&self, me: &Worker) -> bool {
+        if me.index < self.threads() {
+            return false;
+        }
+        let first = self.sleep.change_places(me.index, |worker| worker < self.threads());
+        self.wake(first);
+        first.is_some()
+    }
+
     /// The lookout parks until its next look.
     fn beat(&self, me: &Worker, lookout: &mut Lookout) {
         if !lookout.dozes {
@@ -248,7 +256,7 @@ impl Registry {
         if !me.fibers.go_away() {
             return;
         }
-        match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
+        match [most, me.time_to_next_fibers()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
         }
@@ -310,6 +318,11 @@ struct Manners {
 impl Manners {
     fn new() -> Self {
         Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
+    }
+
+    /// How long the next search may take.
+    fn patience(&self, me: &Worker) -> Duration {
+        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
     }
 
     fn note_search(&mut self, has_found: bool) {
