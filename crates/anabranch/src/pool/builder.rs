@@ -144,6 +144,30 @@ impl Builder {
         self
     }
 
+    /// The size of the guard below the stack of each fiber, in bytes: memory that cannot be touched, where a fiber that overflows
+    /// its stack is stopped. Rounded up to whole pages. Without it 1 MiB, and 64 KiB on 32-bit systems.
+    ///
+    /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
+    /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their packages, and not of
+    /// the compilers; Windows always does it). Without it, a function whose frame is larger than the guard, by a large array or by
+    /// `alloca`, can step over the guard and write to the stack of another fiber.
+    ///
+    /// A guard takes address space, and some kilobytes of page tables: one of 1 MiB takes about two more than one of 64 KiB,
+    /// which counts for programs with a million fibers. Those that call no C code, or only code that is compiled with
+    /// protection, may take less.
+    ///
+    /// Without effect on Windows, whose guards the system moves itself.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(1).fiber_guard_size(64 << 10).build()?;
+    /// assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_guard_size(mut self, bytes: usize) -> Self {
+        self.stacks.guard_size = bytes;
+        self
+    }
+
     /// Guards the stacks of fibers by protecting pages, as on a Linux before 6.13: about 32,000 fibers can then be under way
     /// in a process before the system's limit on mappings (`vm.max_map_count`) is reached.
     pub fn without_guard_markers(mut self) -> Self {
@@ -198,12 +222,14 @@ impl Builder {
         // From here on dropping the pool ends what was started.
         let pool = Pool { registry: Registry::new(threads, fence, self.plan, self.clock, limits) };
         let (started, starts) = mpsc::channel();
-        for index in 0..threads {
+        // Where there are no threads the caller is the only one, whatever was asked for.
+        let own = if thread::CAN_START { threads } else { 0 };
+        for index in 0..own {
             pool.registry.crew.start(pool.registry.worker(index), Some(started.clone())).map_err(BuildError::Spawn)?;
         }
         // A thread that ends without a word closes the channel.
         drop(started);
-        for _ in 0..threads {
+        for _ in 0..own {
             if !starts.recv().unwrap_or(false) {
                 return Err(BuildError::StartHandlerPanicked);
             }

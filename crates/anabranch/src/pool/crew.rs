@@ -7,6 +7,7 @@
 use crate::{
     pool::{registry::Registry, worker::Worker},
     sys::{
+        diagnostics,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
         thread::{self, JoinHandle},
         unwind::catch_unwind,
@@ -14,7 +15,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    io::{self, Write},
+    io,
     panic::AssertUnwindSafe,
     sync::{Arc, Weak},
 };
@@ -190,18 +191,15 @@ impl Crew {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
         }
-        let text = match error {
-            Some(error) => format!("the system refused a spare thread for one that is blocked: {error}"),
-            None => format!(
+        match error {
+            Some(error) => {
+                diagnostics::warn(format_args!("the system refused a spare thread for one that is blocked: {error}"))
+            }
+            None => diagnostics::warn(format_args!(
                 "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
                  Builder::max_spare_threads, or block less inside parallel code",
                 self.plan.max_spares
-            ),
-        };
-        // Not `eprintln`, which panics where nobody reads: this is said in the middle of a wait, which must not unwind. Under
-        // shuttle there are thousands of pools, and it is said by chance.
-        if !cfg!(shuttle) {
-            let _ = writeln!(io::stderr(), "anabranch: {text}");
+            )),
         }
     }
 
