@@ -33,6 +33,8 @@ struct Reading {
     at: Instant,
     /// Since when it has hardly run.
     idle_since: Instant,
+    /// In how many looks in a row it has been asleep.
+    asleep: u32,
 }
 
 /// What a [look](Monitor::look) has found.
@@ -50,6 +52,10 @@ const BUSY_PART: u32 = 4;
 /// How long a thread has hardly run before it counts as blocked if the system does not say what it does. Longer than a thread that
 /// could run usually waits for a core: it would be taken for blocked, and another started in its place.
 const SILENT: Duration = Duration::from_millis(50);
+
+/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock of the allocator,
+/// while the system runs other programs, is mostly on its way again by the second.
+const LOOKS: u32 = 2;
 
 impl Monitor {
     /// Looks at all who have a slot or have lent it.
@@ -72,18 +78,17 @@ impl Monitor {
             let has_moved = before.as_ref().is_none_or(|before| before.steps != steps);
             let still = before.as_ref().filter(|_| !is_busy && !has_moved);
             let idle_since = still.map_or(at, |before| before.idle_since);
-            self.readings.insert(worker.index, Reading { thread, clock, steps, at, idle_since });
-            if before.is_none() {
-                found.is_unsure = true;
-            } else if is_busy {
+            let is_still = still.is_some();
+            let is_blocked = is_still && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
+            let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
+            if before.is_some() && is_busy {
                 status.take_back();
-            } else if status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT) {
-                if !has_moved && status.lend() {
-                    found.has_lent = true;
-                } else {
-                    found.is_unsure = true;
-                }
+            } else if asleep >= LOOKS && status.lend() {
+                found.has_lent = true;
+            } else if !is_busy || before.is_none() {
+                found.is_unsure = true;
             }
+            self.readings.insert(worker.index, Reading { thread, clock, steps, at, idle_since, asleep });
         }
         found
     }
@@ -111,14 +116,15 @@ pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say.
+/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the thread waits for memory or
+/// for a disk, which is mostly over in a moment.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
     // The name before the state is in parentheses and may hold any character.
     let (_, rest) = stat.rsplit_once(')')?;
     let state = rest.trim_start().chars().next()?;
-    Some(matches!(state, 'S' | 'D'))
+    (state != 'D').then_some(state == 'S')
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]

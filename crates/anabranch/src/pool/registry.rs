@@ -24,6 +24,9 @@ use std::{
     sync::{Arc, Weak},
 };
 
+/// How many vacant seats of guests stay on the list, for the next guests.
+const KEPT_SEATS: usize = if cfg!(shuttle) { 0 } else { 16 };
+
 /// See the [module](self).
 pub(crate) struct Registry {
     seats: Seats,
@@ -100,7 +103,7 @@ impl Registry {
         (instant - self.since).as_micros() as u64
     }
 
-    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant.
+    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant; not those that are taken off the list.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.seats.iter()
     }
@@ -286,7 +289,7 @@ impl Registry {
 
     #[cold]
     fn find_seat(&self) -> &Worker {
-        let vacant = self.workers().find(|seat| !seat.is_own && seat.status.occupy());
+        let vacant = self.seats.all().find(|seat| !seat.is_own && seat.status.occupy());
         let seat = vacant.unwrap_or_else(|| {
             loop {
                 let seat = self.add_seat(false);
@@ -299,6 +302,39 @@ impl Registry {
         seat
     }
 
+    /// Lists a seat that the caller has just taken.
+    #[inline]
+    fn list_again(&self, seat: &Worker) {
+        if seat.is_unlisted.get() != 0 {
+            self.list_slowly(seat);
+        }
+    }
+
+    #[cold]
+    fn list_slowly(&self, seat: &Worker) {
+        seat.is_unlisted.set(0);
+        self.seats.list(seat.index);
+    }
+
+    /// Takes the vacant seats of guests off the list, but for a few, and gives their memory back.
+    pub(crate) fn trim_seats(&self) {
+        let is_vacant = |seat: &&Worker| !seat.is_own && !seat.status.is_occupied();
+        for seat in self.workers().filter(is_vacant).skip(KEPT_SEATS) {
+            if !seat.status.occupy() {
+                continue;
+            }
+            // Held, but without a slot.
+            seat.status.wait();
+            if !seat.has_work() && seat.inbox.is_empty() {
+                seat.is_unlisted.set(1);
+                self.seats.unlist(seat.index);
+                // SAFETY: this thread holds the seat, in which nothing is published.
+                unsafe { seat.forget_thefts() };
+            }
+            seat.status.vacate();
+        }
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = Stats {
             workers: Vec::with_capacity(self.threads),
@@ -309,7 +345,7 @@ impl Registry {
             slots_lent: self.slots_lent.get(),
             uses_membarrier: self.fence == Fence::Asymmetric,
         };
-        for worker in self.workers() {
+        for worker in self.seats.all() {
             let counts = worker.counters.read();
             if worker.index < self.threads {
                 stats.workers.push(counts);
@@ -333,6 +369,7 @@ impl<'a> Guest<'a> {
     #[inline]
     fn sit_down(registry: &'a Registry) -> Self {
         let seat = registry.take_seat();
+        registry.list_again(seat);
         seat.note_thread();
         seat.roots.add(1);
         registry.call_lookout();

@@ -40,6 +40,9 @@ const DOZE: Duration = Duration::from_millis(1);
 /// parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
+/// After how many looks that have shown nothing new the lookout tidies up.
+const CALM: u32 = 3;
+
 /// How long a worker searches at least, and no longer where one of its own timers ends the search.
 const NAP: Duration = Duration::from_micros(2);
 
@@ -246,6 +249,9 @@ impl Registry {
 
     /// The lookout parks until its next look.
     fn beat(&self, me: &Worker, lookout: &mut Lookout) {
+        if lookout.calm == CALM {
+            self.trim_seats();
+        }
         if !lookout.dozes {
             self.doze(me, Some(lookout.beat));
             return;
