@@ -50,7 +50,7 @@ impl<T> Sender<T> {
         if cx.checkpoint().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        match self.channel.try_send(value) {
+        match self.channel.try_send(value, true) {
             Ok(len) => {
                 cx.spend(len / LONG);
                 Ok(())
@@ -143,7 +143,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
+        self.channel.try_send(value, false).map(|_| ()).map_err(|(stuck, value)| match stuck {
             Stuck::Full => TrySendError::Full(value),
             Stuck::Closed => TrySendError::Closed(value),
         })
@@ -220,15 +220,13 @@ impl<T> Sending<'_, T> {
     }
 }
 
-impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), Refused<T>>;
-
-    fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as above.
+impl<T> Sending<'_, T> {
+    fn try_send(&self, is_certain: bool) -> Option<Result<(), Refused<T>>> {
+        // SAFETY: not waiting, so the entry is in no queue.
         let value = unsafe { self.entry.with(|offer| offer.value.take()) };
         // None is left when it was taken by the wait.
         let Some(value) = value else { return Some(Ok(())) };
-        match self.channel.try_send(value) {
+        match self.channel.try_send(value, is_certain) {
             Ok(_) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
@@ -237,6 +235,18 @@ impl<T> Attempt for Sending<'_, T> {
                 None
             }
         }
+    }
+}
+
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), Refused<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        self.try_send(true)
+    }
+
+    fn attempt_once(&self) -> Option<Self::Output> {
+        self.try_send(false)
     }
 }
 
