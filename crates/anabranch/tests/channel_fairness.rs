@@ -109,7 +109,7 @@ fn none_is_left_out_where_the_ready_ones_change() {
     let mut counts = [0; 4];
     for n in 0..ROUNDS {
         let ready = if n % 2 == 0 { [0, 1] } else { [2, 3] };
-        ready.map(|index| senders[index].try_send(()).unwrap());
+        ready.iter().for_each(|&index: &usize| senders[index].try_send(()).unwrap());
         counts[select.try_now().unwrap().0] += 1;
         receivers.iter().for_each(|receiver| receiver.drain().for_each(drop));
     }

@@ -199,7 +199,7 @@ proptest! {
                         let mut got = Vec::new();
                         let count = anabranch::run(|cx| receiver.recv_many(cx, &mut got, limit)).unwrap();
                         prop_assert_eq!(count, got.len());
-                        prop_assert_eq!(count, limit.min(model.len()).min(16));
+                        prop_assert_eq!(count, limit.min(model.len()));
                         prop_assert!(got.into_iter().eq(model.drain(..count)));
                     }
                 }

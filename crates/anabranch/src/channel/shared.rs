@@ -15,16 +15,16 @@
 //!
 //! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
 //!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
-//! - **A rendezvous has an empty queue.** A value is handed to the receiver whose wait is ended for it, into a [`Target`] that lies
+//! - **A rendezvous hands values over.** A value is handed to the receiver whose wait is ended for it, into a [`Target`] that lies
 //!   with that receiver: nobody else can take it, and closing does not touch it. Its bits are copied before the decision, and count
 //!   if the decision succeeds; a receiver whose wait ended otherwise forgets what it finds there.
 //! - **Receivers of a rendezvous are of three kinds**, in two queues. Threads and fibers always go on to an attempt
 //!   after a wait, so a value that was handed to them is received: they wait in `receivers`. Futures may be dropped
 //!   instead, and members of a set may never be asked: they wait in `listeners`. A sender that may wait hands its value
 //!   to the former alone. Otherwise it waits with an offer, and wakes the first listener to take the offer; one that does
-//!   not take it wakes the next, while there are offers. So a value that was sent by one who may wait is not lost when a future is
-//!   dropped. `try_send`, which cannot wait, also hands a value to a future. If the future is dropped before it
-//!   is polled it hands the value to another receiver that waits, or else drops it. A set has no target.
+//!   not take it wakes the next, while there are offers. So what was sent by one who may wait has been received.
+//!   `try_send`, which cannot wait, also hands a value to a future. If that is dropped before it is polled the value goes to
+//!   another receiver that waits, or else into the queue of values, for the next that comes. A set has no target.
 //! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
 //!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
 //!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
@@ -73,12 +73,12 @@ pub(crate) struct Offer<T> {
 
 struct State<T> {
     buffer: Buffer<T>,
-    permits: usize,
+    permits: u32,
     is_closed: bool,
     senders: Queue<Offer<T>>,
     receivers: Queue<Target<T>>,
-    /// In a rendezvous those who may not come for what they are woken for. Otherwise empty.
-    listeners: Queue<Target<T>>,
+    /// Of a rendezvous: those who may not come for what they are woken for. Apart, since other channels have to be small.
+    listeners: Option<Box<Queue<Target<T>>>>,
 }
 
 /// Where a waiting receiver takes a value from that is handed to it: null if none can be.
@@ -123,7 +123,11 @@ pub(crate) enum Nothing {
 impl<T> State<T> {
     #[inline]
     fn has_room(&self, capacity: usize) -> bool {
-        self.buffer.len() + self.permits < capacity
+        self.buffer.len() + (self.permits as usize) < capacity
+    }
+
+    fn add_permit(&mut self) {
+        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
     }
 
     /// Takes the first offer of those who still wait. The value, or `None` for a permit.
@@ -152,7 +156,7 @@ impl<T> State<T> {
                 self.receivers.decide_first(|_| ())
             }
             None => {
-                self.permits += 1;
+                self.add_permit();
                 None
             }
         };
@@ -186,8 +190,11 @@ impl<T> State<T> {
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
         };
         let mut wake = self.receivers.decide_where(|target, _| !target.0.is_null(), hand);
-        if wake.is_none() && !is_certain {
-            wake = self.listeners.decide_where(|target, _| !target.0.is_null(), hand);
+        if wake.is_none()
+            && !is_certain
+            && let Some(listeners) = &mut self.listeners
+        {
+            wake = listeners.decide_where(|target, _| !target.0.is_null(), hand);
         }
         // If a wait was decided with the value it is that receiver's.
         wake.ok_or_else(|| ManuallyDrop::into_inner(value))
@@ -195,7 +202,7 @@ impl<T> State<T> {
 
     /// Wakes one who waits to receive, to look for what there is.
     fn call_receiver(&mut self) -> Option<Wake> {
-        self.receivers.decide_first(|_| ()).or_else(|| self.listeners.decide_first(|_| ()))
+        self.receivers.decide_first(|_| ()).or_else(|| self.listeners.as_mut()?.decide_first(|_| ()))
     }
 
     /// Whether a strand that wants to receive has to wait.
@@ -230,7 +237,8 @@ impl<T> Channel<T> {
     /// With one sender and one receiver.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
         let buffer = Buffer::new(capacity);
-        let (senders, receivers, listeners) = (Queue::new(), Queue::new(), Queue::new());
+        let (senders, receivers) = (Queue::new(), Queue::new());
+        let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
         let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
         Self {
             state: BriefBiased::new(state),
@@ -244,15 +252,16 @@ impl<T> Channel<T> {
         (self.capacity != usize::MAX).then_some(self.capacity)
     }
 
+    /// In a rendezvous none: what is left there is as if its sender waited yet.
     pub(crate) fn len(&self) -> usize {
-        self.state.lock().buffer.len()
+        if self.capacity == 0 { 0 } else { self.state.lock().buffer.len() }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         let state = self.state.lock();
         let has_target = |queue: &Queue<Target<T>>| queue.has(|target, _| !target.0.is_null());
-        !state.has_room(self.capacity)
-            && (self.capacity != 0 || !has_target(&state.receivers) && !has_target(&state.listeners))
+        let has_listener = || state.listeners.as_ref().is_some_and(|listeners| has_target(listeners));
+        !state.has_room(self.capacity) && (self.capacity != 0 || !has_target(&state.receivers) && !has_listener())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -368,7 +377,7 @@ impl<T> Channel<T> {
         if !state.has_room(self.capacity) {
             return Err(Stuck::Full);
         }
-        state.permits += 1;
+        state.add_permit();
         Ok(())
     }
 
@@ -404,15 +413,18 @@ impl<T> Channel<T> {
         wake(receiver);
     }
 
-    /// A receiver of a rendezvous was handed a value and does not take it: another one is handed it, if one waits.
+    /// A receiver of a rendezvous was handed a value and does not take it: another one is handed it, or it is left to the next.
     pub(crate) fn hand_on(&self, value: T) {
         let mut state = self.state.lock();
-        let handed = state.hand(value, false);
+        let receiver = match state.hand(value, false) {
+            Ok(receiver) => Some(receiver),
+            Err(value) => {
+                state.buffer.push_back(value);
+                state.call_receiver()
+            }
+        };
         drop(state);
-        match handed {
-            Ok(receiver) => receiver.wake(),
-            Err(value) => drop(value),
-        }
+        wake(receiver);
     }
 
     /// Nothing can be sent from now on; all who wait are woken.
@@ -483,10 +495,8 @@ impl<T> Channel<T> {
         }
         // SAFETY: the caller's word.
         unsafe { state.senders.push_back(entry, waiter, ticket) };
-        let listener = match self.capacity {
-            0 => state.listeners.decide_where(|_, other| !ptr::eq(other, waiter), |_| ()),
-            _ => None,
-        };
+        let is_other = |_: &Target<T>, other: *const Waiter| !ptr::eq(other, waiter);
+        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_where(is_other, |_| ()));
         drop(state);
         wake(listener);
         true
@@ -532,7 +542,7 @@ impl<T> Channel<T> {
             return false;
         }
         // SAFETY: the caller's word; the waiter is armed, so alive.
-        unsafe { self.queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
+        unsafe { Self::queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
         true
     }
 
@@ -545,7 +555,7 @@ impl<T> Channel<T> {
         // SAFETY: locked. Pushed to the queue of its waiter, which is alive while the entry is linked, or not at all.
         unsafe {
             let Some(waiter) = entry.waiter() else { return false };
-            self.queue_of(&mut state, waiter).remove(entry)
+            Self::queue_of(&mut state, waiter).remove(entry)
         }
     }
 
@@ -554,8 +564,11 @@ impl<T> Channel<T> {
     /// # Safety
     /// The waiter is alive.
     #[inline]
-    unsafe fn queue_of<'s>(&self, state: &'s mut State<T>, waiter: *const Waiter) -> &'s mut Queue<Target<T>> {
-        // SAFETY: the caller's word.
-        if self.capacity == 0 && unsafe { !(*waiter).resumes() } { &mut state.listeners } else { &mut state.receivers }
+    unsafe fn queue_of(state: &mut State<T>, waiter: *const Waiter) -> &mut Queue<Target<T>> {
+        match &mut state.listeners {
+            // SAFETY: the caller's word.
+            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
+            _ => &mut state.receivers,
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     strand::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Closed, RecvError, Select, broadcast, watch},
+    channel::{RecvError, Select, broadcast, watch},
     select,
     sys::sync::Arc,
     wait::{Cancelled, Cx},

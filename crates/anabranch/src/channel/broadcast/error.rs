@@ -1,7 +1,7 @@
 //! Why nothing was received from a broadcast.
 
 use crate::{
-    channel::Closed,
+    channel::{Closed, TryRecvError::Empty},
     wait::{Cancelled, TimedOut, WaitError},
 };
 use std::{error::Error, fmt};
@@ -116,8 +116,6 @@ macro_rules! texts {
         impl Error for $name {}
     )*};
 }
-
-use crate::channel::TryRecvError::Empty;
 
 texts! {
     ClosedOrLagged { Closed => Closed }

@@ -103,6 +103,13 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
+        // In a rendezvous one that cannot wait hands the value to whoever waits for it.
+        if self.channel.capacity() == Some(0)
+            && deadline <= cx.strand.now()
+            && let Some(sent) = operation.attempt_once()
+        {
+            return Ok(sent?);
+        }
         match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
@@ -127,7 +134,10 @@ impl<T> Sender<T> {
         wait_async_for(self.sending(value)).await
     }
 
-    /// Sends a value if there is room; in a rendezvous, if a receiver waits.
+    /// Sends a value if there is room; in a rendezvous, if a receiver waits that is no member of a set.
+    ///
+    /// If a future that was handed a value in a rendezvous is dropped before it is polled again, another receiver gets the value: one that
+    /// waits, or the next that comes. A [`send`](Self::send), which can wait, does not end before its value is received.
     ///
     /// # Errors
     /// When there is none, or the channel is closed; the value comes back.

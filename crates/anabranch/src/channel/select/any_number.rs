@@ -38,7 +38,7 @@ pub struct Select<O: Operation> {
     operations: Vec<O>,
     /// Those that go on waiting, before the others.
     standing: Option<Box<Standing<O>>>,
-    /// A permutation of their indices: see [`Choice`]. Made when it is needed, and not changed while `turn` waits.
+    /// A permutation of their indices: see [`Choice`]. It is not changed while `turn` waits.
     order: Vec<u32>,
     is_biased: bool,
     /// Whether one was done.
@@ -64,6 +64,8 @@ impl<O: Operation> Select<O> {
     pub fn push(&mut self, operation: O) -> usize {
         self.leave();
         self.operations.push(operation);
+        // A permutation again.
+        self.order.push(self.order.len() as u32);
         self.len() - 1
     }
 
@@ -213,9 +215,8 @@ impl<O: Operation> Select<O> {
     /// A choice among the operations, none of which goes on waiting, with what it needs.
     fn choice(&mut self) -> (Choice, &[O], &[Cell<u32>]) {
         let count = self.operations.len();
-        if !self.is_biased && self.order.len() != count {
-            self.order.clear();
-            self.order.extend(0..u32::try_from(count).expect("fewer than four thousand million operations"));
+        if self.order.len() != count {
+            self.order = in_order(count);
         }
         (Choice::new(count, self.is_biased), &self.operations, Cell::from_mut(&mut *self.order).as_slice_of_cells())
     }
@@ -238,6 +239,11 @@ impl<O: Operation> Select<O> {
         }
         self.turn = turn;
     }
+}
+
+/// The indices of so many operations.
+fn in_order(count: usize) -> Vec<u32> {
+    (0..u32::try_from(count).expect("fewer than four thousand million operations")).collect()
 }
 
 /// Whether the operation is done that had this result, which goes to `done`.
@@ -309,7 +315,8 @@ impl<O: Operation> FromIterator<O> for Select<O> {
 /// Fair.
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
-        Self { operations, standing: None, order: Vec::new(), is_biased: false, is_used: false, turn: AsyncTurn::new() }
+        let order = in_order(operations.len());
+        Self { operations, standing: None, order, is_biased: false, is_used: false, turn: AsyncTurn::new() }
     }
 }
 
