@@ -56,6 +56,11 @@ impl<J: Job> Fork<J> {
         &raw const self.frame
     }
 
+    /// See [`Frame::pin`].
+    pub(crate) fn pin(&self) {
+        self.frame.pin();
+    }
+
     #[inline(always)]
     pub(crate) fn new(job: J, previous: *const Frame) -> Self {
         Self {
