@@ -79,7 +79,7 @@ fn fibers_send_and_tasks_receive() {
 fn tasks_send_and_fibers_receive() {
     everywhere(|pool| async move {
         let (mut sender, mut receiver) = spsc::bounded(8);
-        let receiving = pool.spawn(move |cx| receiver.iter(cx).eq(0..2000));
+        let receiving = pool.spawn(move |cx| receiver.iter(cx).eq((0..2000).map(Ok)));
         let sending = tokio::spawn(async move {
             for n in 0..2000 {
                 sender.send_async(n).await.unwrap();

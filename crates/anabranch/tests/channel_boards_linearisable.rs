@@ -36,11 +36,48 @@ fn at_once(id: usize, missed: u64, result: Result<u64, TryRecvError>) -> Op {
     }
 }
 
-fn at_last(id: usize, missed: u64, result: Result<u64, RecvError>) -> Op {
-    match result {
+/// By a receiver of a broadcast, in whatever way.
+fn heard(id: usize, missed: u64, result: Result<u64, impl Into<Unheard>>) -> Op {
+    match result.map_err(Into::into) {
         Ok(value) => Op::Received(id, value, missed),
-        Err(RecvError::Closed) => Op::Ended(id),
-        Err(RecvError::Cancelled) => Op::WaitedInVain,
+        Err(Unheard::Closed) => Op::Ended(id),
+        Err(Unheard::Lagged(more)) => Op::Lagged(id, more, missed),
+        Err(Unheard::Empty) => Op::Empty(id),
+        Err(Unheard::InVain) => Op::WaitedInVain,
+    }
+}
+
+/// Why nothing was heard of a broadcast.
+enum Unheard {
+    Closed,
+    Lagged(u64),
+    Empty,
+    InVain,
+}
+
+impl From<broadcast::RecvTimeoutError> for Unheard {
+    fn from(error: broadcast::RecvTimeoutError) -> Self {
+        match error {
+            broadcast::RecvTimeoutError::Closed => Self::Closed,
+            broadcast::RecvTimeoutError::Lagged(more) => Self::Lagged(more),
+            broadcast::RecvTimeoutError::Cancelled | broadcast::RecvTimeoutError::TimedOut => Self::InVain,
+        }
+    }
+}
+
+impl From<broadcast::RecvError> for Unheard {
+    fn from(error: broadcast::RecvError) -> Self {
+        broadcast::RecvTimeoutError::from(error).into()
+    }
+}
+
+impl From<broadcast::TryRecvError> for Unheard {
+    fn from(error: broadcast::TryRecvError) -> Self {
+        match error {
+            broadcast::TryRecvError::Closed => Self::Closed,
+            broadcast::TryRecvError::Lagged(more) => Self::Lagged(more),
+            broadcast::TryRecvError::Empty => Self::Empty,
+        }
     }
 }
 
@@ -93,7 +130,11 @@ fn watch_channels() {
                 for _ in 0..player.random.below(6) {
                     player.linger(cx);
                     let from = player.begin();
-                    let op = at_last(id, 0, receiver.recv(cx).map(|value| *value));
+                    let op = match receiver.recv(cx) {
+                        Ok(value) => Op::Received(id, *value, 0),
+                        Err(RecvError::Closed) => Op::Ended(id),
+                        Err(RecvError::Cancelled) => Op::WaitedInVain,
+                    };
                     player.end(from, 0, op);
                 }
             }));
@@ -129,11 +170,11 @@ fn hear_both(
             0..=5 => sender.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
             6 | 7 => {
                 let got = receiver.try_recv().map(|value| *value);
-                at_once(id, receiver.missed(), got)
+                heard(id, receiver.missed(), got)
             }
             8 | 9 => {
                 let got = receiver.recv_timeout(cx, BRIEFLY).map(|value| *value);
-                in_time(id, receiver.missed(), got)
+                heard(id, receiver.missed(), got)
             }
             _ => {
                 let old = std::mem::replace(&mut receiver, sender.subscribe());
@@ -179,7 +220,7 @@ fn broadcast_channels() {
                     player.linger(cx);
                     let from = player.begin();
                     let got = receiver.recv(cx).map(|value| *value);
-                    let op = at_last(id, receiver.missed(), got);
+                    let op = heard(id, receiver.missed(), got);
                     player.end(from, 0, op);
                 }
                 let from = player.begin();

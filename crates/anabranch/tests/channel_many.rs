@@ -85,7 +85,7 @@ fn everybody_gets_everything_that_is_broadcast() {
                 pool.spawn(move |cx| {
                     let mut next = [0; 2];
                     for got in receiver.iter(cx) {
-                        let (id, n): (usize, u32) = *got;
+                        let (id, n): (usize, u32) = *got.unwrap();
                         assert_eq!(n, next[id]);
                         next[id] += 1;
                     }
@@ -118,15 +118,16 @@ fn everybody_gets_everything_that_is_broadcast() {
 }
 
 #[test]
-fn who_is_slow_misses_the_oldest() {
+fn who_is_slow_misses_the_oldest_and_is_told() {
     let tally = Tally::default();
     let (sender, mut receiver) = broadcast::channel(3);
     (0..10).for_each(|n| assert!(sender.send((n, tally.make())).is_ok()));
     assert_eq!((receiver.len(), tally.dropped()), (3, 7));
     let mut late = sender.subscribe();
-    assert!(late.is_empty() && matches!(late.try_recv(), Err(TryRecvError::Empty)));
+    assert!(late.is_empty() && matches!(late.try_recv(), Err(broadcast::TryRecvError::Empty)));
+    assert_eq!(receiver.try_recv().err(), Some(broadcast::TryRecvError::Lagged(7)));
+    assert_eq!((receiver.missed(), receiver.len()), (7, 3));
     assert_eq!(receiver.try_recv().unwrap().0, 7);
-    assert_eq!(receiver.missed(), 7);
     sender.send((10, tally.make())).unwrap_or_else(|_| unreachable!());
     assert_eq!(receiver.try_recv().unwrap().0, 8);
     assert_eq!(late.try_recv().unwrap().0, 10);
@@ -156,17 +157,17 @@ fn futures_and_selections() {
         pool(1).run(|cx| {
             let got = select!(biased cx, {
                 n = settings.receiving() => n.map(|n| *n),
-                n = two.receiving() => n.map(|n| *n),
+                n = two.receiving() => n.map(|n| *n).map_err(|_| Closed),
             });
             assert_eq!(got, Ok(Ok(1)));
             setting.send(5).unwrap();
             let got = select!(biased cx, {
                 n = settings.receiving() => n.map(|n| *n),
-                n = two.receiving() => n.map(|n| *n),
+                n = two.receiving() => n.map(|n| *n).map_err(|_| Closed),
             });
             assert_eq!(got, Ok(Ok(5)));
             drop(sender);
-            assert_eq!(cx.block_on(two.recv_async()), Ok(Err(Closed)));
+            assert_eq!(cx.block_on(two.recv_async()), Ok(Err(broadcast::ClosedOrLagged::Closed)));
         });
     });
 }
@@ -178,7 +179,7 @@ fn watchers_on_threads() {
         thread::scope(|s| {
             for _ in 0..3 {
                 let mut receiver = receiver.clone();
-                s.spawn(move || anabranch::run(|cx| assert_eq!(*receiver.iter(cx).last().unwrap(), 1000)));
+                s.spawn(move || anabranch::run(|cx| assert_eq!(*receiver.iter(cx).last().unwrap().unwrap(), 1000)));
             }
             (1..=1000).for_each(|n| sender.send(n).unwrap());
             drop(sender);
@@ -191,7 +192,7 @@ fn services_answer() {
     in_pools(|pool| {
         let service = pool.spawn_service(|cx, requests| {
             let mut answered = 0;
-            for (n, reply) in requests.iter(cx) {
+            for (n, reply) in requests.iter(cx).map(Result::unwrap) {
                 let reply: oneshot::Sender<u64> = reply;
                 // One is never answered.
                 if n != 13 {
@@ -278,7 +279,7 @@ fn closing_by_hand() {
             cx.sleep(SHORT).unwrap();
             setting.close();
             cry.close();
-            assert_eq!(waiting.join(cx).unwrap(), (Some(RecvError::Closed), Some(RecvError::Closed)));
+            assert_eq!(waiting.join(cx).unwrap(), (Some(RecvError::Closed), Some(broadcast::RecvError::Closed)));
         });
         // For all senders, and what was sent before is there. The value that is refused comes back.
         assert!(setting_too.is_closed() && cry_too.is_closed() && cry_too.has_receivers());
@@ -286,7 +287,7 @@ fn closing_by_hand() {
         drop((back.0.into_inner(), back.1.into_inner()));
         assert!(settings.try_recv().is_ok() && cries.try_recv().is_ok());
         assert!(matches!(settings.try_recv(), Err(TryRecvError::Closed)));
-        assert!(matches!(cries.try_recv(), Err(TryRecvError::Closed)));
+        assert!(matches!(cries.try_recv(), Err(broadcast::TryRecvError::Closed)));
         drop((setting, setting_too, settings, cry, cry_too, cries));
         tally.assert_all_dropped();
     });
@@ -309,7 +310,7 @@ fn weak_senders_and_who_is_who() {
     assert!(!settings.is_closed() && again.1.send(1).is_ok());
     drop(again);
     assert!(weak_setting.upgrade().is_none() && weak_cry.upgrade().is_none());
-    assert!(settings.is_closed() && cries.is_closed() && cries.drain().map(|n| *n).eq([1]));
+    assert!(settings.is_closed() && cries.is_closed() && cries.drain().map(|n| *n.unwrap()).eq([1]));
 }
 
 /// The last receiver of a broadcast drops what is kept for receivers; those that come later begin with nothing.
@@ -351,7 +352,7 @@ fn receivers_of_a_broadcast_come_and_go() {
                             sender.send(n).unwrap();
                             last = Some(n);
                         }
-                        let got: Vec<_> = receiver.drain().map(|n| *n).collect();
+                        let got: Vec<_> = receiver.drain().map(|n| *n.unwrap()).collect();
                         assert_eq!(receiver.missed(), 0);
                         // Its own are among them, in their order.
                         let mut own = 0..round % 7;

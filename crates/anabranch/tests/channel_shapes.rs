@@ -216,9 +216,10 @@ fn watch_channels() {
 #[test]
 fn broadcast_channels() {
     with_every_cx(|cx| {
+        use broadcast::{ClosedOrLagged::Closed, RecvError, RecvTimeoutError, TryRecvError};
         let (sender, mut receiver) = broadcast::channel(9);
         receives!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n);
-        receives_many!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n);
+        receives_many!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n, |got| got.unwrap());
         let weak = sender.downgrade();
         let mut late = sender.subscribe();
         let other = receiver.clone();

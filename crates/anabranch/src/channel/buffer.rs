@@ -3,6 +3,7 @@
 //! Nothing is ever copied to a larger place. The longer the queue the longer is its next block, so that it asks the allocator
 //! seldom and has little more than it needs; memory is given back as it drains.
 
+use super::dropping::drop_all;
 use std::{
     alloc::{Layout, alloc, dealloc, handle_alloc_error},
     mem::MaybeUninit,
@@ -202,16 +203,9 @@ impl<T> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        struct Rest<'a, T>(&'a mut Buffer<T>);
-        // Goes on where the drop of a value has panicked.
-        impl<T> Drop for Rest<'_, T> {
-            fn drop(&mut self) {
-                while self.0.pop_front().is_some() {}
-                self.0.give_back();
-            }
-        }
-        let rest = Rest(self);
-        while rest.0.pop_front().is_some() {}
+        let dropped = drop_all(|| self.pop_front());
+        self.give_back();
+        dropped.finish();
     }
 }
 

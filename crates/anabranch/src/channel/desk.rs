@@ -231,7 +231,7 @@ impl Desk {
     }
 }
 
-static KIND: Kind = Kind { wake: call, keep: None, looks: 0, home: None };
+static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
 
 /// Puts a card into the list of the called, and wakes the set if it waits.
 ///

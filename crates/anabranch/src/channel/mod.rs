@@ -53,11 +53,13 @@
 //! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
+// `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
 mod board;
 pub mod broadcast;
 mod buffer;
 mod desk;
+mod dropping;
 mod error;
 mod events;
 mod hall;

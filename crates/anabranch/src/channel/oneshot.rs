@@ -266,6 +266,8 @@ impl<T> Source for Receiver<T> {
     type Value = T;
     type Wait = Sleeper;
 
+    const IS_ONCE: bool = true;
+
     fn wait() -> Sleeper {
         Sleeper::new()
     }

@@ -52,15 +52,16 @@
 
 use super::{
     Closed, RecvError, RecvTimeoutError, TryRecvError,
+    dropping::drop_all,
     hall::Hall,
     member::{Member, Seat, Taken},
-    source::{Receive, Source},
+    source::{Receive, Source, received},
     word::Sleeper,
 };
 use crate::{
     time::NEVER,
     wait::{
-        Cx,
+        Cancelled, Cx,
         attempt::{Attempt, wait_again_for, wait_async_for},
         place::Place,
         strand::Reason,
@@ -87,6 +88,9 @@ struct Chair<R: Source> {
 /// Members come and go at any time. One whose channel closes is told, once, and leaves.
 ///
 /// A receiver that is a member ought to be the only one of its channel: what comes while the set is not used waits in it.
+///
+/// From a [rendezvous](super::rendezvous) a set receives what senders wait to send. It has no room, so nothing is sent to a set that is
+/// not asked, and `try_send` finds nobody there.
 ///
 /// ```
 /// use anabranch::channel::{Closed, ReceiverSet, unbounded};
@@ -252,21 +256,23 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more, or a wait was cancelled.
+    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more. If a wait is cancelled that is the last
+    /// item, an error.
     ///
     /// ```
-    /// use anabranch::channel::{ReceiverSet, oneshot};
+    /// use anabranch::{Cancelled, channel::{ReceiverSet, oneshot}};
     ///
     /// let (senders, receivers): (Vec<_>, ReceiverSet<_>) = (0..10).map(|_| oneshot::channel()).unzip();
     /// anabranch::run(|cx| {
     ///     let mut replies = receivers;
     ///     senders.into_iter().zip(0..).for_each(|(sender, n)| sender.send(n).unwrap());
-    ///     // Each member says its value, and then that it is closed.
-    ///     assert_eq!(replies.iter(cx).filter_map(|(_, got)| got.ok()).sum::<u32>(), 45);
+    ///     // Each member gives its value, and leaves.
+    ///     let sum = replies.iter(cx).map(|received| received.map(|(_, got)| got.unwrap())).sum();
+    ///     assert_eq!(sum, Ok::<u32, Cancelled>(45));
     /// });
     /// ```
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Received<R>> + 'a {
-        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Received<R>, Cancelled>> + 'a {
+        received(move || self.recv(cx))
     }
 
     /// All that is there, without waiting.
@@ -352,6 +358,12 @@ unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
         unsafe { (*self.set.get()).hall.unregister(&self.sleeper, has_decided) }
+    }
+}
+
+impl<R: Receive> Drop for ReceiverSet<R> {
+    fn drop(&mut self) {
+        drop_all(|| self.chairs.pop()).finish();
     }
 }
 

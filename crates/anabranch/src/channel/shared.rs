@@ -7,14 +7,24 @@
 //! the lock is biased, see [`sys::biased_lock`](crate::sys::biased_lock). Whoever is about to wait takes it by a read-modify-write all the
 //! same, see [`Place`](crate::wait::place::Place).
 //!
-//! | capacity | a sender puts its value into the queue                   | else it waits                       |
+//! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
-//! | any      | always                                                   | never                               |
-//! | n        | while there are fewer than n values and permits          | its value lies with it: an *offer*  |
-//! | 0        | if it has ended the wait of a receiver, who will take it | its value lies with it: an *offer*  |
+//! | any      | puts its value into the queue, always                    | never                               |
+//! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
+//! | 0        | hands its value to a receiver that waits, and ends that wait | its value lies with it: an *offer* |
 //!
 //! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
 //!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
+//! - **A rendezvous hands values over.** A value is handed to the receiver whose wait is ended for it, into a [`Target`] that lies
+//!   with that receiver: nobody else can take it, and closing does not touch it. Its bits are copied before the decision, and count
+//!   if the decision succeeds; a receiver whose wait ended otherwise forgets what it finds there.
+//! - **Receivers of a rendezvous are of three kinds**, in two queues. Threads and fibers always go on to an attempt
+//!   after a wait, so a value that was handed to them is received: they wait in `receivers`. Futures may be dropped
+//!   instead, and members of a set may never be asked: they wait in `listeners`. A sender that may wait hands its value
+//!   to the former alone. Otherwise it waits with an offer, and wakes the first listener to take the offer; one that does
+//!   not take it wakes the next, while there are offers. So what was sent by one who may wait has been received.
+//!   `try_send`, which cannot wait, also hands a value to a future. If that is dropped before it is polled the value goes to
+//!   another receiver that waits, or else into the queue of values, for the next that comes. A set has no target.
 //! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
 //!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
 //!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
@@ -45,10 +55,13 @@ use crate::{
         waiter::{Waiter, Wake},
     },
 };
-use std::mem::MaybeUninit;
+use std::{
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr,
+};
 
 /// How many values are taken before the lock is let go.
-pub(crate) const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
+const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 
 /// What a waiting sender offers.
 pub(crate) struct Offer<T> {
@@ -60,10 +73,28 @@ pub(crate) struct Offer<T> {
 
 struct State<T> {
     buffer: Buffer<T>,
-    permits: usize,
+    permits: u32,
     is_closed: bool,
     senders: Queue<Offer<T>>,
-    receivers: Queue<()>,
+    receivers: Queue<Target<T>>,
+    /// Of a rendezvous: those who may not come for what they are woken for. Apart, since other channels have to be small.
+    listeners: Option<Box<Queue<Target<T>>>>,
+}
+
+/// Where a waiting receiver takes a value from that is handed to it: null if none can be.
+pub(crate) struct Target<T>(*mut Option<T>);
+
+// SAFETY: a pointer to something of the strand that waits, which is written under the lock by who hands a value over.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T> Target<T> {
+    pub(crate) const NONE: Self = Self(ptr::null_mut());
+
+    /// What is there counts if the wait was decided from the queue, and is forgotten otherwise: the owner writes `None` before
+    /// a wait and after one that ended otherwise.
+    pub(crate) fn at(slot: *mut Option<T>) -> Self {
+        Self(slot)
+    }
 }
 
 /// See the [module](self).
@@ -92,7 +123,11 @@ pub(crate) enum Nothing {
 impl<T> State<T> {
     #[inline]
     fn has_room(&self, capacity: usize) -> bool {
-        self.buffer.len() + self.permits < capacity
+        self.buffer.len() + (self.permits as usize) < capacity
+    }
+
+    fn add_permit(&mut self) {
+        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
     }
 
     /// Takes the first offer of those who still wait. The value, or `None` for a permit.
@@ -101,7 +136,7 @@ impl<T> State<T> {
         let wake = self.senders.decide_first(|offer| {
             offer.is_taken = true;
             // SAFETY: copied as bits, for whoever the value turns out to belong to.
-            copy.write(unsafe { std::ptr::read(&raw const offer.value) });
+            copy.write(unsafe { ptr::read(&raw const offer.value) });
         })?;
         // SAFETY: the wait was decided with `is_taken`, so its strand forgets the value. Written by the last call.
         Some((wake, unsafe { copy.assume_init() }))
@@ -118,10 +153,10 @@ impl<T> State<T> {
         let receiver = match value {
             Some(value) => {
                 self.buffer.push_back(value);
-                self.receivers.decide_first(|()| ())
+                self.receivers.decide_first(|_| ())
             }
             None => {
-                self.permits += 1;
+                self.add_permit();
                 None
             }
         };
@@ -144,6 +179,30 @@ impl<T> State<T> {
             return Ok((value, Wakes { sender: Some(sender), receiver: None }));
         }
         Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
+    }
+
+    /// Hands a value to a receiver of a rendezvous that waits. The value comes back if there is none.
+    fn hand(&mut self, value: T, is_certain: bool) -> Result<Wake, T> {
+        let value = ManuallyDrop::new(value);
+        let hand = |target: &mut Target<T>| {
+            // SAFETY: the slot lies with the entry, whose owner does not touch it before the wait has ended; it is `None`.
+            // The bits are copied for whoever the value turns out to belong to.
+            unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
+        };
+        let mut wake = self.receivers.decide_where(|target, _| !target.0.is_null(), hand);
+        if wake.is_none()
+            && !is_certain
+            && let Some(listeners) = &mut self.listeners
+        {
+            wake = listeners.decide_where(|target, _| !target.0.is_null(), hand);
+        }
+        // If a wait was decided with the value it is that receiver's.
+        wake.ok_or_else(|| ManuallyDrop::into_inner(value))
+    }
+
+    /// Wakes one who waits to receive, to look for what there is.
+    fn call_receiver(&mut self) -> Option<Wake> {
+        self.receivers.decide_first(|_| ()).or_else(|| self.listeners.as_mut()?.decide_first(|_| ()))
     }
 
     /// Whether a strand that wants to receive has to wait.
@@ -178,7 +237,9 @@ impl<T> Channel<T> {
     /// With one sender and one receiver.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
         let buffer = Buffer::new(capacity);
-        let state = State { buffer, permits: 0, is_closed: false, senders: Queue::new(), receivers: Queue::new() };
+        let (senders, receivers) = (Queue::new(), Queue::new());
+        let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
+        let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
         Self {
             state: BriefBiased::new(state),
             capacity: capacity.unwrap_or(usize::MAX),
@@ -191,45 +252,60 @@ impl<T> Channel<T> {
         (self.capacity != usize::MAX).then_some(self.capacity)
     }
 
+    /// In a rendezvous none: what is left there is as if its sender waited yet.
     pub(crate) fn len(&self) -> usize {
-        self.state.lock().buffer.len()
+        if self.capacity == 0 { 0 } else { self.state.lock().buffer.len() }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         let state = self.state.lock();
-        !state.has_room(self.capacity) && (self.capacity != 0 || state.receivers.is_empty())
+        let has_target = |queue: &Queue<Target<T>>| queue.has(|target, _| !target.0.is_null());
+        let has_listener = || state.listeners.as_ref().is_some_and(|listeners| has_target(listeners));
+        !state.has_room(self.capacity) && (self.capacity != 0 || !has_target(&state.receivers) && !has_listener())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room. How many there are then.
+    /// Puts a value in, if there is room; in a rendezvous hands it to one who waits, if `is_certain` only to one who
+    /// certainly receives it. How many there are then.
     #[inline]
-    pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
+    pub(crate) fn try_send(&self, value: T, is_certain: bool) -> Result<usize, (Stuck, T)> {
         let mut state = self.state.lock();
         if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
             state.buffer.push_back(value);
             return Ok(state.buffer.len());
         }
-        self.try_send_to(state, value)
+        self.try_send_to(state, value, is_certain)
     }
 
     /// Where somebody may have to be woken.
     #[inline(never)]
-    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (Stuck, T)> {
+    fn try_send_to(
+        &self,
+        mut state: BriefGuard<'_, State<T>>,
+        value: T,
+        is_certain: bool,
+    ) -> Result<usize, (Stuck, T)> {
         if state.is_closed {
             return Err((Stuck::Closed, value));
         }
-        let receiver = if state.has_room(self.capacity) {
-            if state.receivers.is_empty() { None } else { state.receivers.decide_first(|()| ()) }
-        } else {
-            let receiver = if self.capacity == 0 { state.receivers.decide_first(|()| ()) } else { None };
-            if receiver.is_none() {
-                return Err((Stuck::Full, value));
-            }
-            receiver
-        };
+        if self.capacity == 0 {
+            let handed = state.hand(value, is_certain);
+            drop(state);
+            return match handed {
+                Ok(receiver) => {
+                    receiver.wake();
+                    Ok(0)
+                }
+                Err(value) => Err((Stuck::Full, value)),
+            };
+        }
+        if !state.has_room(self.capacity) {
+            return Err((Stuck::Full, value));
+        }
+        let receiver = if state.receivers.is_empty() { None } else { state.receivers.decide_first(|_| ()) };
         state.buffer.push_back(value);
         let len = state.buffer.len();
         drop(state);
@@ -256,9 +332,21 @@ impl<T> Channel<T> {
         Ok(value)
     }
 
-    /// Takes up to `limit` values, and not more than [`BATCH`]. How many.
+    /// Takes up to `limit` values, [some](BATCH) at a time. How many.
     pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
-        let limit = limit.min(BATCH);
+        let mut count = 0;
+        while count < limit {
+            match self.try_recv_batch(into, BATCH.min(limit - count)) {
+                Ok(taken) => count += taken,
+                Err(nothing) if count == 0 => return Err(nothing),
+                Err(_) => break,
+            }
+        }
+        Ok(count)
+    }
+
+    /// As [`try_recv_many`](Self::try_recv_many), and not more than [`BATCH`].
+    fn try_recv_batch(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
         // Nothing is allocated under the lock.
         into.reserve(limit);
         let mut wakes = [const { Wakes { sender: None, receiver: None } }; BATCH];
@@ -289,7 +377,7 @@ impl<T> Channel<T> {
         if !state.has_room(self.capacity) {
             return Err(Stuck::Full);
         }
-        state.permits += 1;
+        state.add_permit();
         Ok(())
     }
 
@@ -301,7 +389,7 @@ impl<T> Channel<T> {
             return Err(value);
         }
         state.buffer.push_back(value);
-        let receiver = state.receivers.decide_first(|()| ());
+        let receiver = state.receivers.decide_first(|_| ());
         drop(state);
         wake(receiver);
         Ok(())
@@ -319,7 +407,22 @@ impl<T> Channel<T> {
     /// A receiver was woken for a value and does not take it: the next one is woken.
     pub(crate) fn pass_on(&self) {
         let mut state = self.state.lock();
-        let receiver = if state.buffer.len() > 0 { state.receivers.decide_first(|()| ()) } else { None };
+        let has_offer = self.capacity == 0 && !state.is_closed && !state.senders.is_empty();
+        let receiver = if state.buffer.len() > 0 || has_offer { state.call_receiver() } else { None };
+        drop(state);
+        wake(receiver);
+    }
+
+    /// A receiver of a rendezvous was handed a value and does not take it: another one is handed it, or it is left to the next.
+    pub(crate) fn hand_on(&self, value: T) {
+        let mut state = self.state.lock();
+        let receiver = match state.hand(value, false) {
+            Ok(receiver) => Some(receiver),
+            Err(value) => {
+                state.buffer.push_back(value);
+                state.call_receiver()
+            }
+        };
         drop(state);
         wake(receiver);
     }
@@ -330,7 +433,7 @@ impl<T> Channel<T> {
         loop {
             let mut state = self.state.lock();
             let sender = state.senders.decide_first(|offer| offer.is_taken = false);
-            let receiver = state.receivers.decide_first(|()| ());
+            let receiver = state.call_receiver();
             drop(state);
             if sender.is_none() && receiver.is_none() {
                 return;
@@ -392,6 +495,10 @@ impl<T> Channel<T> {
         }
         // SAFETY: the caller's word.
         unsafe { state.senders.push_back(entry, waiter, ticket) };
+        let is_other = |_: &Target<T>, other: *const Waiter| !ptr::eq(other, waiter);
+        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_where(is_other, |_| ()));
+        drop(state);
+        wake(listener);
         true
     }
 
@@ -404,7 +511,12 @@ impl<T> Channel<T> {
 
     /// # Safety
     /// As for [`register_sender`](Self::register_sender).
-    pub(crate) unsafe fn register_receiver(&self, entry: &Entry<()>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register_receiver(
+        &self,
+        entry: &Entry<Target<T>>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
         // SAFETY: the caller's word.
         unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
     }
@@ -413,7 +525,7 @@ impl<T> Channel<T> {
     ///
     /// # Safety
     /// As there.
-    pub(crate) unsafe fn listen(&self, entry: &Entry<()>, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn listen(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
         unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
     }
@@ -422,15 +534,15 @@ impl<T> Channel<T> {
     unsafe fn enqueue(
         &self,
         mut state: BriefGuard<'_, State<T>>,
-        entry: &Entry<()>,
+        entry: &Entry<Target<T>>,
         waiter: *const Waiter,
         ticket: u32,
     ) -> bool {
         if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
             return false;
         }
-        // SAFETY: the caller's word.
-        unsafe { state.receivers.push_back(entry, waiter, ticket) };
+        // SAFETY: the caller's word; the waiter is armed, so alive.
+        unsafe { Self::queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
         true
     }
 
@@ -438,8 +550,25 @@ impl<T> Channel<T> {
     ///
     /// # Safety
     /// If it was registered, then here.
-    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<()>) -> bool {
-        // SAFETY: pushed to this queue, or not at all.
-        unsafe { self.state.lock().receivers.remove(entry) }
+    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<Target<T>>) -> bool {
+        let mut state = self.state.lock();
+        // SAFETY: locked. Pushed to the queue of its waiter, which is alive while the entry is linked, or not at all.
+        unsafe {
+            let Some(waiter) = entry.waiter() else { return false };
+            Self::queue_of(&mut state, waiter).remove(entry)
+        }
+    }
+
+    /// Where one who would receive waits.
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    unsafe fn queue_of(state: &mut State<T>, waiter: *const Waiter) -> &mut Queue<Target<T>> {
+        match &mut state.listeners {
+            // SAFETY: the caller's word.
+            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
+            _ => &mut state.receivers,
+        }
     }
 }

@@ -1,7 +1,27 @@
 //! What a set of receivers needs of its members.
 
-use super::TryRecvError;
-use crate::{sys::sync::Arc, wait::waiter::Waiter};
+use super::{RecvError, TryRecvError};
+use crate::{
+    sys::sync::Arc,
+    wait::{Cancelled, waiter::Waiter},
+};
+use std::iter::{self, FusedIterator};
+
+/// What `recv` receives, until the channel is closed. Where a wait was cancelled that is the last item, an error.
+pub(super) fn received<V>(
+    mut recv: impl FnMut() -> Result<V, RecvError>,
+) -> impl FusedIterator<Item = Result<V, Cancelled>> {
+    let mut is_cancelled = false;
+    let next = move || match if is_cancelled { Err(RecvError::Closed) } else { recv() } {
+        Ok(value) => Some(Ok(value)),
+        Err(RecvError::Cancelled) => {
+            is_cancelled = true;
+            Some(Err(Cancelled))
+        }
+        Err(RecvError::Closed) => None,
+    };
+    iter::from_fn(next).fuse()
+}
 
 /// What a set needs of its members.
 pub(crate) trait Source {
@@ -62,6 +82,7 @@ impl<T> Receive for super::watch::Receiver<T> {
     type Item = Arc<T>;
 }
 
+/// What it has missed is received, too.
 impl<T> Receive for super::broadcast::Receiver<T> {
-    type Item = Arc<T>;
+    type Item = Result<Arc<T>, super::broadcast::Lagged>;
 }

@@ -3,12 +3,12 @@
 use super::{
     Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
     board::{Board, News, alone},
-    source::Source,
+    source::{Source, received},
 };
 use crate::{
     sys::sync::Arc,
     wait::{
-        Cx,
+        Cancelled, Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
         place::Place,
         queue::Entry,
@@ -18,7 +18,7 @@ use crate::{
 };
 use std::{
     cell::UnsafeCell,
-    fmt, iter,
+    fmt,
     iter::FusedIterator,
     time::{Duration, Instant},
 };
@@ -208,9 +208,23 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed or a wait cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Arc<T>> + 'a {
-        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is the last
+    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    ///
+    /// ```
+    /// use anabranch::{Cancelled, channel::watch};
+    ///
+    /// let (sender, mut receiver) = watch::channel(0);
+    /// let _watching = anabranch::spawn(move |cx| {
+    ///     for setting in receiver.iter(cx) {
+    ///         println!("{}", setting?);
+    ///     }
+    ///     Ok::<_, Cancelled>(())
+    /// });
+    /// sender.send(1).unwrap();
+    /// ```
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, Cancelled>> + 'a {
+        received(move || self.recv(cx))
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

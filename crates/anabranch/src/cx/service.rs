@@ -38,6 +38,7 @@ pub struct Service<Q, R = ()> {
 /// let service = anabranch::spawn_service(|cx, requests| {
 ///     let mut total = 0;
 ///     for request in requests.iter(cx) {
+///         let Ok(request) = request else { break };
 ///         match request {
 ///             Request::Add(n) => total += n,
 ///             // Whoever has asked may be gone.

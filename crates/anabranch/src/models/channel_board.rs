@@ -14,8 +14,17 @@ fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvE
     receiver.recv(cx).map(|parcel| parcel.look())
 }
 
+/// What comes next, whatever was missed before it.
 fn hear(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
-    receiver.recv(cx).map(|parcel| parcel.look())
+    loop {
+        let missed = receiver.missed();
+        match receiver.recv(cx) {
+            Ok(parcel) => return Ok(parcel.look()),
+            Err(broadcast::RecvError::Lagged(more)) => assert_eq!(receiver.missed(), missed + more),
+            Err(broadcast::RecvError::Closed) => return Err(RecvError::Closed),
+            Err(broadcast::RecvError::Cancelled) => return Err(RecvError::Cancelled),
+        }
+    }
 }
 
 #[test]

@@ -7,16 +7,16 @@ use super::{
     strand::{Thread, root, spawn, spawn_below},
 };
 use crate::{
-    channel::{Closed, RecvError, Select, broadcast, watch},
+    channel::{RecvError, Select, broadcast, watch},
     select,
     sys::sync::Arc,
     wait::{Cancelled, Cx},
 };
 
-type Seen = Result<Arc<Parcel>, Closed>;
+type Seen<E> = Result<Arc<Parcel>, E>;
 
 /// What a parcel has in it.
-fn look(seen: Seen) -> Result<u32, Closed> {
+fn look<E>(seen: Seen<E>) -> Result<u32, E> {
     seen.map(|parcel| parcel.look())
 }
 
@@ -129,7 +129,7 @@ fn hear_either(
     cx: &Cx<'_>,
     one: &mut broadcast::Receiver<Parcel>,
     other: &mut broadcast::Receiver<Parcel>,
-) -> Result<Result<u32, Closed>, Cancelled> {
+) -> Result<Result<u32, broadcast::ClosedOrLagged>, Cancelled> {
     select!(biased cx, {
         got = one.receiving() => look(got),
         got = other.receiving() => look(got),
@@ -172,7 +172,7 @@ fn models_channel_broadcast_selected_and_cancelled() {
         canceller.join().unwrap();
         // Of both, as whoever was left in a queue would be told now.
         assert!(one.send(Parcel::new(3)).is_ok() && two.send(Parcel::new(4)).is_ok());
-        let mut rest: Vec<_> = first.drain().chain(second.drain()).map(|parcel| parcel.look()).collect();
+        let mut rest: Vec<_> = first.drain().chain(second.drain()).map(|parcel| parcel.unwrap().look()).collect();
         rest.extend(got.map_or(None, Result::ok));
         rest.sort_unstable();
         assert_eq!(rest, [1, 2, 3, 4]);

@@ -20,7 +20,7 @@ fn models_channel_cx_a_cancelled_send_into_a_stream() {
             Err(SendError::Closed(_)) => panic!("the receiver is there"),
         });
         let cancelling = spawn(move |_| root.cancel());
-        let got: Vec<u32> = Thread::new().shielded(|cx| receiver.iter(cx).map(Parcel::open).collect());
+        let got: Vec<u32> = Thread::new().shielded(|cx| receiver.iter(cx).map(|got| got.unwrap().open()).collect());
         assert_eq!(got, if sending.join().unwrap() { vec![1, 2] } else { vec![1] });
         cancelling.join().unwrap();
     });

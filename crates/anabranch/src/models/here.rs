@@ -62,6 +62,7 @@ static KIND: Kind = Kind {
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
     looks: 0,
+    resumes: true,
     home: Some(Home {
         // SAFETY: as above.
         is_here: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },

@@ -53,6 +53,7 @@ static KIND: Kind = Kind {
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
     looks: 0,
+    resumes: true,
     home: None,
 };
 

@@ -101,7 +101,7 @@ fn models_waiter_one_of_three_decides() {
             let strand = Thread::new();
             // SAFETY: the root and the strand live longer.
             let scope = unsafe { CancelScope::below(&shared.root, strand.waiter(), false) };
-            let outcome = strand.cx(&scope).wait_any(2, |index| &shared.spots[index], 0, NEVER, reason());
+            let outcome = strand.cx(&scope).wait_any(2, |index| &shared.spots[index], NEVER, reason());
             match outcome {
                 Outcome::Ready(index) => assert_eq!(shared.spots[index as usize].value.get(), index + 7),
                 _ => assert!(scope.is_flagged(), "cancelled by nobody"),

@@ -40,7 +40,8 @@
 //! published under the gate alone; a frame that its owner pops from an open stack and finds private stays private. (3) The
 //! list of what runs on this thread changes under the gate too, so a raider can follow it.
 //!
-//! Orderings: `tail` (release, acquire by the raider) carries the frames to a raider; the gate carries what a raider did to
+//! Orderings: `tail` (release, acquire by the raider) carries the frames to a raider. Each store of a frame releases, also those of a
+//! pop and of `attach`: in C++20 a relaxed store does not continue the release sequence of the store before it. And the gate carries what a raider did to
 //! the owner. The owner reads `is_closed` under the barrier's guarantee; if it finds the stack open again (release, acquire) it
 //! sees in `is_published` what the raider did. `is_asked` carries nothing: a demand seen late is served late.
 
@@ -177,7 +178,7 @@ impl ForkStack {
     pub(crate) unsafe fn pop(&self, frame: *const Frame) -> bool {
         // SAFETY: the owner's, and alive until its join ends.
         unsafe {
-            self.tail.store(Frame::previous(frame).cast_mut(), Ordering::Relaxed);
+            self.tail.store(Frame::previous(frame).cast_mut(), Ordering::Release);
             barrier::light();
             // Bitwise: one branch, not two.
             !(self.signals.is_closed.load(Ordering::Acquire) | Frame::is_published(frame))
@@ -268,7 +269,7 @@ impl ForkStack {
     pub(crate) unsafe fn attach(&self, newest: *const Frame) {
         debug_assert!(self.newest().is_null());
         // The frames came to raiders by the gate, when they were published.
-        self.tail.store(newest.cast_mut(), Ordering::Relaxed);
+        self.tail.store(newest.cast_mut(), Ordering::Release);
     }
 
     /// Links a piece of work that begins on this thread. The record stays where it is until `end`.

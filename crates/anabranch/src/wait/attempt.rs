@@ -29,6 +29,12 @@ use std::{
 const PATIENCE: Duration = Duration::from_micros(20);
 
 /// A place together with what is wanted there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operation that can be selected",
+    label = "not an operation",
+    note = "of a receiver `rx` write `rx.receiving()`, of a sender `tx` write `tx.sending(value)`",
+    note = "others are `cx.sleeping(duration)`, `trigger.waiting()`, `mutex.locking()`, `semaphore.acquiring(n)`"
+)]
 #[allow(private_bounds, reason = "sealed")]
 pub trait Attempt: Place {
     /// What there is in the end.
@@ -43,6 +49,11 @@ pub trait Attempt: Place {
 
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
     fn attempt(&self) -> Option<Self::Output>;
+
+    /// As [`attempt`](Self::attempt), for who will not wait if it fails.
+    fn attempt_once(&self) -> Option<Self::Output> {
+        self.attempt()
+    }
 
     /// When the attempt succeeds without anything having happened at the place.
     fn deadline(&self) -> u64 {

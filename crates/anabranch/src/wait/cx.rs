@@ -17,7 +17,7 @@ use crate::{
         waiter::{BUDGET, HAILED, Outcome, Waiter},
     },
 };
-use std::{fmt, marker::PhantomData, ptr, time::Duration};
+use std::{fmt, marker::PhantomData, mem, ptr, time::Duration};
 
 /// For how many more than one an operation may count.
 const MOST_SPENT: usize = 7;
@@ -300,18 +300,19 @@ impl<'a> Cx<'a> {
         if !self.begin(|| place.is_lock()) {
             return Begun::Over(Outcome::Cancelled);
         }
-        // SAFETY: armed, and registered until `unregister`; `place` is borrowed meanwhile.
-        unsafe {
-            if !place.register(self.waiter, 0) {
-                self.absorb(reason);
-                return Begun::Over(Outcome::Ready(0));
-            }
-            if let Some(outcome) = self.cancelled_meanwhile(reason) {
-                place.unregister(outcome == Outcome::Ready(0));
-                return Begun::Over(outcome);
-            }
+        let mut wait = Registered::new(self, |_| place, reason);
+        // SAFETY: armed, and registered until `wait` or `end_wait` ends that; `place` is borrowed meanwhile.
+        if !unsafe { place.register(self.waiter, 0) } {
+            return Begun::Over(Outcome::Ready(0));
         }
-        Begun::Wait(self.suspend(deadline, reason))
+        wait.count = 1;
+        wait.outcome = self.cancelled_meanwhile(reason);
+        if let Some(outcome) = wait.outcome {
+            return Begun::Over(outcome);
+        }
+        let departure = self.suspend(deadline, reason);
+        mem::forget(wait);
+        Begun::Wait(departure)
     }
 
     /// The part after leaving.
@@ -349,47 +350,40 @@ impl<'a> Cx<'a> {
         self.waiter().was_told() && self.scope.is_plainly_going_on()
     }
 
-    /// Waits at `count` places at once, until the first decides: `Ready` with its index. They are registered beginning with
-    /// `first`, which is for fairness.
+    /// Waits at `count` places at once, until the first decides: `Ready` with its index.
     pub(crate) fn wait_any<'p, P: Place + ?Sized + 'p>(
         &self,
         count: usize,
         place: impl Fn(usize) -> &'p P,
-        first: usize,
         deadline: u64,
         reason: Reason,
     ) -> Outcome {
         if !self.begin(|| (0..count).any(|index| place(index).is_lock())) {
             return Outcome::Cancelled;
         }
-        let order = || (first..count).chain(0..first);
-        let mut registered = 0;
-        let mut outcome = None;
-        for index in order() {
-            // SAFETY: armed; all that are registered are unregistered below.
+        let mut wait = Registered::new(self, &place, reason);
+        while wait.count < count {
+            let index = wait.count;
+            // SAFETY: armed; all that are registered are unregistered at the end of `wait`.
             if !unsafe { place(index).register(self.waiter, index as u32) } {
-                // What has been decided meanwhile comes before: it may have been handed over.
-                outcome = Some(match self.absorb(reason) {
+                // What has been decided meanwhile comes before: it may have been handed over. A place that refused has nothing
+                // to take back.
+                let outcome = match self.absorb(reason) {
                     Some(decided @ Outcome::Ready(_)) => decided,
                     _ => Outcome::Ready(index as u32),
-                });
-                break;
+                };
+                return wait.end(outcome);
             }
-            registered += 1;
+            wait.count += 1;
         }
-        if registered == 0 {
+        if count == 0 {
             full_fence();
         }
-        // A place that refused has nothing to take back.
-        let outcome = outcome.or_else(|| self.cancelled_meanwhile(reason)).unwrap_or_else(|| {
+        let outcome = self.cancelled_meanwhile(reason).unwrap_or_else(|| {
             leave(self.suspend(deadline, reason));
             self.end_suspension(deadline)
         });
-        for index in order().take(registered) {
-            // SAFETY: registered above, and the wait has ended.
-            unsafe { place(index).unregister(outcome == Outcome::Ready(index as u32)) };
-        }
-        outcome
+        wait.end(outcome)
     }
 
     /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack) on which stack
@@ -397,14 +391,12 @@ impl<'a> Cx<'a> {
     #[inline]
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
         self.waiter().arm(ptr::null());
-        // SAFETY: as in `wait`.
-        unsafe {
-            if place.register(self.waiter, 0) {
-                leave(self.strand.suspend(NEVER, reason));
-                place.unregister(true);
-            } else {
-                self.absorb(reason);
-            }
+        let mut wait = Registered::new(self, |_| place, reason);
+        // SAFETY: armed, and registered until the end of `wait`.
+        if unsafe { place.register(self.waiter, 0) } {
+            wait.count = 1;
+            leave(self.strand.suspend(NEVER, reason));
+            wait.end(Outcome::Ready(0));
         }
     }
 
@@ -464,6 +456,59 @@ impl<'a> Cx<'a> {
     }
 }
 
+/// An armed waiter, and the places that have its address: the first so many.
+///
+/// However it is left, also by the panic of a place, the wait is over at the end of this and no place has the address.
+struct Registered<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> {
+    cx: &'w Cx<'w>,
+    place: F,
+    count: usize,
+    /// How the wait has ended. `None`: it goes on.
+    outcome: Option<Outcome>,
+    reason: Reason,
+}
+
+impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P, F> {
+    #[inline]
+    fn new(cx: &'w Cx<'w>, place: F, reason: Reason) -> Self {
+        Self { cx, place, count: 0, outcome: None, reason }
+    }
+
+    #[inline]
+    fn end(mut self, outcome: Outcome) -> Outcome {
+        self.outcome = Some(outcome);
+        outcome
+    }
+
+    /// The wait has ended: takes the address out of the places.
+    #[inline]
+    fn unregister(&mut self) {
+        while let Some(index) = self.count.checked_sub(1) {
+            self.count = index;
+            // SAFETY: registered, and the wait has ended.
+            unsafe { (self.place)(index).unregister(self.outcome == Some(Outcome::Ready(index as u32))) };
+        }
+    }
+}
+
+impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 'p, P, F> {
+    #[inline]
+    fn drop(&mut self) {
+        /// Goes on where a place has panicked.
+        struct Rest<'r, 'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P>(&'r mut Registered<'w, 'p, P, F>);
+        impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Rest<'_, '_, 'p, P, F> {
+            #[inline]
+            fn drop(&mut self) {
+                self.0.unregister();
+            }
+        }
+        if self.outcome.is_none() {
+            self.outcome = self.cx.absorb(self.reason);
+        }
+        Rest(self).0.unregister();
+    }
+}
+
 /// The result of a wait that asks for nothing more than to have happened.
 #[inline]
 pub(crate) fn happened(outcome: Outcome) -> Result<(), WaitError> {
@@ -480,5 +525,106 @@ impl fmt::Debug for Cx<'_> {
             .field("is_cancelled", &self.is_cancelled())
             .field("time_left", &self.time_left())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{Outcome, Place, Waiter};
+    use crate::{run, time::NEVER, wait::strand::Reason};
+    use std::{
+        cell::Cell,
+        panic::{AssertUnwindSafe, catch_unwind},
+        time::Duration,
+    };
+
+    /// Counts who is registered, and panics when it is told to.
+    #[derive(Default)]
+    struct Spot {
+        waiter: Cell<Option<*const Waiter>>,
+        has_decided: Cell<Option<bool>>,
+        panics_first: bool,
+        panics_last: bool,
+        refuses: bool,
+        /// Decides the wait as soon as it is registered.
+        decides: bool,
+    }
+
+    // SAFETY: a test moves it to the fiber that uses it.
+    unsafe impl Send for Spot {}
+
+    // SAFETY: decides at most when it is registered, and has no address afterwards.
+    unsafe impl Place for Spot {
+        unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+            crate::sys::sync::full_fence();
+            assert!(!self.panics_first, "first");
+            if self.refuses {
+                return false;
+            }
+            self.waiter.set(Some(waiter));
+            if self.decides {
+                // SAFETY: registered, and armed.
+                if let Some(wake) = unsafe { Waiter::decide(waiter, Outcome::Ready(ticket)) } {
+                    wake.wake();
+                }
+            }
+            true
+        }
+
+        unsafe fn unregister(&self, has_decided: bool) {
+            self.waiter.set(None);
+            self.has_decided.set(Some(has_decided));
+            assert!(!self.panics_last, "last");
+        }
+    }
+
+    fn check(spots: [Spot; 4], decided: Option<usize>, is_shielded: bool) {
+        let on_a_fiber = crate::spawn(move |cx| {
+            let reason = Reason::new(&"a test");
+            for _ in 0..2 {
+                let body = AssertUnwindSafe(|| {
+                    if is_shielded {
+                        cx.wait_shielded(&spots[0], reason);
+                    } else {
+                        cx.wait_any(4, |index| &spots[index], NEVER, reason);
+                    }
+                });
+                assert!(catch_unwind(body).is_err());
+                assert!(spots.iter().all(|spot| spot.waiter.get().is_none()), "a place has the address yet");
+                assert!(!cx.waiter().is_waiting());
+                let has_decided = spots.iter().position(|spot| spot.has_decided.take() == Some(true));
+                assert_eq!(has_decided, decided);
+                // It can wait as before.
+                cx.sleep(Duration::from_micros(10)).unwrap();
+            }
+        });
+        run(|cx| on_a_fiber.join(cx)).unwrap();
+    }
+
+    fn spots(first: Spot, last: Spot) -> [Spot; 4] {
+        [first, Spot::default(), Spot::default(), last]
+    }
+
+    fn with(change: impl FnOnce(&mut Spot)) -> Spot {
+        let mut spot = Spot::default();
+        change(&mut spot);
+        spot
+    }
+
+    #[test]
+    fn a_place_that_panics_leaves_nothing_queued() {
+        let panics = || with(|spot| spot.panics_first = true);
+        check(spots(Spot::default(), panics()), None, false);
+        check(spots(panics(), Spot::default()), None, false);
+        // What was given before is its place's to pass on.
+        check(spots(with(|spot| spot.decides = true), panics()), Some(0), false);
+        check(spots(panics(), Spot::default()), None, true);
+    }
+
+    #[test]
+    fn a_place_that_panics_when_it_is_left_does_not_keep_the_others_queued() {
+        let panics = || with(|spot| spot.panics_last = true);
+        check(spots(panics(), with(|spot| spot.decides = true)), Some(3), false);
+        check([Spot::default(), panics(), Spot::default(), with(|spot| spot.refuses = true)], None, false);
     }
 }

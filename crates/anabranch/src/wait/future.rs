@@ -31,7 +31,7 @@ struct AsyncWaiter {
     waker: Mutex<Option<Waker>>,
 }
 
-static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake, 0);
+static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake, 0, false);
 
 /// # Safety
 /// The waiter was retained.
@@ -39,7 +39,8 @@ unsafe fn wake(waiter: *const Waiter) {
     // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncTurn::poll`.
     let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
     let waker = lock(&shared.waker).take();
-    drop(shared);
+    // The future may be gone, and have been polled with another waker just before: that is dropped here.
+    contain(|| drop(shared));
     if let Some(waker) = waker {
         contain(|| waker.wake());
     }
@@ -101,19 +102,13 @@ pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
 /// The waiter is made when first there is something to wait for.
 pub(crate) struct AsyncTurn {
     shared: Option<Arc<AsyncWaiter>>,
-    /// With which place the wait began, and how many of them have the address. Zero: there is no wait.
-    first: usize,
+    /// How many of the places have the address. Zero: there is no wait.
     registered: usize,
-}
-
-/// `count` numbers in a circle.
-pub(crate) fn circle(count: usize, first: usize) -> impl Iterator<Item = usize> {
-    (first..count).chain(0..first)
 }
 
 impl AsyncTurn {
     pub(crate) const fn new() -> Self {
-        Self { shared: None, first: 0, registered: 0 }
+        Self { shared: None, registered: 0 }
     }
 
     /// Whether a wait goes on, or has ended and nobody has looked.
@@ -121,15 +116,14 @@ impl AsyncTurn {
         self.registered > 0
     }
 
-    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. They are registered
-    /// beginning with `first`. Without any place it waits for ever.
+    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. Without any place it
+    /// waits for ever.
     ///
     /// # Safety
     /// From `Pending` on until `Ready`, or until `leave`, the places stay where they are, and are those of the next call.
     pub(crate) unsafe fn poll<'p, P: Place + ?Sized + 'p>(
         &mut self,
         count: usize,
-        first: usize,
         place: impl Fn(usize) -> &'p P,
         context: &mut Context<'_>,
     ) -> Poll<usize> {
@@ -142,16 +136,15 @@ impl AsyncTurn {
                 return Poll::Pending;
             }
             waiter.arm(ptr::null());
-            self.first = first;
             // Of the whole, not of its first field: whoever wakes it has to find the rest.
             let address = Arc::as_ptr(shared).cast();
-            for index in circle(count, first) {
+            for index in 0..count {
                 // SAFETY: armed; unregistered when the wait has ended, by the caller's word.
                 if !unsafe { place(index).register(address, index as u32) } {
                     // What has been decided meanwhile comes before: it may have been handed over.
                     let decided = if waiter.disarm() { None } else { decided(waiter) };
                     // SAFETY: those that have the address, which stay where they are for as long as this takes.
-                    unsafe { self.unregister(count, place, decided) };
+                    unsafe { self.unregister(place, decided) };
                     return Poll::Ready(decided.unwrap_or(index));
                 }
                 self.registered += 1;
@@ -163,7 +156,7 @@ impl AsyncTurn {
             return Poll::Pending;
         };
         // SAFETY: as above.
-        unsafe { self.unregister(count, place, Some(index)) };
+        unsafe { self.unregister(place, Some(index)) };
         Poll::Ready(index)
     }
 
@@ -171,18 +164,14 @@ impl AsyncTurn {
     ///
     /// # Safety
     /// The places are those of the last `poll`.
-    pub(crate) unsafe fn leave<'p, P: Place + ?Sized + 'p>(
-        &mut self,
-        count: usize,
-        place: impl Fn(usize) -> &'p P,
-    ) -> Option<usize> {
+    pub(crate) unsafe fn leave<'p, P: Place + ?Sized + 'p>(&mut self, place: impl Fn(usize) -> &'p P) -> Option<usize> {
         if self.registered == 0 {
             return None;
         }
         let waiter = &self.shared.as_ref().expect("whoever waits has a waiter").waiter;
         let decided = if waiter.decide_for_itself(Outcome::Cancelled) { None } else { decided(waiter) };
         // SAFETY: the caller's word, and the wait has ended.
-        unsafe { self.unregister(count, place, decided) };
+        unsafe { self.unregister(place, decided) };
         decided
     }
 
@@ -190,11 +179,10 @@ impl AsyncTurn {
     /// The wait has ended, and these are its places.
     unsafe fn unregister<'p, P: Place + ?Sized + 'p>(
         &mut self,
-        count: usize,
         place: impl Fn(usize) -> &'p P,
         decided: Option<usize>,
     ) {
-        for index in circle(count, self.first).take(mem::take(&mut self.registered)) {
+        for index in (0..mem::take(&mut self.registered)).rev() {
             // SAFETY: registered, and the wait has ended.
             unsafe { place(index).unregister(decided == Some(index)) };
         }
@@ -231,7 +219,7 @@ impl<P: Place> AsyncWait<P> {
         let this = unsafe { self.get_unchecked_mut() };
         let place = &this.place;
         // SAFETY: the place is pinned with the future, whose end leaves.
-        unsafe { this.turn.poll(1, 0, |_| place, context) }.map(|_| ())
+        unsafe { this.turn.poll(1, |_| place, context) }.map(|_| ())
     }
 }
 
@@ -239,6 +227,6 @@ impl<P: Place> Drop for AsyncWait<P> {
     fn drop(&mut self) {
         let place = &self.place;
         // SAFETY: that of `poll`.
-        unsafe { self.turn.leave(1, |_| place) };
+        unsafe { self.turn.leave(|_| place) };
     }
 }

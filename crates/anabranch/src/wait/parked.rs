@@ -20,7 +20,7 @@ pub(crate) struct Parked {
     pub(crate) parker: Parker,
 }
 
-static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS);
+static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS, true);
 
 /// # Safety
 /// The waiter was retained.

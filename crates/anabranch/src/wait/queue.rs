@@ -50,6 +50,14 @@ impl<T> Entry<T> {
         }
     }
 
+    /// Who waits with the entry. `None`: it is in no queue.
+    ///
+    /// # Safety
+    /// The caller holds the lock of the queue.
+    pub(crate) unsafe fn waiter(&self) -> Option<*const Waiter> {
+        self.is_linked.get().then(|| self.address.get().waiter)
+    }
+
     /// Looks at the value, before or after a wait.
     ///
     /// # Safety
@@ -85,17 +93,29 @@ impl<T> Queue<T> {
         unsafe { self.first.as_ref().map(|entry| &mut *entry.value.get()) }
     }
 
-    /// Whether anybody is in the queue but this waiter, which may be in it several times. Linear in how often it is.
-    pub(crate) fn has_other_than(&self, waiter: *const Waiter) -> bool {
+    /// The first entry whose value and waiter are as `is_wanted` says. Linear in the number of those before it.
+    fn find(&self, is_wanted: impl Fn(&T, *const Waiter) -> bool) -> Option<&Entry<T>> {
         let mut entry = self.first;
         // SAFETY: linked entries are alive.
         while let Some(found) = unsafe { entry.as_ref() } {
-            if !ptr::eq(found.address.get().waiter, waiter) {
-                return true;
+            // SAFETY: the value is guarded by the lock that `&self` stands for.
+            let value = unsafe { &*found.value.get() };
+            if is_wanted(value, found.address.get().waiter) {
+                return Some(found);
             }
             entry = found.next.get();
         }
-        false
+        None
+    }
+
+    /// Whether [`decide_where`](Self::decide_where) would try one.
+    pub(crate) fn has(&self, is_wanted: impl Fn(&T, *const Waiter) -> bool) -> bool {
+        self.find(is_wanted).is_some()
+    }
+
+    /// Whether anybody is in the queue but this waiter, which may be in it several times. Linear in how often it is.
+    pub(crate) fn has_other_than(&self, waiter: *const Waiter) -> bool {
+        self.has(|_, other| !ptr::eq(other, waiter))
     }
 
     /// # Safety
@@ -183,6 +203,25 @@ impl<T> Queue<T> {
             }
         }
         None
+    }
+
+    /// As [`decide_first`](Self::decide_first), with the first of those that `is_wanted` selects.
+    pub(crate) fn decide_where(
+        &mut self,
+        is_wanted: impl Fn(&T, *const Waiter) -> bool,
+        mut hand: impl FnMut(&mut T),
+    ) -> Option<Wake> {
+        loop {
+            let entry: *const Entry<T> = self.find(&is_wanted)?;
+            // SAFETY: linked until it is removed here, and its waiter cannot leave before it has had the lock.
+            unsafe {
+                self.remove(&*entry);
+                hand(&mut *(*entry).value.get());
+                if let Some(wake) = (*entry).address.get().decide() {
+                    return Some(wake);
+                }
+            }
+        }
     }
 }
 

@@ -95,6 +95,9 @@ pub(crate) struct Kind {
     pub(crate) keep: Option<Keep>,
     /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
+    /// Whether an attempt follows each wait that a place has ended, as on a fiber or a thread. A future may be dropped
+    /// instead, and a member of a set may never be asked.
+    pub(crate) resumes: bool,
     /// For waiters that may wait [here](self).
     pub(crate) home: Option<Home>,
 }
@@ -117,7 +120,7 @@ pub(crate) struct Keep {
 
 impl Kind {
     /// The kind of waiters that are the first field of a `T` in an [`Arc`], which is kept for waking.
-    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter), looks: u32) -> Self {
+    pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter), looks: u32, resumes: bool) -> Self {
         unsafe fn retain<T>(waiter: *const Waiter) {
             // SAFETY: the first field of a `T` in an `Arc`, which is alive.
             unsafe { Arc::increment_strong_count(waiter.cast::<T>()) }
@@ -126,7 +129,7 @@ impl Kind {
             // SAFETY: as above, and retained.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
-        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, home: None }
+        Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, resumes, home: None }
     }
 }
 
@@ -175,6 +178,12 @@ impl Waiter {
     #[inline]
     pub(crate) fn looks(&self) -> u32 {
         self.kind.looks
+    }
+
+    /// See [`Kind::resumes`].
+    #[inline]
+    pub(crate) fn resumes(&self) -> bool {
+        self.kind.resumes
     }
 
     /// How many waits in a row may still find at once what they want.

@@ -49,13 +49,16 @@ macro_rules! receives {
         drop(select);
         assert_eq!((index, got.map(plain)), (0, Ok(8)));
         send(9);
-        assert_eq!($receiver.iter(cx).next().map(plain), Some(9));
+        assert_eq!($receiver.iter(cx).next().map(|got| got.map(plain).ok()), Some(Some(9)));
         // Not by somebody who is cancelled, and it is there for the next.
         send(10);
         cancelled(cx, |cx| {
             assert_eq!($receiver.recv(cx).map(plain), Err(RecvError::Cancelled));
             assert_eq!($receiver.recv_timeout(cx, Duration::MAX).map(plain), Err(RecvTimeoutError::Cancelled));
-            assert_eq!($receiver.iter(cx).next().map(plain), None);
+            // The last item is an error.
+            let mut items = $receiver.iter(cx);
+            assert!(items.next().is_some_and(|got| got.is_err()) && items.next().is_none());
+            drop(items);
             assert!(select!(cx, { _ = $receiver.receiving() => () }).is_err());
         });
         assert_eq!($receiver.recv(cx).map(plain), Ok(10));
@@ -64,7 +67,10 @@ macro_rules! receives {
 
 /// As `receives`, for those that have any number to receive.
 macro_rules! receives_many {
-    ($cx:expr, $receiver:ident, $send:expr, $plain:expr) => {{
+    ($cx:expr, $receiver:ident, $send:expr, $plain:expr) => {
+        receives_many!($cx, $receiver, $send, $plain, |value| value)
+    };
+    ($cx:expr, $receiver:ident, $send:expr, $plain:expr, $drained:expr) => {{
         let (cx, send, plain): (_, &mut dyn FnMut(i32), _) = ($cx, &mut $send, $plain);
         let mut batch = Vec::new();
         assert_eq!($receiver.recv_many(cx, &mut batch, 0), Ok(0));
@@ -74,7 +80,7 @@ macro_rules! receives_many {
         assert_eq!(cx.block_on($receiver.recv_many_async(&mut batch, usize::MAX)).unwrap(), Ok(3));
         assert_eq!(batch.drain(..).map(plain).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
         (5..8).for_each(&mut *send);
-        assert_eq!($receiver.drain().map(plain).collect::<Vec<_>>(), [5, 6, 7]);
+        assert_eq!($receiver.drain().map($drained).map(plain).collect::<Vec<_>>(), [5, 6, 7]);
         assert_eq!(($receiver.len(), $receiver.is_empty()), (0, true));
         let none = cancelled(cx, |cx| $receiver.recv_many(cx, &mut batch, 1));
         assert_eq!((none, batch.len()), (Err(RecvError::Cancelled), 0));

@@ -10,6 +10,8 @@ pub enum Op {
     Refused,
     /// By this receiver, which has missed so many in all.
     Received(usize, u64, u64),
+    /// This receiver was told that it has missed so many more, which makes so many in all.
+    Lagged(usize, u64, u64),
     Empty(usize),
     Ended(usize),
     /// Not received: cancelled, or out of time.
@@ -67,11 +69,17 @@ impl Spec for Board {
             Op::Received(receiver, value, missed) => {
                 let (place, sum) = &mut next.places[receiver];
                 let first = state.log.len().saturating_sub(self.capacity).max(*place);
-                if !self.is_watch {
-                    *sum += (first - *place) as u64;
-                }
+                let has_lagged = !self.is_watch && first > *place;
                 *place = first + 1;
-                state.log.get(first) == Some(&value) && *sum == missed
+                !has_lagged && state.log.get(first) == Some(&value) && *sum == missed
+            }
+            Op::Lagged(receiver, more, missed) => {
+                let (place, sum) = &mut next.places[receiver];
+                let first = state.log.len().saturating_sub(self.capacity).max(*place);
+                let lag = (first - *place) as u64;
+                *place = first;
+                *sum += lag;
+                lag > 0 && (lag, *sum) == (more, missed)
             }
             Op::Empty(receiver) => is_up_to_date(receiver) && !state.is_closed,
             Op::Ended(receiver) => is_up_to_date(receiver) && state.is_closed,

@@ -203,7 +203,8 @@ impl World {
             move |cx| (0..count).take_while(|&number| sender.send(cx, self.parcel(0, number)).is_ok()).count() as u64,
             move |cx| {
                 let mut next = 0;
-                receiver.iter(cx).for_each(|parcel| {
+                // Whether it was cancelled is asked below.
+                receiver.iter(cx).map_while(Result::ok).for_each(|parcel| {
                     assert_eq!(parcel.number, next);
                     next += 1;
                 });
@@ -256,9 +257,16 @@ impl World {
                 let mut receiver = receiver.clone();
                 s.spawn(move |cx| {
                     let mut received = 0;
-                    while let Some(parcel) = cancelled(receiver.recv(cx))? {
-                        assert_eq!(parcel.number, received + receiver.missed());
-                        received += 1;
+                    loop {
+                        match receiver.recv(cx) {
+                            Ok(parcel) => {
+                                assert_eq!(parcel.number, received + receiver.missed());
+                                received += 1;
+                            }
+                            Err(broadcast::RecvError::Lagged(_)) => {}
+                            Err(broadcast::RecvError::Closed) => break,
+                            Err(broadcast::RecvError::Cancelled) => return Err(Cancelled),
+                        }
                     }
                     assert_eq!(received + receiver.missed(), count);
                     Ok::<_, Cancelled>(())

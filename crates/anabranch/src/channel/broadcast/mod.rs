@@ -1,5 +1,6 @@
 //! Every value to every receiver: events.
 
+mod error;
 mod receiver;
 mod sender;
 
@@ -8,19 +9,21 @@ use crate::sys::sync::Arc;
 use std::collections::VecDeque;
 
 pub use self::{
+    error::{ClosedOrLagged, Lagged, RecvError, RecvTimeoutError, TryRecvError},
     receiver::{Receiver, Receiving},
     sender::{Sender, WeakSender},
 };
 
 /// Makes a channel that keeps the last `capacity` values, and of which each receiver gets all.
 ///
-/// Sending never waits: a receiver that has fallen behind by more than `capacity` misses the oldest ones, and is told how many.
+/// Sending never waits. A receiver that has fallen behind by more than `capacity` values misses the oldest ones: its next receive
+/// returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
 ///
 /// # Panics
 /// When `capacity` is zero, or there is no address space for so many values: their places are allocated here.
 ///
 /// ```
-/// use anabranch::channel::broadcast;
+/// use anabranch::channel::broadcast::{self, RecvError};
 ///
 /// let (sender, mut one) = broadcast::channel(2);
 /// let mut other = sender.subscribe();
@@ -30,8 +33,9 @@ pub use self::{
 /// sender.send("c").unwrap();
 /// drop(sender);
 /// anabranch::run(|cx| {
-///     assert!(one.iter(cx).map(|text| *text).eq(["b", "c"]));
-///     assert!(other.iter(cx).map(|text| *text).eq(["b", "c"]));
+///     assert!(one.iter(cx).map(|text| *text.unwrap()).eq(["b", "c"]));
+///     assert_eq!(other.recv(cx), Err(RecvError::Lagged(1)));
+///     assert!(other.iter(cx).map(|text| *text.unwrap()).eq(["b", "c"]));
 /// });
 /// assert_eq!((one.missed(), other.missed()), (0, 1));
 /// ```

@@ -1,10 +1,11 @@
 //! The end that receives.
 
-use super::Log;
+use super::{ClosedOrLagged, Lagged, Log, RecvError, RecvTimeoutError, TryRecvError};
 use crate::{
     channel::{
-        Closed, RecvError, RecvTimeoutError, TryRecvError,
+        self,
         board::{Board, News},
+        dropping::drop_all,
         source::Source,
     },
     sys::sync::Arc,
@@ -34,7 +35,8 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// How many values were missed so far, since they came faster than they were received.
+    /// How many values were missed so far, since they were sent faster than they were received: the sum of all that was
+    /// said by [`Lagged`].
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -49,24 +51,41 @@ impl<T> Receiver<T> {
         self.len() == 0
     }
 
-    fn next(&mut self) -> Option<Result<Arc<T>, Closed>> {
+    fn next(&mut self) -> Option<Result<Arc<T>, ClosedOrLagged>> {
         self.board.look(|state| {
             if state.version == self.next {
-                return state.is_closed.then_some(Err(Closed));
+                return state.is_closed.then_some(Err(ClosedOrLagged::Closed));
             }
             let kept = &state.content.values;
             let first = state.version - kept.len() as u64;
-            self.missed += first.saturating_sub(self.next);
-            let next = self.next.max(first);
-            self.next = next + 1;
+            if self.next < first {
+                let missed = first - self.next;
+                self.missed += missed;
+                self.next = first;
+                return Some(Err(ClosedOrLagged::Lagged(missed)));
+            }
+            let next = self.next;
+            self.next += 1;
             Some(Ok(Arc::clone(&kept[(next - first) as usize])))
         })
     }
 
-    /// Receives the oldest value that is kept and was not received; waits while there is none.
+    /// The next value, unless values were missed before it.
+    fn next_kept(&mut self) -> Option<Arc<T>> {
+        self.board.look(|state| {
+            let kept = &state.content.values;
+            let first = state.version - kept.len() as u64;
+            let value = kept.get(usize::try_from(self.next.checked_sub(first)?).ok()?)?;
+            self.next += 1;
+            Some(Arc::clone(value))
+        })
+    }
+
+    /// Receives the oldest value that was not received; waits while there is none.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive, or the wait was cancelled.
+    /// When the channel is closed and there is nothing more to receive, or the wait was cancelled; and
+    /// [`RecvError::Lagged`] when values were missed, once. Then it goes on with the oldest value that is kept.
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
@@ -99,34 +118,46 @@ impl<T> Receiver<T> {
     /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive.
-    pub async fn recv_async(&mut self) -> Result<Arc<T>, Closed> {
+    /// When the channel is closed and there is nothing more to receive, or values were missed.
+    pub async fn recv_async(&mut self) -> Result<Arc<T>, ClosedOrLagged> {
         wait_async_for(self.receiving()).await
     }
 
     /// As [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
-    /// When there is nothing to receive, now or ever.
+    /// When there is nothing to receive, now or ever, or values were missed.
     pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
         match self.next() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(Closed)) => Err(TryRecvError::Closed),
+            Some(received) => Ok(received?),
             None => Err(TryRecvError::Empty),
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed or a wait cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Arc<T>> + 'a {
-        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. What was missed is an error among the
+    /// values, [`RecvError::Lagged`], after which it goes on. If a wait is cancelled that is the last item.
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, RecvError>> + 'a {
+        let mut is_over = false;
+        let next = move || {
+            let received = if is_over { Err(RecvError::Closed) } else { self.recv(cx) };
+            is_over = matches!(received, Err(RecvError::Cancelled));
+            (!matches!(received, Err(RecvError::Closed))).then_some(received)
+        };
+        iter::from_fn(next).fuse()
     }
 
-    /// All values that are there, without waiting.
-    pub fn drain(&mut self) -> impl FusedIterator<Item = Arc<T>> + '_ {
-        iter::from_fn(|| self.try_recv().ok()).fuse()
+    /// All that is there, without waiting. What was missed is an error among the values.
+    pub fn drain(&mut self) -> impl FusedIterator<Item = Result<Arc<T>, Lagged>> + '_ {
+        let next = || match self.try_recv() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Lagged(missed)) => Some(Err(Lagged(missed))),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+        };
+        iter::from_fn(next).fuse()
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many. It ends before
+    /// values that were missed, which is for the next receive to say.
     ///
     /// # Errors
     /// As for [`recv`](Self::recv).
@@ -143,7 +174,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// As for [`recv_async`](Self::recv_async).
-    pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, Closed> {
+    pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, ClosedOrLagged> {
         if limit == 0 {
             return Ok(0);
         }
@@ -152,9 +183,15 @@ impl<T> Receiver<T> {
     }
 
     fn take_many(&mut self, first: Arc<T>, into: &mut Vec<Arc<T>>, limit: usize) -> usize {
-        let before = into.len();
-        into.extend(iter::once(first).chain(self.drain().take(limit - 1)));
-        into.len() - before
+        into.push(first);
+        let mut count = 1;
+        while count < limit
+            && let Some(value) = self.next_kept()
+        {
+            into.push(value);
+            count += 1;
+        }
+        count
     }
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
@@ -171,7 +208,8 @@ impl<T> Receiver<T> {
         // Made before anything is locked, for those who come later.
         let empty = VecDeque::with_capacity(self.board.look(|state| state.content.capacity) + 1);
         let rest = self.board.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
-        drop(rest);
+        let mut rest = rest.unwrap_or_default();
+        drop_all(|| rest.pop_front()).finish();
     }
 
     /// Whether nothing will be sent any more. There may still be something to receive.
@@ -192,7 +230,7 @@ pub struct Receiving<'a, T> {
 }
 
 impl<T> Attempt for Receiving<'_, T> {
-    type Output = Result<Arc<T>, Closed>;
+    type Output = Result<Arc<T>, ClosedOrLagged>;
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
@@ -242,15 +280,20 @@ impl<T> fmt::Debug for Receiving<'_, T> {
 }
 
 impl<T> Source for Receiver<T> {
-    type Value = Arc<T>;
+    type Value = Result<Arc<T>, Lagged>;
     type Wait = Entry<u64>;
 
     fn wait() -> Entry<u64> {
         Entry::new(0)
     }
 
-    fn receive(&mut self) -> Result<Arc<T>, TryRecvError> {
-        self.try_recv()
+    fn receive(&mut self) -> Result<Result<Arc<T>, Lagged>, channel::TryRecvError> {
+        match self.try_recv() {
+            Ok(value) => Ok(Ok(value)),
+            Err(TryRecvError::Lagged(missed)) => Ok(Err(Lagged(missed))),
+            Err(TryRecvError::Empty) => Err(channel::TryRecvError::Empty),
+            Err(TryRecvError::Closed) => Err(channel::TryRecvError::Closed),
+        }
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {

@@ -4,13 +4,13 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        shared::{BATCH, Channel, Nothing},
-        source::Source,
+        shared::{Channel, Nothing, Target},
+        source::{Source, received},
     },
     sys::sync::Arc,
     time::NEVER,
     wait::{
-        Cx,
+        Cancelled, Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
         place::Place,
         queue::Entry,
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 use std::{
-    cell::Cell,
+    cell::{Cell, UnsafeCell},
     fmt, iter,
     iter::FusedIterator,
     time::{Duration, Instant},
@@ -107,8 +107,7 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many: not more than
-    /// sixteen at a time, which is when more does not make it cheaper.
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
     ///
     /// # Errors
     /// As for [`recv`](Self::recv).
@@ -131,7 +130,7 @@ impl<T> Receiver<T> {
             Err(Nothing::Closed) => Err(RecvError::Closed),
             Err(Nothing::Empty) => {
                 into.push(self.recv_slowly(cx, Reason::new(&"Receiver::recv_many"))?);
-                Ok(1 + if limit > 1 { self.channel.try_recv_many(into, limit - 1).unwrap_or(0) } else { 0 })
+                Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
             }
         }
     }
@@ -145,13 +144,31 @@ impl<T> Receiver<T> {
             return Ok(0);
         }
         into.push(self.recv_async().await?);
-        Ok(1 + if limit > 1 { self.channel.try_recv_many(into, (limit - 1).min(BATCH - 1)).unwrap_or(0) } else { 0 })
+        Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the channel was closed, or a
-    /// wait cancelled.
-    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
-        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    /// All values that come, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is the last
+    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    ///
+    /// ```
+    /// use anabranch::{Cancelled, TimedOut, channel};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = channel::unbounded();
+    /// (1..=3).for_each(|n| sender.try_send(n).unwrap());
+    /// anabranch::run(|cx| {
+    ///     // The sender is there yet, so this waits for more, and is no sum.
+    ///     let early = cx.timeout(Duration::from_millis(1), |cx| {
+    ///         Ok::<_, TimedOut>(receiver.iter(cx).sum::<Result<u32, Cancelled>>())
+    ///     });
+    ///     assert_eq!(early, Err(TimedOut));
+    ///     (4..=6).for_each(|n| sender.try_send(n).unwrap());
+    ///     drop(sender);
+    ///     assert_eq!(receiver.iter(cx).sum(), Ok::<u32, Cancelled>(15));
+    /// });
+    /// ```
+    pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {
+        received(move || self.recv(cx))
     }
 
     /// All values that are there, without waiting.
@@ -161,7 +178,8 @@ impl<T> Receiver<T> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&self) -> Receiving<'_, T> {
-        Receiving { channel: &self.channel, entry: Entry::new(()), is_woken: Cell::new(false) }
+        let (entry, handed) = (Entry::new(Target::NONE), UnsafeCell::new(None));
+        Receiving { channel: &self.channel, entry, handed, is_woken: Cell::new(false) }
     }
 }
 
@@ -183,16 +201,29 @@ impl<T> Drop for Receiver<T> {
 /// Receiving, as an operation. Made by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     channel: &'a Channel<T>,
-    entry: Entry<()>,
+    entry: Entry<Target<T>>,
+    /// What was handed over, in a rendezvous. While the entry is in a queue it belongs to the lock.
+    handed: UnsafeCell<Option<T>>,
     /// Woken for a value, and has not looked for it.
     is_woken: Cell<bool>,
+}
+
+impl<T> Receiving<'_, T> {
+    fn take_handed(&self) -> Option<T> {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
+        unsafe { (*self.handed.get()).take() }
+    }
 }
 
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        self.is_woken.set(false);
+        if self.is_woken.take()
+            && let Some(value) = self.take_handed()
+        {
+            return Some(Ok(value));
+        }
         match self.channel.try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(Nothing::Closed) => Some(Err(Closed)),
@@ -202,7 +233,10 @@ impl<T> Attempt for Receiving<'_, T> {
 
     fn pass_on(&self) {
         if self.is_woken.take() {
-            self.channel.pass_on();
+            match self.take_handed() {
+                Some(value) => self.channel.hand_on(value),
+                None => self.channel.pass_on(),
+            }
         }
     }
 }
@@ -210,16 +244,23 @@ impl<T> Attempt for Receiving<'_, T> {
 // SAFETY: as for `Reserving`.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
-        unsafe { self.channel.register_receiver(&self.entry, waiter, ticket) }
+        // SAFETY: not in a queue; the rest is the caller's word.
+        unsafe {
+            self.entry.with(|target| *target = Target::at(self.handed.get()));
+            self.channel.register_receiver(&self.entry, waiter, ticket)
+        }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if has_decided {
             self.is_woken.set(true);
         } else {
-            // SAFETY: the caller's word.
-            unsafe { self.channel.unregister_receiver(&self.entry) };
+            // SAFETY: the caller's word. Out of the queue the slot is this strand's again.
+            unsafe {
+                self.channel.unregister_receiver(&self.entry);
+                // The bits of a value that came too late belong to its sender.
+                self.handed.get().write(None);
+            }
         }
     }
 }
@@ -234,22 +275,23 @@ opaque!(Receiving<'_>);
 
 impl<T> Source for Receiver<T> {
     type Value = T;
-    type Wait = Entry<()>;
+    type Wait = Entry<Target<T>>;
 
-    fn wait() -> Entry<()> {
-        Entry::new(())
+    fn wait() -> Entry<Target<T>> {
+        // Nothing is handed to a set, which may not be in use.
+        Entry::new(Target::NONE)
     }
 
     fn receive(&mut self) -> Result<T, TryRecvError> {
         self.try_recv()
     }
 
-    unsafe fn register(&self, wait: &Entry<()>, waiter: *const Waiter) -> bool {
+    unsafe fn register(&self, wait: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
         unsafe { self.channel.listen(wait, waiter) }
     }
 
-    unsafe fn withdraw(&self, wait: &Entry<()>) -> bool {
+    unsafe fn withdraw(&self, wait: &Entry<Target<T>>) -> bool {
         // SAFETY: the caller's word.
         unsafe { self.channel.unregister_receiver(wait) }
     }

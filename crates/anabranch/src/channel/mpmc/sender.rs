@@ -50,7 +50,7 @@ impl<T> Sender<T> {
         if cx.checkpoint().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        match self.channel.try_send(value) {
+        match self.channel.try_send(value, true) {
             Ok(len) => {
                 cx.spend(len / LONG);
                 Ok(())
@@ -103,6 +103,13 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
+        // In a rendezvous one that cannot wait hands the value to whoever waits for it.
+        if self.channel.capacity() == Some(0)
+            && deadline <= cx.strand.now()
+            && let Some(sent) = operation.attempt_once()
+        {
+            return Ok(sent?);
+        }
         match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
@@ -127,7 +134,10 @@ impl<T> Sender<T> {
         wait_async_for(self.sending(value)).await
     }
 
-    /// Sends a value if there is room; in a rendezvous, if a receiver waits.
+    /// Sends a value if there is room; in a rendezvous, if a receiver waits that is no member of a set.
+    ///
+    /// If a future that was handed a value in a rendezvous is dropped before it is polled again, another receiver gets the value: one that
+    /// waits, or the next that comes. A [`send`](Self::send), which can wait, does not end before its value is received.
     ///
     /// # Errors
     /// When there is none, or the channel is closed; the value comes back.
@@ -143,7 +153,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
+        self.channel.try_send(value, false).map(|_| ()).map_err(|(stuck, value)| match stuck {
             Stuck::Full => TrySendError::Full(value),
             Stuck::Closed => TrySendError::Closed(value),
         })
@@ -220,15 +230,13 @@ impl<T> Sending<'_, T> {
     }
 }
 
-impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), Refused<T>>;
-
-    fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as above.
+impl<T> Sending<'_, T> {
+    fn try_send(&self, is_certain: bool) -> Option<Result<(), Refused<T>>> {
+        // SAFETY: not waiting, so the entry is in no queue.
         let value = unsafe { self.entry.with(|offer| offer.value.take()) };
         // None is left when it was taken by the wait.
         let Some(value) = value else { return Some(Ok(())) };
-        match self.channel.try_send(value) {
+        match self.channel.try_send(value, is_certain) {
             Ok(_) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
@@ -237,6 +245,18 @@ impl<T> Attempt for Sending<'_, T> {
                 None
             }
         }
+    }
+}
+
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), Refused<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        self.try_send(true)
+    }
+
+    fn attempt_once(&self) -> Option<Self::Output> {
+        self.try_send(false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `Select`: operations of one type, as many as there are when the program runs.
 
 use super::{
-    choose::{Circle, Deadlines, Operation, random_below},
+    choose::{Choice, Deadlines, Operation},
     standing::Standing,
 };
 use crate::{
@@ -38,9 +38,11 @@ pub struct Select<O: Operation> {
     operations: Vec<O>,
     /// Those that go on waiting, before the others.
     standing: Option<Box<Standing<O>>>,
+    /// A permutation of their indices: see [`Choice`]. It is not changed while `turn` waits.
+    order: Vec<u32>,
     is_biased: bool,
-    /// Which one comes after the one that was done last. `None`: none was.
-    next: Option<usize>,
+    /// Whether one was done.
+    is_used: bool,
     turn: AsyncTurn,
 }
 
@@ -52,6 +54,7 @@ impl<O: Operation> Select<O> {
 
     /// Takes the first that can be done, in their order.
     pub fn biased(mut self) -> Self {
+        self.leave();
         self.settle();
         self.is_biased = true;
         self
@@ -61,6 +64,8 @@ impl<O: Operation> Select<O> {
     pub fn push(&mut self, operation: O) -> usize {
         self.leave();
         self.operations.push(operation);
+        // A permutation again.
+        self.order.push(self.order.len() as u32);
         self.len() - 1
     }
 
@@ -132,22 +137,22 @@ impl<O: Operation> Select<O> {
         cx.checkpoint()?;
         self.leave();
         // Those that are waited for but once are not moved.
-        if O::IS_LONE && !self.is_biased && self.next.is_some() {
+        if O::IS_LONE && !self.is_biased && self.is_used {
             self.standing.get_or_insert_with(|| Box::new(Standing::new()));
         }
         if let Some(standing) = self.standing() {
             return wait_for(cx, &standing.any(), own, reason);
         }
-        let operations = &self.operations;
+        let (choice, operations, turns) = self.choice();
+        let order = |turn: usize| &turns[turn];
         let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
         let done = Cell::new(None);
-        let attempt = |index: usize| attempt(operations, &done, index);
+        let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let place = |index: usize| &operations[index];
-        let circle = self.circle();
-        let index = circle.do_one(cx, deadlines, reason, place, attempt);
-        pass_on(operations, &circle);
+        let index = choice.do_one(cx, deadlines, reason, order, place, attempt);
+        pass_on(operations, &choice);
         let index = index?;
-        self.next = Some(index + 1);
+        self.is_used = true;
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
@@ -172,7 +177,7 @@ impl<O: Operation> Select<O> {
         const { assert!(!O::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`") };
         self.leave();
         self.settle();
-        Choosing { circle: self.circle(), select: self }
+        Choosing { choice: self.choice().0, select: self }
     }
 
     /// Does one that can be done now.
@@ -182,8 +187,10 @@ impl<O: Operation> Select<O> {
             return standing.try_one();
         }
         let done = Cell::new(None);
-        let index = self.circle().try_one(|index| attempt(&self.operations, &done, index))?;
-        self.next = Some(index + 1);
+        let (choice, operations, turns) = self.choice();
+        let attempt = |index: usize| is_done(&done, operations[index].attempt_once());
+        let index = choice.try_one(|turn| &turns[turn], attempt)?;
+        self.is_used = true;
         done.into_inner().map(|done| (index, done))
     }
 
@@ -205,21 +212,13 @@ impl<O: Operation> Select<O> {
         }
     }
 
-    /// Fair: each that can be done is, before another is done twice. So those that can be done at once are all found by going round
-    /// once, however few they are among the others.
-    fn circle(&self) -> Circle {
-        let first = match self.next {
-            _ if self.is_biased => 0,
-            Some(next) => {
-                if next < self.len() {
-                    next
-                } else {
-                    0
-                }
-            }
-            None => random_below(self.len()),
-        };
-        Circle::new(self.len(), first)
+    /// A choice among the operations, none of which goes on waiting, with what it needs.
+    fn choice(&mut self) -> (Choice, &[O], &[Cell<u32>]) {
+        let count = self.operations.len();
+        if self.order.len() != count {
+            self.order = in_order(count);
+        }
+        (Choice::new(count, self.is_biased), &self.operations, Cell::from_mut(&mut *self.order).as_slice_of_cells())
     }
 
     /// Ends the wait of async code, if there is one: of a future that was forgotten.
@@ -232,25 +231,31 @@ impl<O: Operation> Select<O> {
 
     #[cold]
     fn leave_wait(&mut self) {
-        let operations = &self.operations;
-        // SAFETY: those of `poll`.
-        if let Some(index) = unsafe { self.turn.leave(operations.len(), |index| &operations[index]) } {
+        let mut turn = std::mem::replace(&mut self.turn, AsyncTurn::new());
+        let (choice, operations, turns) = self.choice();
+        // SAFETY: those of `poll`, which has not been followed by a change of the operations.
+        if let Some(index) = unsafe { choice.leave(&mut turn, |turn| &turns[turn], |index| &operations[index]) } {
             operations[index].pass_on();
         }
+        self.turn = turn;
     }
 }
 
-/// Whether the operation of this index is done; what came of it goes to `done`.
-fn attempt<O: Operation>(operations: &[O], done: &Cell<Option<O::Done>>, index: usize) -> bool {
-    let result = operations[index].attempt();
+/// The indices of so many operations.
+fn in_order(count: usize) -> Vec<u32> {
+    (0..u32::try_from(count).expect("fewer than four thousand million operations")).collect()
+}
+
+/// Whether the operation is done that had this result, which goes to `done`.
+fn is_done<D>(done: &Cell<Option<D>>, result: Option<D>) -> bool {
     let is_done = result.is_some();
     done.set(result);
     is_done
 }
 
 /// What was given to one that could not be done is passed on, since the operations live on.
-fn pass_on<O: Operation>(operations: &[O], circle: &Circle) {
-    if let Some(index) = circle.late.take() {
+fn pass_on<O: Operation>(operations: &[O], choice: &Choice) {
+    if let Some(index) = choice.late.take() {
         operations[index].pass_on();
     }
 }
@@ -258,25 +263,27 @@ fn pass_on<O: Operation>(operations: &[O], circle: &Circle) {
 /// A wait of async code. The operations are on the heap, and the selection ends the wait if this does not.
 struct Choosing<'a, O: Operation> {
     select: &'a mut Select<O>,
-    circle: Circle,
+    choice: Choice,
 }
 
 impl<O: Operation> Future for Choosing<'_, O> {
     type Output = (usize, O::Done);
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { select, circle } = self.get_mut();
-        let Select { operations, turn, next, .. } = &mut **select;
+        let Self { select, choice } = self.get_mut();
+        let Select { operations, turn, order, is_used, .. } = &mut **select;
         let operations = &**operations;
+        let turns = Cell::from_mut(&mut **order).as_slice_of_cells();
         let done = Cell::new(None);
-        let attempt = |index: usize| attempt(operations, &done, index);
+        let order = |turn: usize| &turns[turn];
+        let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let place = |index: usize| &operations[index];
         // SAFETY: the operations are not moved before the wait has ended, by the methods and the end of the selection.
-        let index = unsafe { circle.poll_one(turn, place, attempt, context) };
+        let index = unsafe { choice.poll_one(turn, order, place, attempt, context) };
         // If it waits it has nothing left to pass on.
         let index = ready!(index);
-        pass_on(operations, circle);
-        *next = Some(index + 1);
+        pass_on(operations, choice);
+        *is_used = true;
         Poll::Ready((index, done.into_inner().expect("the last attempt succeeded")))
     }
 }
@@ -308,7 +315,8 @@ impl<O: Operation> FromIterator<O> for Select<O> {
 /// Fair.
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
-        Self { operations, standing: None, is_biased: false, next: None, turn: AsyncTurn::new() }
+        let order = in_order(operations.len());
+        Self { operations, standing: None, order, is_biased: false, is_used: false, turn: AsyncTurn::new() }
     }
 }
 

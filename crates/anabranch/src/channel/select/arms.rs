@@ -1,19 +1,21 @@
 //! `select!`: operations of any types, known when the program is written.
 
-use super::choose::{Circle, Deadlines, Operation, random_below};
+use super::choose::{Choice, Deadlines, Operation};
 use crate::wait::{Cancelled, Cx, place::Place, strand::Reason, waiter::Waiter};
-use std::cell::Cell;
+use std::{array, cell::Cell};
 
 /// An operation, and what came of it.
 #[doc(hidden)]
 pub struct Arm<O: Operation> {
     operation: O,
     done: Cell<Option<O::Done>>,
+    /// The index of the arm whose turn this one's is in async code: see [`Choice`].
+    turn: Cell<u32>,
 }
 
 impl<O: Operation> Arm<O> {
     pub fn new(operation: O) -> Self {
-        Self { operation, done: Cell::new(None) }
+        Self { operation, done: Cell::new(None), turn: Cell::new(0) }
     }
 
     pub fn into_done(self) -> Option<O::Done> {
@@ -23,6 +25,12 @@ impl<O: Operation> Arm<O> {
     pub(super) fn take_done(&self) -> Option<O::Done> {
         self.done.take()
     }
+
+    fn is_done(&self, done: Option<O::Done>) -> bool {
+        let is_done = done.is_some();
+        self.done.set(done);
+        is_done
+    }
 }
 
 /// An arm of whatever type.
@@ -31,6 +39,11 @@ impl<O: Operation> Arm<O> {
 pub trait AnyArm: Place {
     /// Whether the operation has been done.
     fn attempt(&self) -> bool;
+
+    /// As [`attempt`](Self::attempt), for who will not wait if it fails.
+    fn attempt_once(&self) -> bool;
+
+    fn turn(&self) -> &Cell<u32>;
 
     fn deadline(&self) -> u64;
 }
@@ -50,10 +63,15 @@ unsafe impl<O: Operation> Place for Arm<O> {
 
 impl<O: Operation> AnyArm for Arm<O> {
     fn attempt(&self) -> bool {
-        let done = self.operation.attempt();
-        let is_done = done.is_some();
-        self.done.set(done);
-        is_done
+        self.is_done(self.operation.attempt())
+    }
+
+    fn attempt_once(&self) -> bool {
+        self.is_done(self.operation.attempt_once())
+    }
+
+    fn turn(&self) -> &Cell<u32> {
+        &self.turn
     }
 
     fn deadline(&self) -> u64 {
@@ -62,20 +80,30 @@ impl<O: Operation> AnyArm for Arm<O> {
 }
 
 /// Does one of the operations; none if there is a default and none can be done at once.
+///
+/// The arms are lent exclusively, so that none of them can be among them twice: each has one entry to wait with.
 #[doc(hidden)]
 #[track_caller]
-pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: bool) -> Result<(), Cancelled> {
+pub fn choose<const N: usize>(
+    cx: &Cx<'_>,
+    arms: [&mut dyn AnyArm; N],
+    is_biased: bool,
+    has_default: bool,
+) -> Result<(), Cancelled> {
     cx.checkpoint()?;
-    let circle = Circle::new(arms.len(), if is_biased { 0 } else { random_below(arms.len()) });
-    let attempt = |index: usize| arms[index].attempt();
+    let arms = arms.each_ref().map(|arm| &**arm);
+    let choice = Choice::new(N, is_biased);
+    let turns = array::from_fn::<_, N, _>(|index| Cell::new(index as u32));
+    let order = |turn: usize| &turns[turn];
     if has_default {
-        circle.try_one(attempt);
+        choice.try_one(order, |index| arms[index].attempt_once());
         return Ok(());
     }
+    let attempt = |index: usize| arms[index].attempt();
     let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
     let reason = Reason::new(&"select!");
     // Whatever the arms have been given and did not take they pass on when they end.
-    match circle.do_one(cx, deadlines, reason, |index| arms[index], attempt) {
+    match choice.do_one(cx, deadlines, reason, order, |index| arms[index], attempt) {
         Ok(_) => Ok(()),
         Err(_) => Err(Cancelled),
     }
@@ -96,7 +124,7 @@ pub fn choose(cx: &Cx<'_>, arms: &[&dyn AnyArm], is_biased: bool, has_default: b
 /// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled). There has to
 /// be an arm, or a default.
 ///
-/// If several operations can be done at once, any of them is. `select!(biased cx, { .. })` takes the first in the order in which
+/// If several operations can be done at once, one of them is chosen at random, each with the same probability. `select!(biased cx, { .. })` takes the first in the order in which
 /// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
 /// in it mean what they mean around the macro. Values that were to be sent by other arms are dropped, unless they are lent.
 ///
@@ -216,8 +244,8 @@ macro_rules! __select {
     (@whole ($cx:expr) ($biased:expr) $has_default:tt
         [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
         match {
-            $(let $arm = $crate::channel::__select::Arm::new($operation);)*
-            $crate::channel::__select::choose($cx, &[$(&$arm),*], $biased, $has_default)
+            $(let mut $arm = $crate::channel::__select::Arm::new($operation);)*
+            $crate::channel::__select::choose($cx, [$(&mut $arm),*], $biased, $has_default)
                 .map(|()| ($($arm.into_done(),)*))
         } {
             ::std::result::Result::Err(cancelled) => ::std::result::Result::Err(cancelled),

@@ -5,7 +5,7 @@ use crate::{
     wait::{
         Cx, WaitError,
         attempt::Attempt,
-        future::{AsyncTurn, circle, poll_pause},
+        future::{AsyncTurn, poll_pause},
         place::Place,
         strand::Reason,
         waiter::Outcome,
@@ -32,10 +32,14 @@ impl<A: Attempt> Operation for A {
     type Done = A::Output;
 }
 
-/// So many operations, and with which of them it begins.
-pub(super) struct Circle {
+/// So many operations, and in which order they are attempted: in their own, or at random.
+///
+/// At random means by a shuffle that goes on as far as the attempts do (Fisher and Yates), so that of those that can be
+/// done each is as likely as the others, wherever they are. What is shuffled are the indices in the cells of `order`,
+/// which are a permutation from the beginning: each time it is another one, whatever it was before.
+pub(super) struct Choice {
     count: usize,
-    first: usize,
+    is_biased: bool,
     /// One that has ended a wait, and then could not be done. It may have been given something.
     pub(super) late: Cell<Option<usize>>,
 }
@@ -56,14 +60,32 @@ impl Deadlines {
     }
 }
 
-impl Circle {
-    pub(super) fn new(count: usize, first: usize) -> Self {
-        Self { count, first, late: Cell::new(None) }
+impl Choice {
+    pub(super) fn new(count: usize, is_biased: bool) -> Self {
+        Self { count, is_biased, late: Cell::new(None) }
     }
 
     /// The first that succeeds.
-    pub(super) fn try_one(&self, attempt: impl Fn(usize) -> bool) -> Option<usize> {
-        circle(self.count, self.first).find(|&index| attempt(index))
+    pub(super) fn try_one<'o>(
+        &self,
+        order: impl Fn(usize) -> &'o Cell<u32>,
+        attempt: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        if self.is_biased {
+            return (0..self.count).find(|&index| attempt(index));
+        }
+        let mut dice = Dice::new();
+        (0..self.count).find_map(|turn| {
+            let chosen = turn + dice.below(self.count - turn);
+            order(turn).swap(order(chosen));
+            let index = order(turn).get() as usize;
+            attempt(index).then_some(index)
+        })
+    }
+
+    /// Which operation is the one of this number at their places: they are registered at random, too.
+    fn at<'o>(&self, turn: usize, order: impl Fn(usize) -> &'o Cell<u32>) -> usize {
+        if self.is_biased { turn } else { order(turn).get() as usize }
     }
 
     /// The attempt of one that has ended the wait.
@@ -76,29 +98,31 @@ impl Circle {
     }
 
     /// Attempts and waits until one succeeds: which.
-    pub(super) fn do_one<'p, P: Place + ?Sized + 'p>(
+    pub(super) fn do_one<'p, 'o, P: Place + ?Sized + 'p>(
         &self,
         cx: &Cx<'_>,
         deadlines: Deadlines,
         reason: Reason,
+        order: impl Fn(usize) -> &'o Cell<u32>,
         place: impl Fn(usize) -> &'p P,
         attempt: impl Fn(usize) -> bool,
     ) -> Result<usize, WaitError> {
         let until = deadlines.operations.min(deadlines.own);
         loop {
-            if let Some(index) = self.try_one(&attempt) {
+            if let Some(index) = self.try_one(&order, &attempt) {
                 return Ok(index);
             }
-            match cx.wait_any(self.count, &place, self.first, until, reason) {
+            match cx.wait_any(self.count, |turn| place(self.at(turn, &order)), until, reason) {
                 Outcome::Cancelled => return Err(WaitError::Cancelled),
                 Outcome::TimedOut if deadlines.own <= deadlines.operations => {
-                    return self.try_one(&attempt).ok_or(WaitError::TimedOut);
+                    return self.try_one(&order, &attempt).ok_or(WaitError::TimedOut);
                 }
                 // The one that has the deadline can be done now.
                 Outcome::TimedOut => {}
-                Outcome::Ready(index) => {
-                    if self.try_this(index as usize, &attempt) {
-                        return Ok(index as usize);
+                Outcome::Ready(turn) => {
+                    let index = self.at(turn as usize, &order);
+                    if self.try_this(index, &attempt) {
+                        return Ok(index);
                     }
                 }
             }
@@ -108,10 +132,11 @@ impl Circle {
     /// As [`do_one`](Self::do_one), in async code.
     ///
     /// # Safety
-    /// As for [`AsyncTurn::poll`].
-    pub(super) unsafe fn poll_one<'p, P: Place + ?Sized + 'p>(
+    /// As for [`AsyncTurn::poll`]; the order stays as it is while the wait goes on.
+    pub(super) unsafe fn poll_one<'p, 'o, P: Place + ?Sized + 'p>(
         &self,
         turn: &mut AsyncTurn,
+        order: impl Fn(usize) -> &'o Cell<u32>,
         place: impl Fn(usize) -> &'p P,
         attempt: impl Fn(usize) -> bool,
         context: &mut Context<'_>,
@@ -121,35 +146,88 @@ impl Circle {
         }
         loop {
             if !turn.is_waiting()
-                && let Some(index) = self.try_one(&attempt)
+                && let Some(index) = self.try_one(&order, &attempt)
             {
                 return Poll::Ready(index);
             }
             // SAFETY: the caller's word.
-            let index = ready!(unsafe { turn.poll(self.count, self.first, &place, context) });
+            let decided = unsafe { turn.poll(self.count, |turn| place(self.at(turn, &order)), context) };
+            let index = self.at(ready!(decided), &order);
             if self.try_this(index, &attempt) {
                 return Poll::Ready(index);
             }
         }
     }
-}
 
-/// A number that is hard to foretell, by Marsaglia's xorshift. In a model, whose executions are to be the same each time, zero.
-#[cfg(not(shuttle))]
-pub(super) fn random_below(count: usize) -> usize {
-    if cfg!(loom) {
-        return 0;
+    /// Ends the wait of [`poll_one`](Self::poll_one), if there is one: see [`AsyncTurn::leave`].
+    ///
+    /// # Safety
+    /// The places are those of the last `poll_one`, in the same order.
+    pub(super) unsafe fn leave<'p, 'o, P: Place + ?Sized + 'p>(
+        &self,
+        turn: &mut AsyncTurn,
+        order: impl Fn(usize) -> &'o Cell<u32>,
+        place: impl Fn(usize) -> &'p P,
+    ) -> Option<usize> {
+        // SAFETY: the caller's word.
+        let decided = unsafe { turn.leave(|turn| place(self.at(turn, &order))) };
+        decided.map(|turn| self.at(turn, &order))
     }
-    thread_local!(static STATE: Cell<u32> = const { Cell::new(0x9E37_79B9) });
-    let mut state = STATE.get();
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    STATE.set(state);
-    ((u64::from(state) * count as u64) >> 32) as usize
 }
 
-#[cfg(shuttle)]
-pub(super) fn random_below(count: usize) -> usize {
-    crate::sys::chance::up_to(count) - 1
+/// Numbers that are hard to foretell, by Marsaglia's xorshift.
+///
+/// What a draw leaves is used for the next: a number below `n` uses up as much of it as `n` has bits. The first eight of a
+/// shuffle of up to eleven use up 27 of 32 bits.
+struct Dice {
+    rest: u32,
+    /// How many more draws there are in what is left.
+    left: u32,
+}
+
+/// How many numbers come of one step of the generator.
+#[cfg(not(any(loom, shuttle)))]
+const DRAWS: u32 = 8;
+
+impl Dice {
+    fn new() -> Self {
+        Self { rest: 0, left: 0 }
+    }
+
+    #[cfg(not(any(loom, shuttle)))]
+    #[inline]
+    fn below(&mut self, count: usize) -> usize {
+        if self.left == 0 {
+            self.throw();
+        }
+        self.left -= 1;
+        let wide = u64::from(self.rest) * count as u64;
+        self.rest = wide as u32;
+        (wide >> 32) as usize
+    }
+
+    #[cfg(not(any(loom, shuttle)))]
+    #[inline]
+    fn throw(&mut self) {
+        thread_local!(static STATE: Cell<u32> = const { Cell::new(0x9E37_79B9) });
+        let mut state = STATE.get();
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        STATE.set(state);
+        *self = Self { rest: state, left: DRAWS };
+    }
+
+    /// In a model, whose executions are to be the same each time, zero.
+    #[cfg(loom)]
+    fn below(&mut self, _: usize) -> usize {
+        let _ = (self.rest, self.left);
+        0
+    }
+
+    #[cfg(shuttle)]
+    fn below(&mut self, count: usize) -> usize {
+        let _ = (self.rest, self.left);
+        crate::sys::chance::up_to(count) - 1
+    }
 }

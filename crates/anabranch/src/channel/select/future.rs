@@ -5,7 +5,7 @@
 
 use super::{
     arms::{AnyArm, Arm},
-    choose::{Circle, Operation, random_below},
+    choose::{Choice, Operation},
 };
 use crate::wait::future::{AsyncTurn, poll_pause};
 use std::{
@@ -60,7 +60,7 @@ impl<A: Arms, O: Operation> Arms for (A, Arm<O>) {
 pub struct Choosing<A: Arms> {
     arms: A,
     turn: AsyncTurn,
-    circle: Circle,
+    choice: Choice,
     has_default: bool,
     _pinned: PhantomPinned,
 }
@@ -68,8 +68,9 @@ pub struct Choosing<A: Arms> {
 #[doc(hidden)]
 pub fn choose_async<A: Arms>(arms: A, is_biased: bool, has_default: bool) -> Choosing<A> {
     const { assert!(!A::IS_TIMED, "`cx.sleeping` is for those who wait with a `cx`: async code has `sleep_async`") };
-    let circle = Circle::new(A::LEN, if is_biased { 0 } else { random_below(A::LEN) });
-    Choosing { arms, turn: AsyncTurn::new(), circle, has_default, _pinned: PhantomPinned }
+    (0..A::LEN).for_each(|index| arms.arm(index).turn().set(index as u32));
+    let choice = Choice::new(A::LEN, is_biased);
+    Choosing { arms, turn: AsyncTurn::new(), choice, has_default, _pinned: PhantomPinned }
 }
 
 impl<A: Arms> Future for Choosing<A> {
@@ -79,14 +80,15 @@ impl<A: Arms> Future for Choosing<A> {
         // SAFETY: nothing is moved out but what the operations resulted in.
         let this = unsafe { self.get_unchecked_mut() };
         let arms = &this.arms;
+        let order = |turn: usize| arms.arm(turn).turn();
         let attempt = |index: usize| arms.arm(index).attempt();
         if this.has_default {
             ready!(poll_pause(context));
-            this.circle.try_one(attempt);
+            this.choice.try_one(order, |index| arms.arm(index).attempt_once());
             return Poll::Ready(arms.take_done());
         }
         // SAFETY: the arms are pinned with this future, whose end leaves.
-        let done = unsafe { this.circle.poll_one(&mut this.turn, |index| arms.arm(index), attempt, context) };
+        let done = unsafe { this.choice.poll_one(&mut this.turn, order, |index| arms.arm(index), attempt, context) };
         done.map(|_| arms.take_done())
     }
 }
@@ -95,6 +97,6 @@ impl<A: Arms> Drop for Choosing<A> {
     fn drop(&mut self) {
         let arms = &self.arms;
         // SAFETY: those of `poll`.
-        unsafe { self.turn.leave(A::LEN, |index| arms.arm(index)) };
+        unsafe { self.choice.leave(&mut self.turn, |turn| arms.arm(turn).turn(), |index| arms.arm(index)) };
     }
 }

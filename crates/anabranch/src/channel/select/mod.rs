@@ -8,8 +8,8 @@
 //! In async code the same is done by one future, which ends its wait when it is dropped. What was handed over by then is the
 //! operation's to pass on (see `wait::attempt`).
 //!
-//! Fair means: the attempts begin at a random operation, and go on in a circle; a `Select` that is used again begins
-//! behind the one that was done last.
+//! Fair means: the operations are attempted in random order, so that of those that can be done each is chosen with the same
+//! probability, wherever it is. What goes on waiting, as the members of a set do, has its turn: see `channel::set`.
 
 // `choose <- {arms <- future, standing <- any_number}`.
 mod any_number;

@@ -33,7 +33,7 @@ use super::stream::stream;
 ///     let (mut sender, mut receiver) = spsc::bounded(2);
 ///     cx.join(
 ///         move |cx| (0..10).try_for_each(|n| sender.send(cx, n)).unwrap(),
-///         move |cx| assert!(receiver.iter(cx).eq(0..10)),
+///         move |cx| assert!(receiver.iter(cx).eq((0..10).map(Ok))),
 ///     );
 /// });
 /// ```
@@ -56,7 +56,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// sender.try_send("a").unwrap();
 /// sender.try_send("b").unwrap();
 /// drop(sender);
-/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<String>(), "ab"));
+/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect(), Ok::<_, anabranch::Cancelled>("ab".to_owned())));
 /// ```
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let (inlet, outlet) = stream(None);

@@ -3,13 +3,13 @@
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        source::Source,
+        source::{Source, received},
         stream::{Outlet, StreamWait},
     },
     sys::{prefetch::prefetch, switch::Departure},
     time::NEVER,
     wait::{
-        Cx, WaitError,
+        Cancelled, Cx, WaitError,
         attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
         place::Place,
         strand::{Reason, leave},
@@ -158,10 +158,19 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until there is none any more: the stream was closed, or a wait
-    /// cancelled.
-    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = T> + 'a {
-        iter::from_fn(move || self.recv(cx).ok()).fuse()
+    /// All values that come, each as [`recv`](Self::recv) has it, until the stream is closed. If a wait is cancelled that is the last
+    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    ///
+    /// ```
+    /// use anabranch::{Cancelled, channel::spsc};
+    ///
+    /// let (mut sender, mut receiver) = spsc::unbounded();
+    /// (1..=3).for_each(|n| sender.try_send(n).unwrap());
+    /// drop(sender);
+    /// anabranch::run(|cx| assert_eq!(receiver.iter(cx).sum(), Ok::<u32, Cancelled>(6)));
+    /// ```
+    pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {
+        received(move || self.recv(cx))
     }
 
     /// All values that are there, without waiting.

@@ -6,7 +6,7 @@ use super::{
     slab::{EMPTY, END, FULL, Slab},
 };
 use crate::{
-    channel::word::number_of,
+    channel::{dropping::drop_all, word::number_of},
     sys::{sides::Side, sync::Ordering},
 };
 
@@ -220,25 +220,12 @@ impl<T> Outlet<T> {
     }
 }
 
-/// What remains to be done when a receiver is dropped, also when dropping a value panics.
-struct Rest<'a, T>(&'a mut Outlet<T>);
-
-impl<T> Drop for Rest<'_, T> {
-    fn drop(&mut self) {
-        while let Some(Ok(value)) = self.0.pop() {
-            drop(value);
-        }
-        // SAFETY: once, and closed, so that the last `pop` ended the stream.
-        unsafe { self.0.at.leave() };
-    }
-}
-
 impl<T> Drop for Outlet<T> {
     fn drop(&mut self) {
         self.close();
-        let rest = Rest(self);
-        while let Some(Ok(value)) = rest.0.pop() {
-            drop(value);
-        }
+        let dropped = drop_all(|| self.pop().and_then(Result::ok));
+        // SAFETY: once, and closed, so that the last `pop` ended the stream.
+        unsafe { self.at.leave() };
+        dropped.finish();
     }
 }

@@ -86,6 +86,7 @@ static KIND: Kind = Kind {
     // A fiber does not go on, let alone end, before it has been woken.
     keep: None,
     looks: 0,
+    resumes: true,
     home: Some(Home {
         // SAFETY: the waiter is alive, and that of a fiber, as above.
         is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },

@@ -352,7 +352,7 @@ fn services() {
             let service =
                 stage.pool.spawn_service(move |cx, requests: Receiver<(u64, oneshot::Sender<(u64, Counted)>)>| {
                     let mut served = 0;
-                    for (n, reply) in requests.iter(cx) {
+                    for (n, reply) in requests.iter(cx).map_while(Result::ok) {
                         _ = reply.send((n + 1, trap.step()));
                         served += 1;
                     }

@@ -284,7 +284,7 @@ fn broadcasts() {
                                 },
                                 _ => stage
                                     .threatened(cx, |cx| receiver.recv(cx))
-                                    .map_err(|error| error == RecvError::Closed),
+                                    .map_err(|error| error == broadcast::RecvError::Closed),
                             };
                             match result {
                                 Ok(parcel) => {
