@@ -31,7 +31,6 @@ pub(crate) mod registry;
 mod search;
 #[cfg(not(loom))]
 mod seats;
-pub(crate) mod untouched;
 pub(crate) mod shelf;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
@@ -39,6 +38,7 @@ pub(crate) mod stats;
 pub(crate) mod status;
 #[cfg(not(loom))]
 pub(crate) mod tasks;
+pub(crate) mod untouched;
 #[cfg(not(loom))]
 pub(crate) mod wait;
 #[cfg(not(loom))]
