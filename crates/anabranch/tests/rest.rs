@@ -88,30 +88,41 @@ fn a_timer_wakes_its_worker_and_nobody_else() {
     });
 }
 
+/// Runs a ring of fibers that wait for each other.
+fn ring(pool: &Pool) {
+    const FIBERS: usize = 5_000;
+    const HOPS: usize = 50_000;
+    let ring = pool.spawn(|cx| {
+        let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..FIBERS).map(|_| channel::unbounded()).unzip();
+        senders[0].send(cx, HOPS).unwrap();
+        senders.rotate_left(1);
+        let hops = senders.into_iter().zip(receivers).map(|(sender, receiver)| {
+            spawn(move |cx| {
+                while let Ok(left) = receiver.recv(cx) {
+                    if left == 0 || sender.send(cx, left - 1).is_err() {
+                        break;
+                    }
+                }
+            })
+        });
+        hops.collect::<Vec<_>>().into_iter().for_each(|fiber| fiber.join(cx).unwrap());
+    });
+    pool.run(|cx| ring.join(cx)).unwrap();
+}
+
+/// But where the system has blocked that worker, for memory say: its slot is lent then, as it should be.
 #[test]
 fn fibers_that_wait_for_each_other_stay_with_the_worker_of_their_pool() {
-    const FIBERS: usize = 5_000;
-    const HOPS: usize = 100_000;
     watchdog(LONG, || {
-        let pool = pool(1);
-        let ring = pool.spawn(|cx| {
-            let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..FIBERS).map(|_| channel::unbounded()).unzip();
-            senders[0].send(cx, HOPS).unwrap();
-            senders.rotate_left(1);
-            let hops = senders.into_iter().zip(receivers).map(|(sender, receiver)| {
-                spawn(move |cx| {
-                    while let Ok(left) = receiver.recv(cx) {
-                        if left == 0 || sender.send(cx, left - 1).is_err() {
-                            break;
-                        }
-                    }
-                })
-            });
-            hops.collect::<Vec<_>>().into_iter().for_each(|fiber| fiber.join(cx).unwrap());
-        });
-        pool.run(|cx| ring.join(cx)).unwrap();
-        let stats = pool.stats();
-        assert!(stats.spare_threads <= 1 && stats.spares.fibers == 0, "{stats}");
+        loop {
+            let pool = pool(1);
+            ring(&pool);
+            let stats = pool.stats();
+            if stats.slots_lent == 0 {
+                assert!(stats.spare_threads <= 1 && stats.spares.fibers == 0, "{stats}");
+                break;
+            }
+        }
     });
 }
 
