@@ -14,6 +14,13 @@ use std::{fmt, ops::Range, slice};
 /// assert_eq!((left, right), (10..14, 14..20));
 /// ```
 #[allow(clippy::len_without_is_empty, reason = "only the driver of the loops calls this")]
+#[diagnostic::on_unimplemented(
+    message = "no parallel loop runs over `{Self}`",
+    label = "not a slice, a range `a..b`, `chunks(..)`, or a pair of these",
+    note = "for a vector or an array, write `&items[..]`, or `&mut items[..]` to change the items",
+    note = "for `a..=b`, write `a..b + 1`",
+    note = "for a map, a set or an iterator, collect it into a `Vec` first, then write `&items[..]`"
+)]
 pub trait Splittable: Send + Sized {
     /// What the loop's body is given.
     type Item;

@@ -275,10 +275,14 @@ unsafe impl<T> Place for Sending<'_, T> {
             // SAFETY: the caller's word.
             return unsafe { self.channel.unregister_sender(&self.entry) };
         }
+        let forget = |offer: &mut Offer<T>| {
+            if offer.is_taken {
+                // SAFETY: a valid place. Written without being read: the value is another's now, and a `Box` must not even be moved here.
+                unsafe { (&raw mut offer.value).write(None) };
+            }
+        };
         // SAFETY: decided from the queue.
-        let taken = unsafe { self.entry.with(|offer| if offer.is_taken { offer.value.take() } else { None }) };
-        // It is another's now.
-        std::mem::forget(taken);
+        unsafe { self.entry.with(forget) };
     }
 }
 
