@@ -6,6 +6,7 @@ use crate::{
         fork_stack::{ForkStack, Outcome},
         frame::Frame,
         offer::Offer,
+        stats::Counter,
     },
     sys::{
         barrier::Fence,
@@ -65,6 +66,8 @@ impl Fork {
 pub(super) struct Seat {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
+    /// The roots of its guests.
+    pub(super) roots: Counter,
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
@@ -75,7 +78,7 @@ impl Seat {
 
     pub(super) fn with(capacity: usize, fence: Fence) -> Arc<Self> {
         let stack = ForkStack::new(capacity, fence);
-        Arc::new(Self { stack, parker: Parker::new(), jobs: Mutex::new(VecDeque::new()) })
+        Arc::new(Self { stack, parker: Parker::new(), roots: Counter::default(), jobs: Mutex::new(VecDeque::new()) })
     }
 
     // ---- the owner ----
@@ -137,7 +140,7 @@ impl Seat {
     }
 
     pub(super) fn raid(&self, most: usize) -> usize {
-        self.stack.raid(&self.parker, most, |offer| lock(&self.jobs).push_back(offer))
+        self.stack.raid(&self.parker, &self.roots, most, |offer| lock(&self.jobs).push_back(offer))
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) mod registry;
 mod search;
 #[cfg(not(loom))]
 mod seats;
+pub(crate) mod untouched;
 pub(crate) mod shelf;
 pub(crate) mod sleep;
 #[cfg(not(loom))]

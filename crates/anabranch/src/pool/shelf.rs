@@ -15,7 +15,7 @@
 //! The owner fills the shelf from below, its oldest fork first, and its joins end from above.
 
 use crate::{
-    pool::frame::Frame,
+    pool::{frame::Frame, untouched::Untouched},
     sys::sync::{AtomicPtr, AtomicU64, Ordering},
 };
 use std::ptr;
@@ -24,7 +24,7 @@ type Slot = AtomicPtr<Frame>;
 
 /// See the [module](self).
 pub(crate) struct Shelf {
-    slots: Vec<Slot>,
+    slots: Untouched<Slot>,
     len: AtomicU64,
 }
 
@@ -43,12 +43,12 @@ fn tagged(frame: *const Frame) -> *mut Frame {
 impl Shelf {
     #[cfg(not(loom))]
     pub(crate) const fn closed() -> Self {
-        Self { slots: Vec::new(), len: AtomicU64::new(0) }
+        Self { slots: Untouched::none(), len: AtomicU64::new(0) }
     }
 
     pub(crate) fn new(capacity: usize) -> Self {
         // SAFETY: all bits zero are a null `AtomicPtr`.
-        Self { slots: unsafe { zeroed(capacity) }, len: AtomicU64::new(0) }
+        Self { slots: unsafe { Untouched::new(capacity) }, len: AtomicU64::new(0) }
     }
 
     pub(crate) fn capacity(&self) -> usize {
@@ -76,6 +76,16 @@ impl Shelf {
     }
 
     // ---- everybody ----
+
+    /// Gives the memory of the slots back.
+    ///
+    /// # Safety
+    /// All slots are empty, and stay so meanwhile.
+    #[cfg(not(loom))]
+    pub(crate) unsafe fn give_back(&self) {
+        // SAFETY: what is read afterwards is zero, as before.
+        unsafe { self.slots.give_back() };
+    }
 
     /// How many slots are worth looking at.
     pub(crate) fn len(&self) -> usize {
@@ -124,16 +134,4 @@ impl Claim {
         // SAFETY: this claim is the proof that the slot was won, and it is used up here.
         unsafe { Frame::run(self.frame) }
     }
-}
-
-/// Places for atomics of std, which take no memory before they are used.
-///
-/// # Safety
-/// All bits zero are a `T`, the default one, if its atomics are those of std.
-pub(crate) unsafe fn zeroed<T: Default>(len: usize) -> Vec<T> {
-    if cfg!(any(loom, shuttle)) {
-        return (0..len).map(|_| T::default()).collect();
-    }
-    // SAFETY: the caller's word.
-    unsafe { Box::<[T]>::new_zeroed_slice(len).assume_init() }.into_vec()
 }

@@ -7,10 +7,11 @@ use crate::{
         frame::{Frame, Lineage, Running},
         monitor,
         registry::Registry,
-        shelf::{self, Claim},
+        shelf::Claim,
         stats::{Counter, Counters},
         status::Status,
         tasks::{Task, Tasks},
+        untouched::Untouched,
     },
     sys::{
         barrier::Fence,
@@ -61,13 +62,15 @@ pub(crate) struct Worker {
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
     known_roots: Counter,
+    /// Not zero: nobody looks at this seat. Changed by the thread that holds the seat.
+    pub(crate) is_unlisted: Counter,
     pub(crate) counters: Counters,
     /// The thread that holds the seat, as the system knows it.
     thread: AtomicU64,
     /// It sleeps, and was named lookout.
     called: AtomicBool,
     registry: *const Registry,
-    thefts: Vec<Theft>,
+    thefts: Untouched<Theft>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
@@ -91,11 +94,12 @@ static NOBODY: Worker = Worker {
     card: Card::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
+    is_unlisted: Counter::new(),
     counters: Counters::new(),
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
-    thefts: Vec::new(),
+    thefts: Untouched::none(),
     last_victim: Cell::new(0),
 };
 
@@ -119,12 +123,13 @@ impl Worker {
             card: Card::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
+            is_unlisted: Counter::new(),
             counters: Counters::new(),
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
             // SAFETY: all bits zero are a null pointer and a zero, in atomics.
-            thefts: unsafe { shelf::zeroed(CAPACITY) },
+            thefts: unsafe { Untouched::new(CAPACITY) },
             last_victim: Cell::new(0),
         }
     }
@@ -202,6 +207,11 @@ impl Worker {
         let published =
             unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
         self.counters.published.add(published as u64);
+        if published > 0
+            && let Some(registry) = self.registry()
+        {
+            registry.rouse_for_work();
+        }
     }
 
     /// Runs work that this thread has taken.
@@ -264,6 +274,19 @@ impl Worker {
         // SAFETY: workers live as long as their registry, which owns `self` too.
         let thief = unsafe { theft.thief.load(Ordering::Acquire).as_ref() }?;
         Some((thief, theft.base.load(Ordering::Relaxed) as usize))
+    }
+
+    /// Gives back the memory for what was published and stolen here.
+    ///
+    /// # Safety
+    /// The caller holds the seat, and nothing is published.
+    pub(crate) unsafe fn forget_thefts(&self) {
+        // SAFETY: all slots of the shelf are empty, so they are zero, and stay so while the seat is held. The thefts are hints,
+        // and no slot can be won to write one.
+        unsafe {
+            self.thefts.give_back();
+            self.stack.shelf.give_back();
+        }
     }
 
     /// Whether somebody works here, and has since the lookout asked this last.
