@@ -23,7 +23,7 @@ pub(super) struct Shared<P> {
     /// To be touched by one at a time.
     pub(super) value: Cell<u32>,
     /// Likewise.
-    other: Cell<u32>,
+    pub(super) other: Cell<u32>,
     pub(super) root: CancelScope,
 }
 

@@ -152,6 +152,34 @@ fn models_semaphore_is_closed_while_the_first_wants_more() {
 }
 
 #[test]
+fn models_semaphore_a_hand_over_carries_what_all_did_who_released() {
+    explore("semaphore, handed over by two", Some(3), || {
+        let shared = Shared::new(Semaphore::new(2));
+        let permits = shared.primitive.try_acquire_many(2);
+        let mut wants_two = Polled::waiting(shared.primitive.acquire_many_async(2));
+        drop(permits);
+        // Overtaken: it has no patience left.
+        shared.primitive.try_acquire_many(2).expect("both are free").forget();
+        assert!(wants_two.poll().is_none());
+        let first = spawn(&shared, |shared, _| {
+            shared.value.set(1);
+            shared.primitive.add(1);
+        });
+        let second = spawn(&shared, |shared, _| {
+            shared.other.set(1);
+            shared.primitive.add(1);
+        });
+        // No thread is joined before: what it sees, it sees by the hand-over.
+        while wants_two.poll().is_none() {
+            loom::thread::yield_now();
+        }
+        assert_eq!(shared.value.get() + shared.other.get(), 2);
+        first.join().unwrap();
+        second.join().unwrap();
+    });
+}
+
+#[test]
 fn models_semaphore_two_woken_ones_and_one_that_gives_up() {
     explore("semaphore, two on their way", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
