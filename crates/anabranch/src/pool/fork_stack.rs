@@ -49,7 +49,6 @@ use crate::{
         frame::{Frame, Lineage, Published, Running, Shelved},
         offer::Offer,
         shelf::Shelf,
-        stats::Counter,
     },
     sys::{
         barrier::{self, Fence},
@@ -313,7 +312,7 @@ impl ForkStack {
     pub(crate) fn raid(
         &self,
         owner: *const Parker,
-        roots: &Counter,
+        roots: impl FnOnce() -> u64,
         most: usize,
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
@@ -321,7 +320,7 @@ impl ForkStack {
         if self.tail.load(Ordering::Relaxed).is_null() {
             return 0;
         }
-        let demand = self.is_asked().then(|| roots.get());
+        let demand = self.is_asked().then(roots);
         if self.fence == Fence::Asymmetric {
             if demand.is_some() && gate.swept_in == demand {
                 return 0;
