@@ -4,7 +4,7 @@ use super::{
     explore,
     seat::{Fork, Seat, thief},
 };
-use crate::sys::barrier::Fence;
+use crate::sys::{barrier::Fence, sync::Ordering};
 use loom::thread;
 
 fn steal_and_put_back(seat: &Seat) {
@@ -199,7 +199,7 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
         let (first, second) = (Fork::new(), Fork::new());
         seat.fork(&first);
         seat.join(&first);
-        seat.roots.add(1);
+        seat.roots.fetch_add(1, Ordering::Relaxed);
         seat.stack.forget_demand();
         let is_asked = seat.stack.is_asked();
         seat.fork(&second);

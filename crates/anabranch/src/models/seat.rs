@@ -6,12 +6,11 @@ use crate::{
         fork_stack::{ForkStack, Outcome},
         frame::Frame,
         offer::Offer,
-        stats::Counter,
     },
     sys::{
         barrier::Fence,
         parker::Parker,
-        sync::{Mutex, lock},
+        sync::{AtomicU64, Mutex, Ordering, lock},
     },
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
@@ -67,7 +66,7 @@ pub(super) struct Seat {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
     /// The roots of its guests.
-    pub(super) roots: Counter,
+    pub(super) roots: AtomicU64,
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
@@ -78,7 +77,7 @@ impl Seat {
 
     pub(super) fn with(capacity: usize, fence: Fence) -> Arc<Self> {
         let stack = ForkStack::new(capacity, fence);
-        Arc::new(Self { stack, parker: Parker::new(), roots: Counter::default(), jobs: Mutex::new(VecDeque::new()) })
+        Arc::new(Self { stack, parker: Parker::new(), roots: AtomicU64::new(0), jobs: Mutex::new(VecDeque::new()) })
     }
 
     // ---- the owner ----
@@ -140,7 +139,12 @@ impl Seat {
     }
 
     pub(super) fn raid(&self, most: usize) -> usize {
-        self.stack.raid(&self.parker, &self.roots, most, |offer| lock(&self.jobs).push_back(offer))
+        self.stack.raid(
+            &self.parker,
+            || self.roots.load(Ordering::Relaxed),
+            most,
+            |offer| lock(&self.jobs).push_back(offer),
+        )
     }
 }
 

@@ -50,7 +50,6 @@ use crate::{
         frame::{Frame, Lineage, Published, Running, Shelved},
         offer::Offer,
         shelf::Shelf,
-        stats::Counter,
     },
     sys::{
         barrier::{self, Fence},
@@ -314,7 +313,7 @@ impl ForkStack {
     pub(crate) fn raid(
         &self,
         owner: *const Parker,
-        roots: &Counter,
+        roots: impl FnOnce() -> u64,
         most: usize,
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
@@ -322,7 +321,7 @@ impl ForkStack {
         if self.tail.load(Ordering::Relaxed).is_null() {
             return 0;
         }
-        let demand = self.is_asked().then(|| roots.get());
+        let demand = self.is_asked().then(roots);
         if self.fence == Fence::Asymmetric {
             if demand.is_some() && gate.swept_in == demand {
                 return 0;

@@ -2,7 +2,9 @@
 
 #[cfg(all(unix, not(any(loom, shuttle, miri))))]
 use crate::sys::memory::{Mapping, discard};
-use std::{ops::Deref, slice};
+use std::ops::Deref;
+#[cfg(all(unix, not(any(loom, shuttle, miri))))]
+use std::slice;
 
 /// See the [module](self).
 pub(crate) struct Untouched<T> {
