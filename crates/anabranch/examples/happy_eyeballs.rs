@@ -96,7 +96,7 @@ fn connect<'a>(
         let (has_begun, has_failed) = (begun.signal(), failed.signal());
         Attempt { name, address, before: before.replace((begun, failed)), has_begun, has_failed }
     });
-    let result = cx.race_ok(attempts, |cx, attempt| {
+    let result = cx.race_ok_iter(attempts, |cx, attempt| {
         if let Some((mut begun, mut failed)) = attempt.before {
             begun.wait(cx)?;
             // Who fails gives its turn away; who takes its time loses it.

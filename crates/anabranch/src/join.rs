@@ -58,6 +58,11 @@ impl<J: Job> Fork<J> {
         ptr::from_ref(self).cast()
     }
 
+    /// See [`Frame::pin`].
+    pub(crate) fn pin(&self) {
+        self.frame.pin();
+    }
+
     #[inline(always)]
     pub(crate) fn new(job: J, previous: *const Frame) -> Self {
         Self {

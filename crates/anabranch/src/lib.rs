@@ -97,8 +97,8 @@ pub mod wait;
 #[cfg(not(loom))]
 pub use crate::{
     cx::{
-        Canceller, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers, ScopedHandle, Service,
-        SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
+        Canceller, FallibleRacers, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers,
+        ScopedHandle, Service, SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
     },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,

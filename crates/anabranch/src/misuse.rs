@@ -238,6 +238,64 @@
 //!     server.only()
 //! }
 //! ```
+//! Safe code cannot make an endpoint, or an end, from a message or from another end:
+//! ```compile_fail,E0200
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! struct Own(__private::At<__private::Ring<u8, 2>, Own>);
+//! impl proto::Endpoint for Own {
+//!     fn conversation(&self) -> u64 { 0 }
+//! }
+//! impl Listen for Own {
+//!     type Heard = ();
+//!     type Line = __private::Ring<u8, 2>;
+//!     const NAME: &'static &'static str = &"Own";
+//!     fn end(&self) -> &__private::At<Self::Line, Self> { &self.0 }
+//!     fn end_mut(&mut self) -> &mut __private::At<Self::Line, Self> { &mut self.0 }
+//!     unsafe fn heard(_: __private::At<Self::Line, Self>, _: u8) {}
+//! }
+//! ```
+//! ```compile_fail,E0133
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! fn forge(end: __private::At<<ask::client::Answer as Listen>::Line, ask::client::Answer>) {
+//!     ask::client::Answer::heard(end, ask::AnyMessage::Answer_answer(1));
+//! }
+//! ```
+//! ```compile_fail,E0133
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) -> __private::At<__private::Ring<u8, 2>, ask::client::Ask> {
+//!     end.next()
+//! }
+//! ```
+//! ```compile_fail,E0133
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) -> ask::Done {
+//!     end.finish()
+//! }
+//! ```
+//! ```compile_fail,E0133
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) {
+//!     _ = __private::say::<_, _, ask::client::Answer>(end, 1);
+//! }
+//! ```
+//! ```compile_fail,E0133
+//! # use anabranch::{proto, proto::{Listen, __private}};
+//! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
+//! let (client, server) = __private::ring::<u8, 2, ask::client::Ask, ask::server::Ask>();
+//! ```
+//! Nor by code that stands in the protocol itself and sees its fields:
+//! ```compile_fail,E0308
+//! # use anabranch::proto;
+//! proto! { ask {
+//!     Ask: send { ask([u8; { impl client::Answer { fn forge(self) -> client::Ask { client::Ask(self.0) } } 1 }]) -> Answer }
+//!     Answer: recv { answer(u8) -> Ask, end -> ! }
+//! } }
+//! ```
 //! What cannot end is warned of:
 //! ```
 //! #![deny(deprecated)]

@@ -217,6 +217,11 @@ impl<'scope> Scope<'scope, '_> {
         if self.ledger.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
+        // A member of the pool works now, so the pool has a lookout, and the member announces its tasks before it waits. This
+        // thread does neither, and the parent does not look into its queue while the body of the scope waits with a `Cx`.
+        if !is_ours && let Some(registry) = parent.registry() {
+            registry.stir();
+        }
     }
 }
 

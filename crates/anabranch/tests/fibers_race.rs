@@ -100,7 +100,7 @@ fn late_results_are_dropped_one_beside_the_other() {
         // All begin, on a thread each, which they block: then none is cancelled before it has a result.
         let (begin, end) = (Barrier::new(3), Barrier::new(2));
         pool(4).run(|cx| {
-            let winner = cx.race_ok(0..3, |_, _| {
+            let winner = cx.race_ok_iter(0..3, |_, _| {
                 begin.wait();
                 Ok::<_, ()>(Meets(Some(&end)))
             });

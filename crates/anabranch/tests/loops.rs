@@ -3,7 +3,7 @@
 mod common;
 
 use anabranch::{Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce};
-use common::{LONG, Tally, everywhere, in_pools, pool, wait_until, watchdog};
+use common::{LONG, Tally, everywhere, in_pools, panic_text, pool, wait_until, watchdog};
 use proptest::prelude::*;
 use std::{
     collections::HashSet,
@@ -285,4 +285,95 @@ fn a_sequence_that_yields_more_than_it_claims_is_cut_off() {
 fn a_sequence_that_claims_too_much_for_memory_makes_a_map_panic() {
     let liar = Liar { truth: 0..5, claimed: usize::MAX, tally: Tally::default() };
     assert!(common::panic_text(|| _ = par_map(liar, |_| 0u64)).contains("capacity overflow"));
+}
+
+/// A source whose pieces and lengths are whatever these say.
+struct Wrong {
+    items: Range<usize>,
+    cut: fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>),
+    len: fn(&Range<usize>) -> usize,
+}
+
+impl Splittable for Wrong {
+    type Item = usize;
+    type IntoIter = Range<usize>;
+
+    fn len(&self) -> usize {
+        (self.len)(&self.items)
+    }
+
+    fn split_at(self, mid: usize) -> (Self, Self) {
+        let (left, right) = (self.cut)(&self.items, mid);
+        (Self { items: left, ..self }, Self { items: right, ..self })
+    }
+
+    fn into_seq(self) -> Range<usize> {
+        self.items
+    }
+}
+
+#[test]
+fn a_source_that_splits_elsewhere_is_a_panic() {
+    type Cut = fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>);
+    let len = |items: &Range<usize>| items.end - items.start;
+    let cuts: [Cut; 4] = [
+        |all, _| (all.clone(), all.end..all.end),
+        |all, _| (all.start..all.start, all.clone()),
+        |all, mid| (all.start..all.start + mid, all.clone()),
+        |all, mid| (all.start..all.start + mid - 1, all.start + mid - 1..all.end),
+    ];
+    everywhere(|| {
+        for (items, cut) in
+            [0..2, 0..1000, 0..100_000].into_iter().flat_map(|items| cuts.map(|cut| (items.clone(), cut)))
+        {
+            let wrong = || Wrong { items: items.clone(), cut, len };
+            let of_loops: [&dyn Fn(); 3] = [
+                &|| par_for_each(wrong(), |_| ()),
+                &|| _ = par_reduce(wrong(), || 0, |sum, item| sum + item, |a, b| a + b),
+                &|| _ = par_map(wrong(), |item| item),
+            ];
+            for run in of_loops {
+                let text = panic_text(run);
+                assert!(text.starts_with(&format!("a Splittable of {} items, split at", items.end)), "{text}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_length_that_grows_is_a_panic_and_no_endless_recursion() {
+    static CALLS: AtomicUsize = AtomicUsize::new(100);
+    let len = |_: &Range<usize>| 2 * CALLS.fetch_add(1, Ordering::Relaxed);
+    everywhere(|| {
+        let wrong = || Wrong { items: 0..100, cut: |all, _| (all.clone(), all.clone()), len };
+        assert!(panic_text(|| par_for_each(wrong(), |_| ())).starts_with("a Splittable of"));
+        assert!(panic_text(|| _ = par_map(wrong(), |item| item)).contains("Splittable"));
+    });
+}
+
+#[test]
+fn a_length_that_is_wrong_throughout_ends_the_loop_all_the_same() {
+    // The pieces are as long as they say and the iterator is not. A map cannot have results for items that are not there.
+    struct Longer(Range<usize>);
+    impl Splittable for Longer {
+        type Item = usize;
+        type IntoIter = std::iter::Take<Range<usize>>;
+        fn len(&self) -> usize {
+            self.0.end - self.0.start
+        }
+        fn split_at(self, mid: usize) -> (Self, Self) {
+            (Self(self.0.start..self.0.start + mid), Self(self.0.start + mid..self.0.end))
+        }
+        fn into_seq(self) -> Self::IntoIter {
+            (0..usize::MAX).take(2)
+        }
+    }
+    everywhere(|| {
+        let visited = AtomicUsize::new(0);
+        par_for_each(Longer(0..1000), |_| _ = visited.fetch_add(1, Ordering::Relaxed));
+        let visited = visited.into_inner();
+        assert!((2..=2000).contains(&visited), "{visited} items");
+        let mapped = std::panic::catch_unwind(|| par_map(Longer(0..1000), |item| Box::new(item)));
+        assert!(mapped.is_err() || mapped.is_ok_and(|results| results.len() == 1000));
+    });
 }

@@ -12,7 +12,6 @@ use anabranch::{
 use common::{LONG, in_pools, panic_text, pool, watchdog};
 use proptest::prelude::*;
 use std::{
-    collections::VecDeque,
     future::Future,
     pin::Pin,
     sync::{
@@ -97,7 +96,7 @@ fn so_many_at_a_time_and_no_more() {
 }
 
 #[test]
-fn nobody_overtakes() {
+fn nobody_overtakes_who_wants_more_than_there_is() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
     let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
@@ -119,12 +118,13 @@ fn a_wait_that_is_given_up_lets_those_behind_it_go_on() {
     drop(wants_many);
     assert!(wants_one.is_woken());
     let one = wants_one.poll().unwrap();
-    // Granted, and dropped without having been polled: the permits come back.
-    let granted = Polled::waiting(semaphore.acquire_async());
+    // Woken, and dropped without having been polled: the next one is woken in its place.
+    let woken = Polled::waiting(semaphore.acquire_async());
+    let mut next = Polled::waiting(semaphore.acquire_async());
     drop(one);
-    assert!(granted.is_woken());
-    assert_eq!(semaphore.available(), 0);
-    drop(granted);
+    assert!(woken.is_woken() && !next.is_woken());
+    drop(woken);
+    drop(next.poll().unwrap());
     assert_eq!(semaphore.available(), 1);
 }
 
@@ -134,8 +134,8 @@ fn many_are_served_at_once() {
     let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquire_async())).collect();
     semaphore.add(70);
     assert!(waiting.iter().enumerate().all(|(index, waiter)| waiter.is_woken() == (index < 70)));
-    assert_eq!(semaphore.available(), 0);
     waiting.iter_mut().take(70).for_each(|waiter| waiter.poll().unwrap().forget());
+    assert_eq!(semaphore.available(), 0);
     semaphore.add(31);
     waiting.iter_mut().skip(70).for_each(|waiter| waiter.poll().unwrap().forget());
     assert_eq!(semaphore.available(), 1);
@@ -267,67 +267,76 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// The same in plain words: what is free, and who waits, in order. A wait is known by its number.
-#[derive(Default)]
-struct Model {
-    free: usize,
-    queue: VecDeque<(u32, usize)>,
-    granted: Vec<(u32, usize)>,
+/// A wait for permits, and how often it had been woken when it was last polled.
+struct Acquiring<'a> {
+    count: usize,
+    future: Polled<Pin<Box<dyn Future<Output = Permit<'a>> + 'a>>>,
+    seen: usize,
 }
 
-impl Model {
-    fn try_acquire(&mut self, count: usize) -> bool {
-        let succeeds = count == 0 || self.queue.is_empty() && self.free >= count;
-        self.free -= if succeeds { count } else { 0 };
-        succeeds
+impl<'a> Acquiring<'a> {
+    fn is_on_its_way(&self) -> bool {
+        self.future.wakes() > self.seen
     }
 
-    fn settle(&mut self) {
-        while let Some(&(number, count)) = self.queue.front()
-            && count <= self.free
-        {
-            self.queue.pop_front();
-            self.free -= count;
-            self.granted.push((number, count));
-        }
+    fn poll(&mut self) -> Option<Permit<'a>> {
+        self.seen = self.future.wakes();
+        self.future.poll()
     }
 }
 
-/// A wait for permits, known to the model by its number.
-type Acquiring<'a> = (u32, Polled<Pin<Box<dyn Future<Output = Permit<'a>> + 'a>>>);
+/// What holds whatever the clock says: a waiter that was overtaken for long is handed its permits.
+fn check(
+    semaphore: &Semaphore,
+    total: usize,
+    held: &[Permit<'_>],
+    waiting: &[Acquiring<'_>],
+) -> Result<(), TestCaseError> {
+    let held: usize = held.iter().map(Permit::count).sum();
+    let on_their_way: usize = waiting.iter().filter(|wait| wait.is_on_its_way()).map(|wait| wait.count).sum();
+    let handed = (total - held).checked_sub(semaphore.available());
+    prop_assert!(handed.is_some_and(|handed| handed <= on_their_way), "{handed:?} of {on_their_way}");
+    if on_their_way == 0 && !waiting.is_empty() {
+        let is_one_too_big = waiting.iter().any(|wait| wait.count > semaphore.available());
+        prop_assert!(is_one_too_big, "all could go on, and nobody was woken");
+    }
+    Ok(())
+}
 
 proptest! {
     #[test]
-    fn does_what_the_model_does(start in 0..4_usize, steps in steps()) {
+    fn loses_no_permit_and_forgets_no_waiter(start in 0..4_usize, steps in steps()) {
         let semaphore = Semaphore::new(start);
-        let mut model = Model { free: start, ..Model::default() };
+        let mut total = start;
         let mut held: Vec<Permit<'_>> = Vec::new();
         let mut waiting: Vec<Acquiring<'_>> = Vec::new();
-        let mut next = 0;
         for step in steps {
+            let free = semaphore.available();
+            let is_closed = !waiting.is_empty() && !waiting.iter().any(Acquiring::is_on_its_way);
+            let may_acquire = |count| count == 0 || free >= count && !is_closed;
             match step {
                 Step::Try(count) => {
                     let permit = semaphore.try_acquire_many(count);
-                    prop_assert_eq!(permit.is_some(), model.try_acquire(count));
+                    prop_assert!(permit.is_none() || may_acquire(count));
+                    prop_assert!(permit.is_some() || !waiting.is_empty() || free < count);
                     held.extend(permit);
                 }
                 Step::Wait(count) => {
                     let future: Pin<Box<dyn Future<Output = Permit<'_>>>> = Box::pin(semaphore.acquire_many_async(count));
-                    let mut polled = Polled::new(future);
-                    let permit = polled.poll();
-                    prop_assert_eq!(permit.is_some(), model.try_acquire(count));
+                    let mut wait = Acquiring { count, future: Polled::new(future), seen: 0 };
+                    let permit = wait.poll();
+                    prop_assert!(permit.is_none() || may_acquire(count));
                     if permit.is_none() {
-                        model.queue.push_back((next, count));
-                        waiting.push((next, polled));
-                        next += 1;
+                        waiting.push(wait);
                     }
                     held.extend(permit);
                 }
-                Step::Drop(index) if !held.is_empty() => {
+                Step::Drop(index) if !held.is_empty() => drop(held.swap_remove(index % held.len())),
+                Step::Leak(index) if !held.is_empty() => {
                     let permit = held.swap_remove(index % held.len());
-                    model.free += permit.count();
+                    total -= permit.count();
+                    permit.forget();
                 }
-                Step::Leak(index) if !held.is_empty() => held.swap_remove(index % held.len()).forget(),
                 Step::Split(index) if !held.is_empty() => {
                     let index = index % held.len();
                     let half = held[index].count() / 2;
@@ -336,37 +345,38 @@ proptest! {
                 }
                 Step::Poll(index) if !waiting.is_empty() => {
                     let index = index % waiting.len();
-                    let number = waiting[index].0;
-                    let granted = model.granted.iter().position(|&(granted, _)| granted == number);
-                    prop_assert_eq!(waiting[index].1.is_woken(), granted.is_some());
-                    if let Some(permit) = waiting[index].1.poll() {
-                        let granted = granted.map(|place| model.granted.swap_remove(place));
-                        prop_assert_eq!(granted, Some((number, permit.count())));
+                    let was_woken = waiting[index].is_on_its_way();
+                    if let Some(permit) = waiting[index].poll() {
+                        prop_assert!(was_woken && permit.count() == waiting[index].count);
                         held.push(permit);
-                        waiting.swap_remove(index);
+                        drop(waiting.remove(index));
                     } else {
-                        prop_assert!(granted.is_none());
+                        prop_assert!(!was_woken || free < waiting[index].count);
                     }
                 }
-                Step::Abandon(index) if !waiting.is_empty() => {
-                    let (number, _) = waiting.swap_remove(index % waiting.len());
-                    if let Some(place) = model.granted.iter().position(|&(granted, _)| granted == number) {
-                        model.free += model.granted.swap_remove(place).1;
-                    }
-                    model.queue.retain(|&(queued, _)| queued != number);
-                }
+                Step::Abandon(index) if !waiting.is_empty() => drop(waiting.remove(index % waiting.len())),
                 Step::Add(count) => {
                     semaphore.add(count);
-                    model.free += count;
+                    total += count;
                 }
                 Step::Forget(count) => {
-                    prop_assert_eq!(semaphore.forget(count), count.min(model.free));
-                    model.free -= count.min(model.free);
+                    prop_assert_eq!(semaphore.forget(count), count.min(free));
+                    total -= count.min(free);
                 }
                 _ => {}
             }
-            model.settle();
-            prop_assert_eq!(semaphore.available(), model.free);
+            check(&semaphore, total, &held, &waiting)?;
         }
+        // Whoever is woken comes, and gives back what it got: then all are served for whom there ever is enough.
+        held.clear();
+        while let Some(index) = waiting.iter().position(Acquiring::is_on_its_way) {
+            if waiting[index].poll().is_some() {
+                waiting.remove(index);
+            }
+            check(&semaphore, total, &held, &waiting)?;
+        }
+        prop_assert!(waiting.is_empty() || waiting.iter().any(|wait| wait.count > total));
+        waiting.clear();
+        prop_assert_eq!(semaphore.available(), total);
     }
 }

@@ -143,9 +143,9 @@ fn an_endpoint_over_a_wire_can_do_what_any_can() {
             let heard = anabranch::select!(cx, { heard = waiting.receiving() => heard }).unwrap().unwrap();
             let client::LoginResponseMessage::Ok(bank) = heard else { panic!() };
             let bank = bank.try_deposit(100).unwrap();
-            let done = cx.block_on(bank.quit_async()).unwrap().unwrap();
+            let _done = cx.block_on(bank.quit_async()).unwrap().unwrap();
             running.join(cx).unwrap().unwrap();
-            assert_eq!(service.join(cx).unwrap(), done);
+            service.join(cx).unwrap();
         });
     });
 }

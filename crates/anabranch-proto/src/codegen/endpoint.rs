@@ -1,12 +1,12 @@
 //! The types of one side: one for each state, and one for what is received in it.
 
-use super::{Params, conditions, docs, params, variant};
+use super::{Params, conditions, docs, params, trusted, variant};
 use crate::{
     model::{Message, Protocol, Side, State},
     text::{camel, from_within},
 };
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 /// How deep in modules these types are.
@@ -71,7 +71,9 @@ impl Protocol {
             #(#attrs)*
             #docs
             #[must_use = #must]
-            pub struct #name #declared (pub(super) super::Line #used) #bounds;
+            pub struct #name #declared (
+                pub(super) ::anabranch::proto::__private::At<super::Line #used, #name #used>
+            ) #bounds;
 
             impl #declared ::core::fmt::Debug for #name #used #bounds {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -79,19 +81,37 @@ impl Protocol {
                 }
             }
 
-            impl #declared ::anabranch::proto::__private::Endpoint for #name #used #bounds {}
+            impl #declared ::anabranch::proto::Endpoint for #name #used #bounds {
+                fn conversation(&self) -> u64 {
+                    self.0.conversation()
+                }
+            }
         }
     }
 
-    /// What comes of a step, and how it is made of the line.
-    fn next(&self, message: &Message) -> (TokenStream, TokenStream) {
+    /// What comes of a step.
+    fn next(&self, message: &Message) -> TokenStream {
         let Params { used, .. } = params(&self.generics, DEPTH);
         match message.next {
             Some(next) => {
                 let name = &self.states[next].name;
-                (quote!(#name #used), name.to_token_stream())
+                quote!(#name #used)
             }
-            None => (quote!(super::Done), quote!(::anabranch::proto::__private::finish)),
+            None => quote!(super::Done),
+        }
+    }
+
+    /// Says a message of a state: a `Result` of what comes next.
+    fn say(&self, state: &State, message: &Message, names: &[Ident]) -> TokenStream {
+        let variant = variant(state, message);
+        let message_said = quote!(self.0, super::AnyMessage::#variant(#(#names),*));
+        match message.next {
+            Some(next) => {
+                let (name, say) =
+                    (&self.states[next].name, trusted(quote!(::anabranch::proto::__private::say(#message_said))));
+                quote!({ #say }.map(#name))
+            }
+            None => trusted(quote!(::anabranch::proto::__private::say_last(#message_said))),
         }
     }
 
@@ -117,7 +137,7 @@ impl Protocol {
 
                 /// Whether the other side has gone, so that sending would be in vain.
                 pub fn is_closed(&self) -> bool {
-                    ::anabranch::proto::__private::is_closed(&self.0)
+                    self.0.is_closed()
                 }
             }
         }
@@ -125,23 +145,23 @@ impl Protocol {
 
     /// A method that sends a message for which there is room.
     fn step(&self, state: &State, message: &Message) -> TokenStream {
-        let (attrs, name, variant) = (&message.attrs, &message.name, variant(state, message));
+        let (attrs, name) = (&message.attrs, &message.name);
         let (names, kinds) = arguments(message);
-        let (next, make) = self.next(message);
+        let (next, say) = (self.next(message), self.say(state, message, &names));
         let docs = docs::sends(self, state, message);
         quote! {
             #(#attrs)*
             #docs
             #[inline]
             pub fn #name(self #(, #names: #kinds)*) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
-                ::anabranch::proto::__private::say(self.0, super::AnyMessage::#variant(#(#names),*)).map(#make)
+                #say
             }
         }
     }
 
     /// The methods that send a message for which there may be no room.
     fn waiting_step(&self, state: &State, message: &Message, side: Side) -> TokenStream {
-        let (attrs, name, variant) = (&message.attrs, &message.name, variant(state, message));
+        let (attrs, name) = (&message.attrs, &message.name);
         let (try_name, async_name) = (format_ident!("try_{}", name.unraw()), format_ident!("{name}_async"));
         let (names, kinds) = arguments(message);
         // One value as it is, several as a tuple.
@@ -149,7 +169,7 @@ impl Protocol {
             ([name], [kind]) => (quote!(#name), quote!(#kind)),
             _ => (quote!((#(#names),*)), quote!((#(#kinds),*))),
         };
-        let (next, make) = self.next(message);
+        let (next, say) = (self.next(message), self.say(state, message, &names));
         let docs = docs::sends(self, state, message);
         let full = format!("{}::{name}", self.full_name(state, side));
         let try_docs = format!(" As [`{name}`](Self::{name}), if there is room now.");
@@ -159,9 +179,6 @@ impl Protocol {
         // Names that are told apart from those of the fields.
         let [cx, error, instant, timeout] =
             ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
-        let say = quote! {
-            ::anabranch::proto::__private::say(self.0, super::AnyMessage::#variant(#(#names),*)).map(#make)
-        };
         let timed = [
             ("until", "until then", instant, quote!(::std::time::Instant)),
             ("timeout", "this long", timeout, quote!(::core::time::Duration)),
@@ -251,16 +268,24 @@ impl Protocol {
         let variants = state.messages.iter().map(|message| {
             let (attrs, variant) = (&message.attrs, camel(&message.name));
             let (_, kinds) = arguments(message);
-            let (next, _) = self.next(message);
+            let next = self.next(message);
             let docs = docs::received(self, message);
             quote!(#(#attrs)* #docs #variant(#(#kinds,)* #next),)
         });
         let arms = state.messages.iter().map(|message| {
             let (from, to) = (variant(state, message), camel(&message.name));
             let (names, _) = arguments(message);
-            let (_, make) = self.next(message);
+            // By the macro's span, so that no field of the message has the same name.
+            let end = Ident::new("end", Span::mixed_site());
+            let next = match message.next {
+                Some(next) => {
+                    let (name, next) = (&self.states[next].name, trusted(quote!(#end.next())));
+                    quote!(#name(#next))
+                }
+                None => trusted(quote!(#end.finish())),
+            };
             let conditions = conditions(&message.attrs);
-            quote!(#(#conditions)* super::AnyMessage::#from(#(#names),*) => #heard::#to(#(#names,)* #make(line)),)
+            quote!(#(#conditions)* super::AnyMessage::#from(#(#names),*) => #heard::#to(#(#names,)* #next),)
         });
         let is_all = self.states.iter().all(|other| other.name == state.name || other.messages.is_empty());
         let rest = (!is_all).then(|| quote!(_ => ::core::unreachable!("the other side follows the protocol"),));
@@ -270,6 +295,39 @@ impl Protocol {
             quote!(#(#conditions)* Self::#variant(..) => #text,)
         });
         let private = quote!(::anabranch::proto::__private);
+        let end = Ident::new("end", Span::mixed_site());
+        let message = Ident::new("message", Span::mixed_site());
+        let steps = quote! {
+            type Heard = #heard #used;
+            type Line = super::Line #used;
+            const NAME: &'static &'static str = &#full_recv;
+
+            #[inline]
+            fn end(&self) -> &#private::At<super::Line #used, Self> {
+                &self.0
+            }
+
+            #[inline]
+            fn end_mut(&mut self) -> &mut #private::At<super::Line #used, Self> {
+                &mut self.0
+            }
+        };
+        let body = quote!(match #message { #(#arms)* #rest });
+        let kind = quote!(#name #used);
+        // `unsafe` by the macro's span, as in `trusted`.
+        let listen = quote_spanned! {Span::mixed_site()=>
+            unsafe impl #declared ::anabranch::proto::Listen for #kind #bounds {
+                #steps
+
+                #[inline]
+                unsafe fn heard(
+                    #end: #private::At<super::Line #used, Self>,
+                    #message: super::AnyMessage #used,
+                ) -> #heard #used {
+                    #body
+                }
+            }
+        };
         let result = quote!(::core::result::Result);
         quote! {
             #[doc = #enum_docs]
@@ -282,26 +340,7 @@ impl Protocol {
                 }
             }
 
-            impl #declared ::anabranch::proto::Listen for #name #used #bounds {
-                type Heard = #heard #used;
-                type Line = super::Line #used;
-                const NAME: &'static &'static str = &#full_recv;
-
-                #[inline]
-                fn line(&self) -> &super::Line #used {
-                    &self.0
-                }
-
-                #[inline]
-                fn line_mut(&mut self) -> &mut super::Line #used {
-                    &mut self.0
-                }
-
-                #[inline]
-                fn heard(line: super::Line #used, message: super::AnyMessage #used) -> #heard #used {
-                    match message { #(#arms)* #rest }
-                }
-            }
+            #listen
 
             impl #declared #name #used #bounds {
                 #[doc = #recv_docs]

@@ -101,16 +101,14 @@ impl Protocol {
                 let slots = Literal::usize_unsuffixed(count + 1);
                 (
                     quote!(::anabranch::proto::__private::Ring<AnyMessage #used, #slots>),
-                    // The one promise of the generated code, by whose span it is the macro's and not that of a crate that
-                    // forbids `unsafe`: the ends are reached through the states alone, and so follow the protocol.
-                    quote_spanned!(Span::mixed_site()=> unsafe { ::anabranch::proto::__private::ring() }),
+                    trusted(quote!(::anabranch::proto::__private::ring())),
                 )
             }
             Line::Duplex { client, server } => {
                 let (client, server) = (room(client), room(server));
                 (
                     quote!(::anabranch::proto::__private::Duplex<AnyMessage #used>),
-                    quote!(::anabranch::proto::__private::duplex(#client, #server)),
+                    trusted(quote!(::anabranch::proto::__private::duplex(#client, #server))),
                 )
             }
         };
@@ -162,6 +160,13 @@ impl Protocol {
             }
         }
     }
+}
+
+/// A call of an unsafe function of the runtime, by whose span it is the macro's own and not that of a crate that forbids
+/// `unsafe`. Each of these promises that an end goes from state to state as its protocol says; what stands in a call is the
+/// macro's alone, and names.
+fn trusted(call: TokenStream) -> TokenStream {
+    quote_spanned!(Span::mixed_site()=> unsafe { #call })
 }
 
 /// A warning at the name of a state that has no way to the end: the use of a constant that is deprecated.

@@ -85,10 +85,10 @@ impl Protocol {
         let connection = format_ident!("connection", span = Span::mixed_site());
         let wire = format_ident!("wire", span = Span::mixed_site());
         let call = quote_spanned! {Span::mixed_site()=>
-            unsafe { #private::over::<super::Protocol, ByteStream>(#wire, #is_client) }
+            unsafe { #private::over::<super::Protocol, ByteStream, #first>(#wire, #is_client) }
         };
         let call_async = quote_spanned! {Span::mixed_site()=>
-            unsafe { #private::over_async::<super::Protocol, ByteStream>(#wire, #is_client) }
+            unsafe { #private::over_async::<super::Protocol, ByteStream, #first>(#wire, #is_client) }
         };
         quote! {
             #on_thread

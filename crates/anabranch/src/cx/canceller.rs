@@ -102,7 +102,7 @@ impl Cx<'_> {
     /// ```
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
         let _forget = Forget(&target);
         let canceller = Canceller::new(Arc::clone(&target));
@@ -115,7 +115,9 @@ impl Cx<'_> {
     /// ```
     /// anabranch::spawn(|cx| cx.set_name("acceptor"));
     /// ```
+    #[track_caller]
     pub fn set_name(&self, name: &str) {
+        self.check_stack();
         self.strand.set_name(Arc::from(name));
     }
 }

@@ -181,12 +181,36 @@ impl<T> ScopedHandle<'_, T> {
     ///
     /// # Errors
     /// When the wait was cancelled, as it is when the fiber panicked: the panic cancels the scope, and comes out of
-    /// [`Cx::scope`].
+    /// [`Cx::scope`]. The handle is gone then, and so is the result; [`wait`](Self::wait) keeps it.
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
         wait_for_end(self.done(), cx, Reason::new(&"ScopedHandle::join"))?;
         // SAFETY: it is done.
         unsafe { self.take() }
+    }
+
+    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait then.
+    ///
+    /// # Errors
+    /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
+    ///
+    /// ```
+    /// use anabranch::WaitError;
+    /// use std::time::Duration;
+    ///
+    /// let sum = anabranch::run(|cx| {
+    ///     cx.scope(|s| {
+    ///         let mut child = s.spawn(|cx| cx.sleep(Duration::from_millis(5)).map(|()| 42));
+    ///         let early = s.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(child.wait(cx)?));
+    ///         assert_eq!(early, Err(WaitError::TimedOut));
+    ///         child.join(s)
+    ///     })
+    /// });
+    /// assert_eq!(sum, Ok(Ok(42)));
+    /// ```
+    #[track_caller]
+    pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        wait_for_end(self.done(), cx, Reason::new(&"ScopedHandle"))
     }
 
     /// The fiber's result if it has ended, or else the handle back. Never waits.

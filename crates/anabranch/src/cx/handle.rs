@@ -2,8 +2,11 @@
 
 use crate::{
     cx::canceller::{Cancel, Canceller},
-    pool::fibers::job::{Head, Verbs},
-    sys::sync::{AtomicU64, Ordering},
+    pool::{
+        crew::PanicHandler,
+        fibers::job::{Head, Verbs},
+    },
+    sys::sync::{AtomicBool, AtomicU64, Ordering},
     time::NEVER,
     wait::{
         Cancelled, Cx, TimedOut,
@@ -34,11 +37,51 @@ pub(super) struct Shared {
     pub(super) scope: CancelScope,
     /// How many grips there are. Not those of the queue: see [`Grip`].
     grips: AtomicU64,
+    /// The handle is gone, though others have grips.
+    is_abandoned: AtomicBool,
 }
 
 impl Shared {
     pub(super) fn new(verbs: &'static Verbs) -> Self {
-        Self { head: Head { verbs }, done: Slot::new(), scope: CancelScope::unattached(), grips: AtomicU64::new(1) }
+        Self {
+            head: Head { verbs },
+            done: Slot::new(),
+            scope: CancelScope::unattached(),
+            grips: AtomicU64::new(1),
+            is_abandoned: AtomicBool::new(false),
+        }
+    }
+
+    /// For the fiber, before it tells of its end: whether nobody will take the result, although there is somebody to tell.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.is_abandoned.load(Ordering::Acquire)
+    }
+}
+
+/// What a task has come to, in its block.
+pub(super) type Ended<T> = Result<Result<T, JoinError>, Untold>;
+
+/// A panic of which nobody was told. If nobody ever is, it goes to the panic handler.
+pub(super) struct Untold(Box<(Option<Box<dyn Any + Send>>, PanicHandler)>);
+
+impl Untold {
+    #[cold]
+    pub(super) fn new(payload: Box<dyn Any + Send>, handler: PanicHandler) -> Self {
+        Self(Box::new((Some(payload), handler)))
+    }
+
+    /// The payload, for somebody who is told.
+    pub(super) fn tell(mut self) -> Box<dyn Any + Send> {
+        self.0.0.take().expect("told once")
+    }
+}
+
+impl Drop for Untold {
+    fn drop(&mut self) {
+        let (payload, handler) = &mut *self.0;
+        if let Some(payload) = payload.take() {
+            handler.report(payload);
+        }
     }
 }
 
@@ -56,7 +99,7 @@ unsafe impl<T> Sync for Grip<T> {}
 
 impl<T> Grip<T> {
     /// # Safety
-    /// The function of the block returns `Result<T, JoinError>`, and this is its first grip.
+    /// The block ends with an [`Ended<T>`](Ended), and this is its first grip.
     pub(super) unsafe fn new(block: NonNull<Shared>) -> Self {
         Self { block, _result: PhantomData }
     }
@@ -81,9 +124,19 @@ impl<T> Grip<T> {
     /// # Safety
     /// The task is done, and the caller is the one handle.
     unsafe fn take(&self) -> Result<T, JoinError> {
+        // SAFETY: the caller's word.
+        let ended = unsafe { self.take_ended() };
+        let ended = ended.expect("a `JoinHandle` was polled after it had returned the result");
+        ended.unwrap_or_else(|panic| Err(JoinError::Panicked(panic.tell())))
+    }
+
+    /// `None` if it was taken before.
+    ///
+    /// # Safety
+    /// As for `take`.
+    unsafe fn take_ended(&self) -> Option<Ended<T>> {
         // SAFETY: the caller's word, and the contract of `new`.
-        let result = unsafe { self.verbs().take_result(self.block.cast()) };
-        result.expect("a `JoinHandle` was polled after it had returned the result")
+        unsafe { self.verbs().take_result(self.block.cast()) }
     }
 }
 
@@ -124,7 +177,25 @@ pub(super) fn wait_for_end(done: &Slot, cx: &Cx<'_>, reason: Reason) -> Result<(
 
 /// A spawned fiber's handle: for its result, and to cancel it.
 ///
-/// Dropping it lets the fiber go on alone. It is a future too, so async code can `.await` it.
+/// Dropping it lets the fiber go on alone; a panic of the fiber, before or after, goes to the [panic
+/// handler](crate::Builder::on_panic). It is a future too, so async code can `.await` it.
+///
+/// [`join`](Self::join) takes the handle, also when the wait is cancelled: the result is lost then. Who wants to come back for it
+/// waits by [`wait`](Self::wait), which leaves the handle where it is, and joins afterwards:
+/// ```
+/// use anabranch::WaitError;
+/// use std::time::Duration;
+///
+/// let mut handle = anabranch::spawn(|cx| cx.sleep(Duration::from_millis(5)).map(|()| 42));
+/// anabranch::run(|cx| {
+///     let late = cx.timeout(Duration::from_millis(1), |cx| Ok::<_, WaitError>(handle.wait(cx)?));
+///     // Now or later; a fiber that has ended is joined without a wait.
+///     if late.is_err() {
+///         handle.wait(cx).unwrap();
+///     }
+///     assert_eq!(handle.join(cx).unwrap(), Ok(42));
+/// });
+/// ```
 pub struct JoinHandle<T> {
     /// The wait of async code.
     wait: Option<Pin<Box<AsyncWait<Done<T>>>>>,
@@ -138,7 +209,7 @@ impl<T> JoinHandle<T> {
 
     /// Its end alone, for who wants neither the result nor to be told of a panic.
     pub(super) fn into_done(self) -> Done<T> {
-        Done::new(self.task)
+        Done::new(self.task.clone())
     }
 
     /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
@@ -146,8 +217,9 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
-    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled; the fiber goes on, and its result is
-    /// lost. ([`wait`](Self::wait) keeps the handle.)
+    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the handle is
+    /// dropped, the fiber goes on, what it returns is dropped, and if it panics that is reported. [`wait`](Self::wait) keeps the
+    /// handle.
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
@@ -185,10 +257,10 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits until the fiber has ended.
+    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait then.
     ///
     /// # Errors
-    /// When the wait was cancelled and the fiber has not ended.
+    /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = Reason::new(&"JoinHandle");
@@ -223,6 +295,25 @@ impl<T> JoinHandle<T> {
     /// ```
     pub fn cancel(&self) {
         self.task.scope().cancel();
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        // With a grip of its own.
+        self.wait = None;
+        let shared = self.task.shared();
+        if shared.grips.load(Ordering::Acquire) == 1 {
+            // The last grip drops all.
+            return;
+        }
+        // Others may keep the block for long. What they want is to cancel the fiber, and not its result: that is dropped now, or by
+        // the fiber, or, where the two are just passing each other, by the last of the others.
+        shared.is_abandoned.store(true, Ordering::Release);
+        if self.is_finished() {
+            // SAFETY: done, and this is the one handle.
+            drop(unsafe { self.task.take_ended() });
+        }
     }
 }
 

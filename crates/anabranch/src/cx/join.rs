@@ -7,7 +7,7 @@
 
 use crate::{
     join::{Fork, Job},
-    pool::worker::Worker,
+    pool::{fibers::fiber::Fiber, frame::Frame, worker::Worker},
     scope::report,
     sys::{
         sync::{AtomicBool, Ordering},
@@ -44,9 +44,12 @@ where
 
     /// On a fiber that has taken it.
     fn run(self) -> R {
-        let fiber = Worker::current().current_fiber().expect("an offer is run by a fiber");
-        // SAFETY: the owner of the fork waits for it, and the fiber waits nowhere else meanwhile.
-        let scope = unsafe { CancelScope::below(&*self.cancel, fiber.waiter(), false) };
+        // SAFETY: an offer is run by a fiber, the current one. The owner of the fork waits for it, and the fiber waits nowhere else
+        // meanwhile.
+        let (fiber, scope) = unsafe {
+            let fiber = &*Fiber::current();
+            (fiber, CancelScope::below(&*self.cancel, fiber.waiter(), false))
+        };
         let outcome = {
             let cx = Cx::new(fiber, &scope, self.deadline, fiber.locals());
             catch_unwind(AssertUnwindSafe(|| (self.function)(&cx)))
@@ -92,11 +95,16 @@ impl Cx<'_> {
         RB: Send,
     {
         let reason = Reason::new(&"join");
+        self.check_stack();
         let worker = Worker::current();
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let cancel = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
-        let fork =
-            Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, worker.stack.newest());
+        let cancel = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
+        let newest = worker.stack.newest();
+        let fork = Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, newest);
+        // SAFETY: linked by this thread.
+        if !newest.is_null() && unsafe { Frame::pins_its_stack(newest) } {
+            fork.pin();
+        }
         let is_asked = worker.stack.is_asked();
         // SAFETY: a strand is in a pool, and this is its thread. The frame is popped by `finish` below, or by `Unwind`.
         unsafe { worker.stack.push(fork.frame()) };
@@ -162,7 +170,7 @@ impl Cx<'_> {
         E: Send,
     {
         // SAFETY: as in `join`.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         // Relaxed: it only says which came first, and the join orders all else.
         let has_failed = AtomicBool::new(false);
         let fail = |error: E| {

@@ -22,7 +22,7 @@ pub use self::{
     child::ScopedHandle,
     handle::{JoinError, JoinHandle},
     list::{FiberInfo, FiberState, fibers},
-    race::Racers,
+    race::{FallibleRacers, Racers},
     run::run,
     scope::{FiberScope, Spawner},
     service::{Service, spawn_service},

@@ -1,4 +1,7 @@
-//! Races: several closures at once, the first result wins, the others are cancelled and waited for.
+//! Races: several closures at once, the first one wins, the others are cancelled and waited for.
+//!
+//! `race` and `race_iter` are won by the first to return, whatever that is. `race_ok` and `race_ok_iter` are won by the first
+//! success.
 
 use crate::{
     cx::scope::Spawner,
@@ -34,7 +37,7 @@ fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
 pub trait Racers<R>: sealed::Sealed<R> {}
 
 mod sealed {
-    use super::{Finish, Spawner};
+    use super::{Errors, Finish, Spawner};
 
     pub trait Sealed<R>: Sized {
         #[doc(hidden)]
@@ -43,10 +46,53 @@ mod sealed {
             Self: 'scope,
             R: 'scope;
     }
+
+    pub trait Fallible<R, E>: Sized {
+        #[doc(hidden)]
+        fn start<'scope>(self, spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>, errors: &'scope Errors<E>)
+        where
+            Self: 'scope,
+            R: 'scope,
+            E: 'scope;
+    }
 }
 
+/// What the racers have failed with, and at which place each of them stands.
+type Errors<E> = Mutex<Vec<(usize, E)>>;
+
+fn enter_ok<'scope, R, E, F>(
+    spawner: Spawner<'scope, '_>,
+    finish: &'scope Finish<R>,
+    errors: &'scope Errors<E>,
+    index: usize,
+    racer: F,
+) where
+    F: FnOnce(&Cx<'_>) -> Result<R, E> + Send + 'scope,
+    R: Send + 'scope,
+    E: Send + 'scope,
+{
+    spawner.spawn(move |cx| match racer(cx) {
+        Ok(result) => finish_with(spawner, finish, result),
+        Err(error) => lock(errors).push((index, error)),
+    });
+}
+
+/// The winner, or the errors in the order of the racers.
+fn first_success<R, E>(finish: Finish<R>, errors: Errors<E>) -> Result<R, Vec<E>> {
+    into_inner(finish).ok_or_else(|| {
+        let mut errors = into_inner(errors);
+        errors.sort_by_key(|&(index, _)| index);
+        errors.into_iter().map(|(_, error)| error).collect()
+    })
+}
+
+/// Closures that [`Cx::race_ok`] takes: tuples of up to eight with the same result.
+///
+/// Sealed: it cannot be implemented elsewhere.
+pub trait FallibleRacers<R, E>: sealed::Fallible<R, E> {}
+
 macro_rules! tuples {
-    ($($F:ident $f:ident),+) => {
+    ($($F:ident $f:ident $index:literal),+) => {
         impl<R, $($F),+> sealed::Sealed<R> for ($($F,)+)
         where
             R: Send,
@@ -68,21 +114,46 @@ macro_rules! tuples {
             $($F: FnOnce(&Cx<'_>) -> R + Send,)+
         {
         }
+
+        impl<R, X, $($F),+> sealed::Fallible<R, X> for ($($F,)+)
+        where
+            R: Send,
+            X: Send,
+            $($F: FnOnce(&Cx<'_>) -> Result<R, X> + Send,)+
+        {
+            fn start<'scope>(self, spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>, errors: &'scope Errors<X>)
+            where
+                Self: 'scope,
+                R: 'scope,
+                X: 'scope,
+            {
+                let ($($f,)+) = self;
+                $(enter_ok(spawner, finish, errors, $index, $f);)+
+            }
+        }
+
+        impl<R, X, $($F),+> FallibleRacers<R, X> for ($($F,)+)
+        where
+            R: Send,
+            X: Send,
+            $($F: FnOnce(&Cx<'_>) -> Result<R, X> + Send,)+
+        {
+        }
     };
 }
 
-tuples!(A a);
-tuples!(A a, B b);
-tuples!(A a, B b, C c);
-tuples!(A a, B b, C c, D d);
-tuples!(A a, B b, C c, D d, E e);
-tuples!(A a, B b, C c, D d, E e, F f);
-tuples!(A a, B b, C c, D d, E e, F f, G g);
-tuples!(A a, B b, C c, D d, E e, F f, G g, H h);
+tuples!(A a 0);
+tuples!(A a 0, B b 1);
+tuples!(A a 0, B b 1, C c 2);
+tuples!(A a 0, B b 1, C c 2, D d 3);
+tuples!(A a 0, B b 1, C c 2, D d 3, E e 4);
+tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
+tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6);
+tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
 
 impl Cx<'_> {
-    /// Runs all closures of a tuple at once and returns the first result. The others are cancelled and waited for; what they
-    /// return is dropped.
+    /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others are cancelled
+    /// and waited for; what they return is dropped. [`race_ok`](Self::race_ok) goes on after an error.
     ///
     /// When the scope around it is cancelled all are, and the first to return wins all the same.
     ///
@@ -107,8 +178,8 @@ impl Cx<'_> {
         into_inner(finish).expect("a tuple has at least one closure, and those that panic do so here")
     }
 
-    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. `None`: there were
-    /// none.
+    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. The first to return wins, be it
+    /// with an error. `None`: there were no items.
     ///
     /// # Panics
     /// As there.
@@ -137,21 +208,48 @@ impl Cx<'_> {
         into_inner(finish)
     }
 
-    /// As [`race_iter`](Self::race_iter), but only a success wins.
+    /// As [`race`](Self::race), but only a success wins: a closure that fails leaves the race to the others.
     ///
     /// # Errors
-    /// When none succeeds: all errors, in the order of the items.
+    /// When none succeeds: all errors, in the order of the closures.
     ///
     /// # Panics
-    /// As there.
+    /// When one of the closures panics before the others have ended.
     ///
     /// ```
-    /// let first = |texts: &[&str]| anabranch::run(|cx| cx.race_ok(texts, |_, text| text.parse::<u32>()));
+    /// use anabranch::Cx;
+    /// use std::{io, time::Duration};
+    ///
+    /// let answer = anabranch::run(|cx| {
+    ///     cx.race_ok((
+    ///         |_: &Cx<'_>| Err::<&str, io::Error>(io::ErrorKind::ConnectionRefused.into()),
+    ///         |cx: &Cx<'_>| Ok(cx.sleep(Duration::from_millis(1)).map(|()| "mirror")?),
+    ///     ))
+    /// });
+    /// assert_eq!(answer.unwrap(), "mirror");
+    /// ```
+    #[track_caller]
+    pub fn race_ok<R: Send, E: Send>(&self, racers: impl FallibleRacers<R, E>) -> Result<R, Vec<E>> {
+        let (finish, errors) = (Finish::new(None), Errors::new(Vec::new()));
+        self.scope(|s| racers.start(s.spawner(), &finish, &errors));
+        first_success(finish, errors)
+    }
+
+    /// As [`race_iter`](Self::race_iter), but only a success wins, as in [`race_ok`](Self::race_ok).
+    ///
+    /// # Errors
+    /// When none succeeds: all errors, in the order of the items. There are none if there were no items.
+    ///
+    /// # Panics
+    /// When `racer` panics for an item before the others have ended.
+    ///
+    /// ```
+    /// let first = |texts: &[&str]| anabranch::run(|cx| cx.race_ok_iter(texts, |_, text| text.parse::<u32>()));
     /// assert_eq!(first(&["refused", "42", "unreachable"]), Ok(42));
     /// assert_eq!(first(&["refused"]).unwrap_err().len(), 1);
     /// ```
     #[track_caller]
-    pub fn race_ok<I, R, E, F>(&self, items: I, racer: F) -> Result<R, Vec<E>>
+    pub fn race_ok_iter<I, R, E, F>(&self, items: I, racer: F) -> Result<R, Vec<E>>
     where
         I: IntoIterator,
         I::Item: Send,
@@ -159,21 +257,12 @@ impl Cx<'_> {
         R: Send,
         E: Send,
     {
-        let finish = Finish::new(None);
-        let errors = Mutex::new(Vec::new());
+        let (finish, errors, racer) = (Finish::new(None), Errors::new(Vec::new()), &racer);
         self.scope(|s| {
-            let (finish, errors, racer, spawner) = (&finish, &errors, &racer, s.spawner());
             for (index, item) in items.into_iter().enumerate() {
-                spawner.spawn(move |cx| match racer(cx, item) {
-                    Ok(result) => finish_with(spawner, finish, result),
-                    Err(error) => lock(errors).push((index, error)),
-                });
+                enter_ok(s.spawner(), &finish, &errors, index, move |cx| racer(cx, item));
             }
         });
-        into_inner(finish).ok_or_else(|| {
-            let mut errors = into_inner(errors);
-            errors.sort_by_key(|&(index, _)| index);
-            errors.into_iter().map(|(_, error)| error).collect()
-        })
+        first_success(finish, errors)
     }
 }

@@ -34,7 +34,7 @@ use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindS
 /// It is a [`Cx`] too, that of the scope: waits by it are cancelled with the scope.
 pub struct FiberScope<'scope, 'env: 'scope> {
     cx: Cx<'scope>,
-    /// How many children the parent itself has spawned.
+    /// How many children the parent itself has spawned; [`ENDED`] once its body has ended.
     spawned: Cell<u64>,
     spawner: Spawner<'scope, 'env>,
 }
@@ -79,7 +79,8 @@ impl Cx<'_> {
     #[track_caller]
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
         let reason = Reason::new(&"scope");
-        let waiter: *const _ = self.waiter();
+        self.check_stack();
+        let waiter: *const _ = self.waiter_address();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let ledger = Ledger {
             // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
@@ -100,7 +101,7 @@ impl Cx<'_> {
             ledger.cancel.cancel();
         }
         // Nothing between here and the end of the wait unwinds: the children borrow from what is above.
-        let share = PARENT - scope.spawned.get();
+        let share = PARENT - scope.spawned.replace(ENDED);
         if ledger.pending.fetch_sub(share, Ordering::AcqRel) != share {
             while !ledger.done.is_notified() {
                 self.wait_shielded(&SlotWait::new(&ledger.done), reason);
@@ -120,7 +121,19 @@ impl Cx<'_> {
     }
 }
 
+/// The parent's count has been given back, and counts no more.
+const ENDED: u64 = u64::MAX;
+
 impl<'scope, 'env> FiberScope<'scope, 'env> {
+    /// Counts a child. Once the body has ended its own fibers may still have got hold of this, if they run on the same thread; they
+    /// count as by a [`Spawner`].
+    fn count(&self) {
+        match self.spawned.get() {
+            ENDED => _ = self.spawner.ledger.pending.fetch_add(1, Ordering::Relaxed),
+            spawned => self.spawned.set(spawned + 1),
+        }
+    }
+
     /// Spawns a fiber in the scope. Cancelling the scope cancels it.
     ///
     /// The handle need not be kept: the scope waits in any case.
@@ -129,7 +142,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawned.set(self.spawned.get() + 1);
+        self.count();
         self.spawner.spawn_child((), function)
     }
 
@@ -139,7 +152,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.spawned.set(self.spawned.get() + 1);
+        self.count();
         self.spawner.spawn_child(Arc::<str>::from(name), function)
     }
 

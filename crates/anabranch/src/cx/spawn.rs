@@ -1,7 +1,7 @@
 //! Fibers that nobody has to wait for.
 
 use crate::{
-    cx::handle::{Grip, JoinError, JoinHandle, Shared},
+    cx::handle::{Ended, Grip, JoinError, JoinHandle, Shared, Untold},
     pool::{
         Pool,
         fibers::{
@@ -35,7 +35,7 @@ pub(super) enum Stage<F, T> {
 struct Task<F, T, N> {
     shared: Shared,
     name: N,
-    stage: Stage<F, Result<T, JoinError>>,
+    stage: Stage<F, Ended<T>>,
 }
 
 impl<F, T, N> Task<F, T, N>
@@ -80,22 +80,26 @@ where
             fiber.set_root(scope);
             let result = {
                 let cx = Cx::new(fiber, scope, Deadline::NONE, fiber.locals());
-                catch_unwind(AssertUnwindSafe(|| function(&cx))).unwrap_or_else(|panic| Err(JoinError::Panicked(panic)))
+                catch_unwind(AssertUnwindSafe(|| function(&cx)))
+                    .map_err(|payload| Untold::new(payload, fiber.panic_handler()))
             };
             fiber.clear_root();
             scope.detach();
             fiber.clear_locals();
             (&raw mut (*this).stage).write(Stage::Ended(result));
-            if !(*this).shared.done.tell() {
-                // Nobody wants the result. It may be a panic, and dropping it may lead to one.
-                let panic = catch_unwind(AssertUnwindSafe(|| match Self::take(block) {
-                    Some(Err(JoinError::Panicked(panic))) => Some(panic),
-                    _ => None,
-                }));
-                Self::end(block);
-                if let Some(panic) = panic.unwrap_or_else(Some) {
+            // Nobody wants the result. To drop it may lead to a panic.
+            let discard = || {
+                let stage = ptr::replace(&raw mut (*this).stage, Stage::Empty);
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(stage))) {
                     fiber.report(panic);
                 }
+            };
+            if (*this).shared.is_abandoned() {
+                discard();
+            }
+            if !(*this).shared.done.tell() {
+                discard();
+                Self::end(block);
             }
         }
     }
@@ -116,7 +120,7 @@ where
     ///
     /// # Safety
     /// As for `take_to`.
-    unsafe fn take(block: NonNull<Head>) -> Option<Result<T, JoinError>> {
+    unsafe fn take(block: NonNull<Head>) -> Option<Ended<T>> {
         // SAFETY: of this type, and the caller's, by its word.
         match unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) } {
             Stage::Ended(result) => Some(result),
@@ -133,7 +137,8 @@ where
 
 /// Spawns a fiber in the pool that the caller is in, or else in the default one.
 ///
-/// A panic in it is in the result; when the handle is gone by then it goes to the panic handler of the pool.
+/// A panic in it is in the result. Where nobody takes that, since the handle is dropped before or after the panic, it goes to the
+/// [panic handler](crate::Builder::on_panic) of the pool.
 ///
 /// The fiber runs when a worker has time for it, and goes on when the handle is dropped. It has to be `'static`;
 /// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for. It is in no scope

@@ -33,7 +33,9 @@ impl Cx<'_> {
     /// About ten nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
     /// stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
+    #[track_caller]
     pub fn yield_now(&self) {
+        self.check_stack();
         leave(self.strand.step_aside());
     }
 
@@ -122,7 +124,7 @@ impl Cx<'_> {
         E: From<TimedOut>,
     {
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), false) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let deadline = if at < self.deadline.at {
             // SAFETY: whoever sees it ends before `body` returns.
             unsafe { Deadline::of(&scope, at) }
@@ -149,7 +151,7 @@ impl Cx<'_> {
     /// ```
     pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         // SAFETY: as in `limit`.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter(), true) };
+        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), true) };
         body(&self.within(&scope, Deadline::NONE, self.locals))
     }
 

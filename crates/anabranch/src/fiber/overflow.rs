@@ -13,11 +13,11 @@
 //! Ordering: the handler runs on the thread that has written what it reads, so the compiler alone has to be kept from
 //! moving things: the release fence in [`set_current`] pairs with the acquire fence in [`handle`].
 
-use crate::{fiber::last_words::LastWords, sys::alternate_stack};
+use crate::sys::{alternate_stack, diagnostics};
 use std::{
     io, mem,
     ops::Range,
-    process, ptr,
+    ptr,
     sync::{
         Once, OnceLock,
         atomic::{AtomicPtr, Ordering, compiler_fence},
@@ -116,11 +116,27 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
         && fiber.guard.contains(&address)
     {
         // SAFETY: the name stays valid as long as the fiber does.
-        LastWords::of(fiber.stack_size, fiber.name.map(|name| unsafe { name.as_ref() })).write();
-        process::abort();
+        report(fiber.stack_size, fiber.name.map(|name| unsafe { name.as_ref() }));
     }
     // SAFETY: the arguments are those that the system gave.
     unsafe { pass_on(signal, info, context, is_fault) };
+}
+
+/// How much of a fiber's name is shown, in bytes.
+const MAX_NAME: usize = 256;
+
+/// Says which fiber has overflowed a stack of so many bytes, and ends the process. Async-signal-safe.
+fn report(stack_size: usize, name: Option<&str>) -> ! {
+    const ADVICE: &str = "make it larger with Builder::fiber_stack_size";
+    let size = stack_size >> 10;
+    match name {
+        None => diagnostics::abort(format_args!("the stack of a fiber overflowed ({size} KiB); {ADVICE}")),
+        Some(name) => {
+            let shown = &name[..name.floor_char_boundary(MAX_NAME)];
+            let rest = if shown.len() < name.len() { "..." } else { "" };
+            diagnostics::abort(format_args!("the stack of fiber `{shown}{rest}` overflowed ({size} KiB); {ADVICE}"))
+        }
+    }
 }
 
 /// Does what would have been done on the signal if our handler were not there.
@@ -178,10 +194,11 @@ mod tests {
         unsafe { ptr::without_provenance_mut::<u8>(16).write_volatile(1) };
     }
 
-    /// Runs `body` in a fiber, as the scheduler does.
+    /// Runs `body` in a fiber, as the scheduler does, above the stacks of others.
     fn in_fiber(name: Option<&str>, without_guard_markers: bool, body: fn()) {
         let config = StackConfig { stack_size: 96 << 10, without_guard_markers, ..StackConfig::default() };
         let mut pool = StackPool::new(config).unwrap();
+        let below: [_; 8] = std::array::from_fn(|_| pool.take().unwrap());
         let stack = pool.take().unwrap();
         let guarded = stack.guarded(name);
         let mut fiber = Coroutine::<(), (), (), _>::with_stack(stack, move |_, ()| body());
@@ -192,6 +209,7 @@ mod tests {
             assert_eq!(set_current(ptr::null()), &raw const guarded);
         }
         pool.give_back(fiber.into_stack());
+        below.into_iter().for_each(|stack| pool.give_back(stack));
     }
 
     /// Runs the test of this name in a child.
@@ -227,6 +245,35 @@ mod tests {
         };
         ensure_alternate_stack().unwrap();
         in_fiber((case != "unnamed").then_some("crawler"), case == "protected", || _ = recurse(0));
+    }
+
+    /// What a function compiled by C does whose frame has so many bytes: it writes to the end of the frame, and not to the pages on
+    /// the way.
+    fn leap<const BYTES: usize>() {
+        let here = black_box(0_u8);
+        let end = ptr::from_ref(&here).addr() - BYTES;
+        // SAFETY: none: this is to end the process.
+        unsafe { ptr::with_exposed_provenance_mut::<u8>(end).write_volatile(1) };
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn a_large_frame_of_c_does_not_reach_another_fiber() {
+        let cases: [(&str, fn()); 3] =
+            [("137", leap::<{ 137 << 10 }>), ("500", leap::<{ 500 << 10 }>), ("1000", leap::<{ 1000 << 10 }>)];
+        let Some(case) = child::case() else {
+            for (case, _) in cases {
+                for case in [case.to_owned(), format!("{case} protected")] {
+                    let child = run("a_large_frame_of_c_does_not_reach_another_fiber", &case);
+                    assert_says(&child, &[libc::SIGABRT], "the stack of fiber `foreign` overflowed");
+                }
+            }
+            return;
+        };
+        ensure_alternate_stack().unwrap();
+        let (size, kind) = case.split_once(' ').unwrap_or((&case, ""));
+        let (_, leap) = cases.into_iter().find(|(name, _)| *name == size).unwrap();
+        in_fiber(Some("foreign"), kind == "protected", leap);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
-//! the floor would stop it; C code need not, so a guard is 64 KiB.
+//! the floor would stop it. C code need not: it touches a frame where it uses it. So a guard is larger than the frames of nearly all
+//! functions (`stack_config` has the default), or else a large one would lie in the stack below.
 //!
 //! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
 //! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes
@@ -27,9 +28,6 @@ use crate::{
 };
 use corosensei::stack::MIN_STACK_SIZE;
 use std::ops::Range;
-
-/// The size of a guard, or a page where that is more.
-const GUARD_SIZE: usize = 64 << 10;
 
 /// How many stacks the first slab has, and the most that any has.
 const FIRST_SLAB: usize = 16;
@@ -73,12 +71,17 @@ pub(super) struct Slabs {
 
 impl Slabs {
     /// No slab yet. With `markers`, guards need no mappings where the system can do that.
-    pub(super) fn new(stack_size: usize, markers: bool) -> Result<Self, StackError> {
-        Self::with_mappings(stack_size, markers, &MAPPINGS)
+    pub(super) fn new(stack_size: usize, guard_size: usize, markers: bool) -> Result<Self, StackError> {
+        Self::with_mappings(stack_size, guard_size, markers, &MAPPINGS)
     }
 
-    fn with_mappings(stack_size: usize, markers: bool, mappings: &'static Mappings) -> Result<Self, StackError> {
-        let layout = Layout::new(stack_size).ok_or(StackError::TooLarge(stack_size))?;
+    fn with_mappings(
+        stack_size: usize,
+        guard_size: usize,
+        markers: bool,
+        mappings: &'static Mappings,
+    ) -> Result<Self, StackError> {
+        let layout = Layout::new(stack_size, guard_size).ok_or(StackError::TooLarge(stack_size))?;
         Ok(Self {
             layout,
             slabs: Vec::new(),
@@ -164,9 +167,9 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(stack_size: usize) -> Option<Self> {
+    fn new(stack_size: usize, guard_size: usize) -> Option<Self> {
         let page = memory::page_size();
-        let guard = GUARD_SIZE.next_multiple_of(page);
+        let guard = guard_size.max(1).checked_next_multiple_of(page)?;
         let stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?.checked_add(page)?;
         stack.checked_add(guard).filter(|stride| *stride <= isize::MAX as usize)?;
         Some(Self { guard, stack })
@@ -186,13 +189,16 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fiber::child, sys::memory::probe::is_readable};
+    use crate::{
+        fiber::{child, stack_config::DEFAULT_GUARD_SIZE},
+        sys::memory::probe::is_readable,
+    };
     use std::collections::HashSet;
 
     const KIB: usize = 1 << 10;
 
     fn slabs(markers: bool) -> Slabs {
-        Slabs::new(256 * KIB, markers).unwrap()
+        Slabs::new(256 * KIB, DEFAULT_GUARD_SIZE, markers).unwrap()
     }
 
     #[test]
@@ -203,7 +209,7 @@ mod tests {
             // Into the second slab.
             for _ in 0..FIRST_SLAB + 3 {
                 let place = slabs.cut().unwrap();
-                assert!(place.guard.len() >= GUARD_SIZE);
+                assert!(place.guard.len() >= DEFAULT_GUARD_SIZE);
                 for address in place.guard.clone().step_by(page) {
                     assert!(!is_readable(address) && !is_readable(address + page - 1));
                 }
@@ -237,7 +243,7 @@ mod tests {
     fn stacks_are_as_large_as_asked_for_aligned_and_apart() {
         let page = memory::page_size();
         for (asked, least) in [(0, MIN_STACK_SIZE), (1, MIN_STACK_SIZE), (10_000, 10_000), (64 * KIB, 64 * KIB)] {
-            let mut slabs = Slabs::new(asked, true).unwrap();
+            let mut slabs = Slabs::new(asked, 64 * KIB, true).unwrap();
             let places: Vec<_> = (0..200).map(|_| slabs.cut().unwrap()).collect();
             for place in &places {
                 assert_eq!(place.top - place.guard.end, least.next_multiple_of(page));
@@ -252,6 +258,17 @@ mod tests {
     }
 
     #[test]
+    fn guards_are_as_large_as_asked_for() {
+        let page = memory::page_size();
+        for (asked, expected) in [(0, page), (1, page), (3 * page, 3 * page), (2 << 20, 2 << 20)] {
+            let mut slabs = Slabs::new(64 * KIB, asked, true).unwrap();
+            let guards: Vec<_> = (0..20).map(|_| slabs.cut().unwrap().guard).collect();
+            assert!(guards.iter().all(|guard| guard.len() == expected));
+        }
+        assert!(matches!(Slabs::new(64 * KIB, usize::MAX, true), Err(StackError::TooLarge(_))));
+    }
+
+    #[test]
     fn sixteen_stacks_in_a_row_have_sixteen_colours() {
         let mut slabs = slabs(true);
         let places: Vec<_> = (0..16).map(|_| slabs.cut().unwrap()).collect();
@@ -261,7 +278,7 @@ mod tests {
 
     #[test]
     fn slabs_double_up_to_a_limit() {
-        let mut slabs = Slabs::new(4 * KIB, true).unwrap();
+        let mut slabs = Slabs::new(4 * KIB, 64 * KIB, true).unwrap();
         let stride = slabs.layout.stride();
         let count = 16 + 32 + 64 + 128 + 256 + 512 + 1024 + 1024;
         for _ in 0..count {
@@ -270,14 +287,14 @@ mod tests {
         let sizes: Vec<_> = slabs.slabs.iter().map(|slab| slab.range().len() / stride).collect();
         assert_eq!(sizes, [16, 32, 64, 128, 256, 512, 1024, 1024]);
         assert!(slabs.is_used_up());
-        let large = Slabs::new(MAX_SLAB_BYTES, true).unwrap();
+        let large = Slabs::new(MAX_SLAB_BYTES, 64 * KIB, true).unwrap();
         assert_eq!((large.next_slab, large.layout.max_slab()), (1, 1));
     }
 
     #[test]
     fn a_stack_that_fits_nowhere_is_refused() {
-        for size in [usize::MAX, isize::MAX as usize, usize::MAX - GUARD_SIZE] {
-            let error = Slabs::new(size, true).unwrap_err();
+        for size in [usize::MAX, isize::MAX as usize, usize::MAX - DEFAULT_GUARD_SIZE] {
+            let error = Slabs::new(size, DEFAULT_GUARD_SIZE, true).unwrap_err();
             assert!(matches!(error, StackError::TooLarge(bytes) if bytes == size), "{error}");
             assert!(error.to_string().contains(&size.to_string()));
         }
@@ -286,7 +303,7 @@ mod tests {
     #[test]
     fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
         static MAPPINGS: Mappings = Mappings::new(80);
-        let slabs = || Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
+        let slabs = || Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());
         // 80 less an eighth, two for each.
         for _ in 0..30 {
@@ -313,7 +330,7 @@ mod tests {
     #[test]
     fn a_guard_that_is_refused_books_nothing() {
         static MAPPINGS: Mappings = Mappings::new(80);
-        let mut slabs = Slabs::with_mappings(64 * KIB, false, &MAPPINGS).unwrap();
+        let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         slabs.cut().unwrap();
         // The kernel's own part of the address space.
         let good = std::mem::replace(&mut slabs.uncut, 1 << 63..(1 << 63) + (1 << 20));
@@ -329,7 +346,7 @@ mod tests {
     #[test]
     fn markers_take_no_mappings() {
         static MAPPINGS: Mappings = Mappings::new(0);
-        let mut slabs = Slabs::with_mappings(64 * KIB, true, &MAPPINGS).unwrap();
+        let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, true, &MAPPINGS).unwrap();
         match slabs.cut() {
             Ok(_) => assert!((0..100).all(|_| slabs.cut().is_ok()) && slabs.booked == 0),
             // Linux before 6.13.
@@ -344,7 +361,7 @@ mod tests {
             let child = child::run("fiber::slab::tests::without_address_space_there_is_an_error", "limited");
             return child::assert_passed(&child);
         };
-        let mut slabs = Slabs::new(1 << 20, true).unwrap();
+        let mut slabs = Slabs::new(1 << 20, 64 * KIB, true).unwrap();
         slabs.cut().unwrap();
         let size = std::fs::read_to_string("/proc/self/statm").unwrap();
         let pages: usize = size.split_whitespace().next().unwrap().parse().unwrap();

@@ -19,45 +19,24 @@
 
 pub use crate::fiber::stack_error::StackError;
 
+pub(crate) use crate::fiber::stack_config::StackConfig;
+
 use crate::{
     fiber::{
         overflow::{self, Guarded},
         slab::{Place, Slabs},
     },
-    sys::memory,
+    sys::{diagnostics, memory},
 };
 use corosensei::stack::{Stack, StackPointer};
 use std::{
     array,
-    io::Write,
     ops::Range,
-    process,
     sync::atomic::{AtomicU64, Ordering},
 };
 
 /// How many stacks have their pages given back at a time.
 const BATCH: usize = 128;
-
-/// How a [`StackPool`] makes and keeps its stacks.
-#[derive(Debug, Clone)]
-pub(crate) struct StackConfig {
-    /// The bytes that a fiber can use; rounded up to whole pages.
-    pub(crate) stack_size: usize,
-    /// How many free stacks keep their memory, and up to [`BATCH`] more.
-    pub(crate) warm: usize,
-    /// How many free stacks beyond those keep their topmost page, and up to [`BATCH`] more.
-    pub(crate) cool: usize,
-    /// Makes guards by protection, as where the system has no markers.
-    pub(crate) without_guard_markers: bool,
-}
-
-impl Default for StackConfig {
-    fn default() -> Self {
-        // The frames of debug builds are several times larger.
-        let stack_size = if cfg!(debug_assertions) { 1 << 20 } else { 256 << 10 };
-        Self { stack_size, warm: 64, cool: 1024, without_guard_markers: false }
-    }
-}
 
 /// A stack of a [`StackPool`], of the one who holds it. To be given back: a stack that is dropped stays out.
 #[derive(Debug)]
@@ -129,7 +108,7 @@ impl StackPool {
     /// When a stack of this size does not fit into the address space.
     pub(crate) fn new(config: StackConfig) -> Result<Self, StackError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
-        let slabs = Slabs::new(config.stack_size, !config.without_guard_markers)?;
+        let slabs = Slabs::new(config.stack_size, config.guard_size, !config.without_guard_markers)?;
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         Ok(Self { config, number, free: Vec::new(), cold: 0, cool: 0, slabs })
     }
@@ -189,9 +168,7 @@ impl Drop for StackPool {
         let out = self.slabs.cut_so_far() - self.free.len();
         if out > 0 {
             // Somebody may run on them, or point into them.
-            let _ =
-                writeln!(std::io::stderr(), "anabranch: a worker ends while {out} of its fibers have not; aborting");
-            process::abort();
+            diagnostics::abort(format_args!("a worker ends while {out} of its fibers have not; aborting"));
         }
     }
 }
@@ -204,7 +181,8 @@ mod tests {
     use std::sync::Mutex;
 
     fn pool(warm: usize, cool: usize, without_guard_markers: bool) -> StackPool {
-        StackPool::new(StackConfig { stack_size: 64 << 10, warm, cool, without_guard_markers }).unwrap()
+        StackPool::new(StackConfig { stack_size: 64 << 10, guard_size: 64 << 10, warm, cool, without_guard_markers })
+            .unwrap()
     }
 
     /// Writes to every page.

@@ -8,7 +8,11 @@ pub(super) const MAPPINGS_PER_STACK: usize = 2;
 /// Why there is no stack for another fiber.
 #[derive(Debug)]
 #[non_exhaustive]
+#[cfg_attr(not(unix), allow(dead_code, reason = "other systems have other reasons"))]
 pub enum StackError {
+    /// No stack can be left on this system.
+    #[cfg(not(any(unix, windows)))]
+    Unsupported,
     /// A stack of so many bytes does not fit into the address space.
     TooLarge(usize),
     /// The system refused the address space.
@@ -32,12 +36,14 @@ pub enum StackError {
 impl fmt::Display for StackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(not(any(unix, windows)))]
+            Self::Unsupported => write!(f, "there are no fibers on this system"),
             Self::TooLarge(bytes) => write!(f, "a fiber's stack of {bytes} bytes does not fit into the address space"),
             Self::Map { bytes, source } => write!(
                 f,
                 "the system refused {} KiB of address space for another fiber's stack: {source}; have fewer fibers at \
-                 a time, or smaller stacks (Builder::fiber_stack_size), or raise the limit (ulimit -v, \
-                 vm.overcommit_memory)",
+                 a time, or smaller stacks or guards (Builder::fiber_stack_size, Builder::fiber_guard_size), or raise the \
+                 limit (ulimit -v, vm.overcommit_memory)",
                 bytes >> 10
             ),
             Self::Guard(source) => write!(

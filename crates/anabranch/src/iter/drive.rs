@@ -83,6 +83,39 @@ impl Pace {
     }
 }
 
+/// Items, and how many there are.
+///
+/// The driver goes by this number alone, which gets smaller with each cut. So a wrong implementation of [`Splittable`] cannot
+/// make a loop recurse deeper than the logarithm of the first length. For slices and ranges the compiler sees that the check
+/// of a cut always succeeds.
+struct Counted<S> {
+    items: S,
+    len: usize,
+}
+
+impl<S: Splittable> Counted<S> {
+    #[inline]
+    fn new(items: S) -> Self {
+        Self { len: items.len(), items }
+    }
+
+    #[inline]
+    fn split_at(self, mid: usize) -> (Self, Self) {
+        let (left, right) = self.items.split_at(mid);
+        let rest = self.len - mid;
+        if left.len() != mid || right.len() != rest {
+            wrong_cut(self.len, mid, left.len(), right.len());
+        }
+        (Self { items: left, len: mid }, Self { items: right, len: rest })
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wrong_cut(len: usize, mid: usize, left: usize, right: usize) -> ! {
+    panic!("a Splittable of {len} items, split at {mid}, gave pieces of {left} and {right}")
+}
+
 /// Folds the items, each stolen piece from an `identity` of its own, and combines the pieces in the order of the items.
 pub(super) struct Reduction<'a, I, F, C> {
     pub(super) identity: &'a I,
@@ -92,7 +125,7 @@ pub(super) struct Reduction<'a, I, F, C> {
 
 /// A right half of a short loop.
 struct Piece<'a, S, I, F, C> {
-    items: S,
+    items: Counted<S>,
     by: &'a Reduction<'a, I, F, C>,
 }
 
@@ -145,21 +178,12 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        let len = items.len();
-        if len <= 1 {
-            return (self.fold)(acc, items);
-        }
-        if Worker::current().registry().is_none() {
-            return self.start_outside((items, acc));
-        }
-        if len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Pace::new()) }
+        self.begin(Counted::new(items), acc)
     }
 
-    /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     #[track_caller]
-    fn start_outside<S, A>(&self, (items, acc): (S, A)) -> A
+    fn begin<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
         A: Send,
@@ -167,11 +191,32 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        Pool::default().install(|| self.start(items, acc))
+        if items.len <= 1 {
+            return (self.fold)(acc, items.items);
+        }
+        if Worker::current().registry().is_none() {
+            return self.start_outside((items, acc));
+        }
+        if items.len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Pace::new()) }
+    }
+
+    /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn start_outside<S, A>(&self, (items, acc): (Counted<S>, A)) -> A
+    where
+        S: Splittable,
+        A: Send,
+        I: Fn() -> A + Sync,
+        F: Fn(A, S) -> A + Sync,
+        C: Fn(A, A) -> A + Sync,
+    {
+        Pool::default().install(|| self.begin(items, acc))
     }
 
     /// Begins a piece of a short loop on the thread that has stolen it.
-    fn run_stolen<S, A>(&self, items: S) -> A
+    fn run_stolen<S, A>(&self, items: Counted<S>) -> A
     where
         S: Splittable,
         A: Send,
@@ -180,11 +225,11 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         C: Fn(A, A) -> A + Sync,
     {
         let acc = (self.identity)();
-        if items.len() <= 1 { (self.fold)(acc, items) } else { self.run_short(items, acc) }
+        if items.len <= 1 { (self.fold)(acc, items.items) } else { self.run_short(items, acc) }
     }
 
     /// Runs a piece of a short loop of which this thread has done nothing yet. There are two items at least.
-    fn run_short<S, A>(&self, items: S, acc: A) -> A
+    fn run_short<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
         A: Send,
@@ -192,10 +237,10 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        let middle = items.len() / 2;
+        let middle = items.len / 2;
         let (left, right) = items.split_at(middle);
         fork(
-            move || if middle <= 1 { (self.fold)(acc, left) } else { self.run_short(left, acc) },
+            move || if middle <= 1 { (self.fold)(acc, left.items) } else { self.run_short(left, acc) },
             Piece { items: right, by: self },
             |acc, piece| self.go_on(piece.items, acc),
             |left, right| (self.combine)(left, right),
@@ -205,7 +250,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
 
     /// Runs a piece of a short loop that is as long as what this thread has just done of it, or one item longer.
     #[inline]
-    fn go_on<S, A>(&self, items: S, acc: A) -> A
+    fn go_on<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
         A: Send,
@@ -213,15 +258,15 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if items.len() > UNTIMED || Worker::current().stack.is_asked() {
+        if items.len > UNTIMED || Worker::current().stack.is_asked() {
             return self.go_on_in_blocks((items, acc));
         }
-        (self.fold)(acc, items)
+        (self.fold)(acc, items.items)
     }
 
     /// Out of line, as most short loops do not get here.
     #[inline(never)]
-    fn go_on_in_blocks<S, A>(&self, (mut items, mut acc): (S, A)) -> A
+    fn go_on_in_blocks<S, A>(&self, (mut items, mut acc): (Counted<S>, A)) -> A
     where
         S: Splittable,
         A: Send,
@@ -230,13 +275,13 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         C: Fn(A, A) -> A + Sync,
     {
         loop {
-            let len = items.len();
+            let len = items.len;
             if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_asked() {
                 if len <= UNTIMED {
-                    return (self.fold)(acc, items);
+                    return (self.fold)(acc, items.items);
                 }
                 let (front, rest) = items.split_at(UNTIMED);
-                acc = (self.fold)(acc, front);
+                acc = (self.fold)(acc, front.items);
                 items = rest;
                 continue;
             }
@@ -256,7 +301,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     }
 
     /// Runs a piece of a long loop.
-    fn run_long<S, A>(&self, mut items: S, mut acc: A, pace: &mut Pace) -> A
+    fn run_long<S, A>(&self, mut items: Counted<S>, mut acc: A, pace: &mut Pace) -> A
     where
         S: Splittable,
         A: Send,
@@ -265,7 +310,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         C: Fn(A, A) -> A + Sync,
     {
         loop {
-            let len = items.len();
+            let len = items.len;
             if len > pace.leaf() {
                 pace.adjust();
             }
@@ -273,10 +318,10 @@ impl<I, F, C> Reduction<'_, I, F, C> {
                 let block = pace.block;
                 pace.advance(block.min(len));
                 if len <= block {
-                    return (self.fold)(acc, items);
+                    return (self.fold)(acc, items.items);
                 }
                 let (front, rest) = items.split_at(block);
-                acc = (self.fold)(acc, front);
+                acc = (self.fold)(acc, front.items);
                 items = rest;
                 continue;
             }

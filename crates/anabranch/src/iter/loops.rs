@@ -1,7 +1,7 @@
 //! The loops themselves.
 
 use crate::iter::{Splittable, drive::Reduction};
-use std::{mem::MaybeUninit, ptr};
+use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
 
 /// Calls `body` for each item, in parallel.
 ///
@@ -61,7 +61,7 @@ pub fn par_reduce<S: Splittable, A: Send>(
 ///
 /// # Panics
 /// When `f` panics: once all that had begun has ended, with one of the panics; results that were made are dropped. When
-/// the items' iterator yields fewer than their `len` promised.
+/// the items' iterator yields fewer than their `len` promised. What it yields beyond that is left out.
 ///
 /// ```
 /// assert_eq!(anabranch::par_map(0..5u32, |i| i * i), [0, 1, 4, 9, 16]);
@@ -70,55 +70,94 @@ pub fn par_reduce<S: Splittable, A: Send>(
 pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let len = items.len();
     let mut results = Vec::with_capacity(len);
-    let places = Places(&mut results.spare_capacity_mut()[..len]);
+    let places = Places::of(&mut results, len);
     let reduction = Reduction {
         identity: &Written::nothing,
-        fold: &|written: Written<R>, (block, places): (S, Places<'_, R>)| written.followed_by(fill(block, places, &f)),
+        fold: &|written: Written<R>, block: Mapped<'_, S, R>| written.followed_by(fill(block, &f)),
         combine: &Written::followed_by,
     };
-    let written = reduction.start((items, places), Written::nothing());
+    let written = reduction.start(Mapped { items, places }, Written::nothing());
     assert_eq!(written.len, len, "a Splittable yielded fewer items than its len");
     std::mem::forget(written);
-    // SAFETY: `written` says that the first `len` places, one next to the other, hold results; it is forgotten, so they are
-    // the vector's now.
+    // SAFETY: each place is filled at most once, so `len` results next to each other are all of the places; `written`, which
+    // owned them, is forgotten, and nothing else refers to them any more.
     unsafe { results.set_len(len) };
     results
 }
 
 /// Writes the results for a block into its places.
-fn fill<S: Splittable, R>(block: S, places: Places<'_, R>, f: impl Fn(S::Item) -> R) -> Written<R> {
-    let mut written = Written { start: places.0.as_mut_ptr().cast::<R>(), len: 0 };
-    for (place, item) in places.0.iter_mut().zip(block.into_seq()) {
-        place.write(f(item));
+fn fill<S: Splittable, R>(block: Mapped<'_, S, R>, f: impl Fn(S::Item) -> R) -> Written<R> {
+    let Mapped { items, places } = block;
+    let mut written = Written { start: places.start, len: 0 };
+    // SAFETY: the places are within the vector's spare capacity, which outlives `places`, and nothing else refers to them.
+    // The reference is not used any more when `written`, which has a pointer of its own, is dropped or handed on.
+    let slots = unsafe { slice::from_raw_parts_mut(places.start.cast::<MaybeUninit<R>>(), places.len) };
+    for (slot, item) in slots.iter_mut().zip(items.into_seq()) {
+        slot.write(f(item));
         written.len += 1;
     }
     written
 }
 
-/// Where a piece of a [`par_map`] puts its results.
-struct Places<'a, R>(&'a mut [MaybeUninit<R>]);
+/// Where a piece of a [`par_map`] puts its results: room for `len` of them from `start` on.
+///
+/// All pointers of a map are made of the one that [`Places::of`] makes, which may access all of the places.
+/// A pointer made of a reference to the places of one block could not be used for what another block has written, nor
+/// once the reference has been used again.
+struct Places<'a, R> {
+    start: *mut R,
+    len: usize,
+    _borrows: PhantomData<&'a mut [MaybeUninit<R>]>,
+}
 
-impl<'a, R: Send> Splittable for Places<'a, R> {
-    type Item = &'a mut MaybeUninit<R>;
-    type IntoIter = std::slice::IterMut<'a, MaybeUninit<R>>;
+// SAFETY: it stands for `&mut [MaybeUninit<R>]`.
+unsafe impl<R: Send> Send for Places<'_, R> {}
+
+impl<'a, R> Places<'a, R> {
+    /// The room for `len` results in a vector, behind its elements.
+    fn of(results: &'a mut Vec<R>, len: usize) -> Self {
+        let spare = &mut results.spare_capacity_mut()[..len];
+        Self { start: spare.as_mut_ptr().cast(), len, _borrows: PhantomData }
+    }
+
+    #[inline]
+    fn split_at(self, mid: usize) -> (Self, Self) {
+        assert!(mid <= self.len, "the len of a Splittable has changed");
+        // SAFETY: `mid` places on is within the places or at their end.
+        let middle = unsafe { self.start.add(mid) };
+        (Self { len: mid, ..self }, Self { start: middle, len: self.len - mid, ..self })
+    }
+}
+
+/// The items of a map, and the places for their results.
+struct Mapped<'a, S, R> {
+    items: S,
+    places: Places<'a, R>,
+}
+
+impl<S: Splittable, R: Send> Splittable for Mapped<'_, S, R> {
+    // The driver hands on whole blocks, see `fill`.
+    type Item = ();
+    type IntoIter = std::iter::Empty<()>;
 
     #[inline]
     fn len(&self) -> usize {
-        self.0.len()
+        self.items.len()
     }
     #[inline]
     fn split_at(self, mid: usize) -> (Self, Self) {
-        let (left, right) = self.0.split_at_mut(mid);
-        (Self(left), Self(right))
+        let (items, rest) = self.items.split_at(mid);
+        let (places, others) = self.places.split_at(mid);
+        (Self { items, places }, Self { items: rest, places: others })
     }
-    #[inline]
     fn into_seq(self) -> Self::IntoIter {
-        self.0.iter_mut()
+        std::iter::empty()
     }
 }
 
 /// Results in place, from `start` on: owned, so that they are dropped if a panic keeps them from becoming the vector's.
 struct Written<R> {
+    /// One of the pointers of [`Places`].
     start: *mut R,
     len: usize,
 }
@@ -148,7 +187,8 @@ impl<R> Written<R> {
 impl<R> Drop for Written<R> {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: `len` results were written from `start` on, and this alone owns them.
+            // SAFETY: `len` results were written from `start` on, and this alone owns them. The pointer may access all of them, as
+            // each pointer of `Places` may access all of the places of the map.
             unsafe { ptr::slice_from_raw_parts_mut(self.start, self.len).drop_in_place() };
         }
     }

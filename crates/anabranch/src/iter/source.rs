@@ -25,6 +25,8 @@ pub trait Splittable: Send + Sized {
 
     /// The first `mid` items, and the others.
     ///
+    /// The loops compare the lengths of both pieces with what they asked for, and panic when either is different.
+    ///
     /// # Panics
     /// When `mid` is greater than the length.
     fn split_at(self, mid: usize) -> (Self, Self);

@@ -88,8 +88,8 @@ unsafe fn wake(fiber: *const Fiber) {
 
 // SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
 unsafe impl Strand for Fiber {
-    fn waiter(&self) -> &Waiter {
-        &self.waiter
+    fn waiter(&self) -> *const Waiter {
+        ptr::from_ref(self).cast()
     }
 
     fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {
@@ -264,7 +264,7 @@ fn models_here_two_hail() {
     explore("here, two hail", Some(3), || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);
-            let waiter = Lent(cx.waiter());
+            let waiter = Lent(cx.waiter_address());
             let hailing = thread::spawn(move || waiter.hail());
             others.cancel();
             let receiving = receiver.receiving();

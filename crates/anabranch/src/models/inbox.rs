@@ -204,8 +204,8 @@ struct Suspending<'a> {
 
 // SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
 unsafe impl Strand for Suspending<'_> {
-    fn waiter(&self) -> &Waiter {
-        &self.fiber.waiter
+    fn waiter(&self) -> *const Waiter {
+        ptr::from_ref(self.fiber).cast()
     }
 
     fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {

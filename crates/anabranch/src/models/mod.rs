@@ -31,6 +31,7 @@ mod slot;
 mod spin;
 mod strand;
 mod sync;
+mod sync_overtaking;
 mod waiter;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -85,7 +85,7 @@ impl Strand {
 #[test]
 fn models_proto_two_take_turns_and_slots_are_used_again() {
     explore("conversation, turns", Some(3), || {
-        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let serving = thread::spawn(move || {
             let strand = Strand::new();
             assert_eq!(strand.hear(&mut server), Some(Some(1)));
@@ -105,7 +105,7 @@ fn models_proto_two_take_turns_and_slots_are_used_again() {
 #[test]
 fn models_proto_a_speaker_says_two_things_at_a_time() {
     explore("conversation, bursts", Some(3), || {
-        let (mut client, mut server) = Ring::<_, 3>::pair();
+        let (mut client, mut server) = Ring::<_, 3>::pair(1);
         let serving = thread::spawn(move || {
             let strand = Strand::new();
             assert_eq!(strand.hear(&mut server), Some(Some(1)));
@@ -128,7 +128,7 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
 #[test]
 fn models_proto_a_speaker_goes() {
     explore("conversation, speaker goes", None, || {
-        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || {
             assert!(client.say(Parcel::new(1)).is_ok());
             drop(client);
@@ -144,7 +144,7 @@ fn models_proto_a_speaker_goes() {
 #[test]
 fn models_proto_a_listener_goes_while_things_are_said() {
     explore("conversation, listener goes", Some(4), || {
-        let (mut client, server) = Ring::<_, 3>::pair();
+        let (mut client, server) = Ring::<_, 3>::pair(1);
         let going = thread::spawn(move || drop(server));
         if client.say(Parcel::new(1)).is_ok() && client.say(Parcel::new(2)).is_ok() {
             assert_eq!(Strand::new().hear(&mut client), Some(None));
@@ -157,7 +157,7 @@ fn models_proto_a_listener_goes_while_things_are_said() {
 #[test]
 fn models_proto_both_go() {
     explore("conversation, both go", None, || {
-        let (mut client, server) = Ring::<_, 2>::pair();
+        let (mut client, server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || drop(server));
         let _ = client.say(Parcel::new(1)).is_ok();
         drop(client);
@@ -168,7 +168,7 @@ fn models_proto_both_go() {
 #[test]
 fn models_proto_a_listener_is_cancelled() {
     explore("conversation, listener cancelled", Some(3), || {
-        let (mut client, mut server) = Ring::<_, 2>::pair();
+        let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let strand = Strand::new();
         let canceller = strand.clone();
         let saying = thread::spawn(move || {
@@ -188,7 +188,7 @@ fn models_proto_a_listener_is_cancelled() {
 #[test]
 fn models_proto_a_wire_watches_who_listens() {
     explore("conversation, watched", Some(3), || {
-        let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair();
+        let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair(1);
         let going = thread::spawn(move || {
             let strand = Strand::new();
             assert_eq!(strand.hear(&mut endpoint), Some(Some(1)));

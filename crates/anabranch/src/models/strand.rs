@@ -44,8 +44,8 @@ impl Thread {
 /// As `ThreadStrand`, without a pool and without a clock: a deadline may have passed at any time, so it passes at once.
 // SAFETY: `suspend` ends when the waiter has been decided; a wake-up that comes later is a reason to look.
 unsafe impl Strand for Thread {
-    fn waiter(&self) -> &Waiter {
-        &self.parked.waiter
+    fn waiter(&self) -> *const Waiter {
+        Parked::waiter(&self.parked)
     }
 
     fn suspend(&self, deadline: u64, _: Reason) -> Option<Departure> {

@@ -1,7 +1,7 @@
 //! The primitives of `sync`: one at a time, what one did is seen by the next, and nobody is forgotten, whoever gives up.
 //!
 //! All of them wait by `cx`, as what ships does. loom ends a model with an error when nobody can go on, so a lost wake-up is
-//! found as that. The mutex hands over as soon as somebody was woken in vain, for the model has no clock.
+//! found as that. A waiter that was woken in vain is handed what it wants by the next release, for the model has no clock.
 
 use super::{explore, strand::Thread};
 use crate::{
@@ -18,13 +18,13 @@ use std::{
 };
 
 /// What the threads of a model share, and a scope in which one of them waits.
-struct Shared<P> {
-    primitive: P,
+pub(super) struct Shared<P> {
+    pub(super) primitive: P,
     /// To be touched by one at a time.
-    value: Cell<u32>,
+    pub(super) value: Cell<u32>,
     /// Likewise.
     other: Cell<u32>,
-    root: CancelScope,
+    pub(super) root: CancelScope,
 }
 
 // SAFETY: loom checks who touches the value when.
@@ -33,18 +33,18 @@ unsafe impl<P: Sync> Sync for Shared<P> {}
 unsafe impl<P: Send> Send for Shared<P> {}
 
 impl<P: Send + Sync + 'static> Shared<P> {
-    fn new(primitive: P) -> Arc<Self> {
+    pub(super) fn new(primitive: P) -> Arc<Self> {
         Arc::new(Self { primitive, value: Cell::new(0), other: Cell::new(0), root: CancelScope::root(ptr::null()) })
     }
 
     /// Who has what the model is about.
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         self.value.set(self.value.get() + 1);
     }
 }
 
 /// A thread that cannot be cancelled.
-fn spawn<P: Send + Sync + 'static, R: 'static>(
+pub(super) fn spawn<P: Send + Sync + 'static, R: 'static>(
     shared: &Arc<Shared<P>>,
     body: impl FnOnce(&Shared<P>, &Cx<'_>) -> R + Send + 'static,
 ) -> thread::JoinHandle<R> {
@@ -53,7 +53,7 @@ fn spawn<P: Send + Sync + 'static, R: 'static>(
 }
 
 /// A thread that is cancelled with the root.
-fn spawn_below<P: Send + Sync + 'static, R: 'static>(
+pub(super) fn spawn_below<P: Send + Sync + 'static, R: 'static>(
     shared: &Arc<Shared<P>>,
     body: impl FnOnce(&Shared<P>, &Cx<'_>) -> R + Send + 'static,
 ) -> thread::JoinHandle<R> {

@@ -4,7 +4,7 @@ use crate::{
     fiber::stack::StackConfig,
     pool::{
         Pool,
-        crew::{self, Plan},
+        crew::{self, PanicHandler, Plan},
         fibers::limits::{DEFAULT_MAX_FIBERS, Limits},
         registry::Registry,
     },
@@ -88,10 +88,10 @@ impl Builder {
 
     /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
     /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
-    /// [`spawn`](crate::spawn)ed fiber without a handle, of a handler.
+    /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is reported once.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
-        self.plan.on_panic = Some(Box::new(handler));
+        self.plan.on_panic = PanicHandler::new(handler);
         self
     }
 
@@ -142,6 +142,30 @@ impl Builder {
     /// ends the process, with a message that says so.
     pub fn fiber_stack_size(mut self, bytes: usize) -> Self {
         self.stacks.stack_size = bytes;
+        self
+    }
+
+    /// The size of the guard below the stack of each fiber, in bytes: memory that cannot be touched, where a fiber that overflows
+    /// its stack is stopped. Rounded up to whole pages. Without it 1 MiB, and 64 KiB on 32-bit systems.
+    ///
+    /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
+    /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their packages, and not of
+    /// the compilers; Windows always does it). Without it, a function whose frame is larger than the guard, by a large array or by
+    /// `alloca`, can step over the guard and write to the stack of another fiber.
+    ///
+    /// A guard takes address space, and some kilobytes of page tables: one of 1 MiB takes about two more than one of 64 KiB,
+    /// which counts for programs with a million fibers. Those that call no C code, or only code that is compiled with
+    /// protection, may take less.
+    ///
+    /// Without effect on Windows, whose guards the system moves itself.
+    ///
+    /// ```
+    /// let pool = anabranch::Pool::builder().threads(1).fiber_guard_size(64 << 10).build()?;
+    /// assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
+    /// # Ok::<(), anabranch::BuildError>(())
+    /// ```
+    pub fn fiber_guard_size(mut self, bytes: usize) -> Self {
+        self.stacks.guard_size = bytes;
         self
     }
 
@@ -209,8 +233,9 @@ impl Builder {
         // From here on dropping the pool ends what was started.
         let pool = Pool { registry: Registry::new(threads, fence, self.plan, self.clock, limits) };
         let (started, starts) = mpsc::channel();
-        let mut running = 0;
-        while running < threads {
+        // Where there are no threads the caller is the only one, whatever was asked for.
+        let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
+        while running < own {
             match pool.registry.crew.start(pool.registry.worker(running), Some(started.clone())) {
                 Ok(()) => running += 1,
                 Err(error) if makes_do => {

@@ -7,6 +7,7 @@
 use crate::{
     pool::{registry::Registry, worker::Worker},
     sys::{
+        diagnostics,
         sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock, mpsc},
         thread::{self, JoinHandle},
         unwind::catch_unwind,
@@ -14,8 +15,7 @@ use crate::{
 };
 use std::{
     any::Any,
-    fmt,
-    io::{self, Write},
+    io,
     ops::Range,
     panic::AssertUnwindSafe,
     sync::{Arc, Weak},
@@ -23,7 +23,31 @@ use std::{
 
 pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
-pub(crate) type PanicHandler = Box<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+
+/// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
+#[derive(Clone, Default)]
+pub(crate) struct PanicHandler(Option<Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>);
+
+impl PanicHandler {
+    pub(crate) fn new(handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(handler)))
+    }
+
+    /// Gives a panic to the handler, or drops it where there is none. Does not unwind.
+    pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
+        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.0 {
+            Some(handler) => handler(panic),
+            None => drop(panic),
+        }));
+        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
+        // whoever builds an endless chain of these gets the rest of it leaked.
+        for _ in 0..8 {
+            let Err(panic) = outcome else { return };
+            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+        }
+        std::mem::forget(outcome);
+    }
+}
 
 /// How the threads of a pool are made.
 #[derive(Default)]
@@ -32,7 +56,7 @@ pub(crate) struct Plan {
     pub(crate) name: Option<Namer>,
     pub(crate) on_start: Option<Handler>,
     pub(crate) on_exit: Option<Handler>,
-    pub(crate) on_panic: Option<PanicHandler>,
+    pub(crate) on_panic: PanicHandler,
     /// The cores to which threads are bound in turn; empty where they are not.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
@@ -74,7 +98,7 @@ impl Crew {
     /// The system has refused the threads for these seats, and the pool does without.
     pub(crate) fn make_do_with(&self, missing: Range<usize>, error: io::Error) {
         self.had_no_thread.store(missing.start == 0, Ordering::Relaxed);
-        Self::say(format_args!(
+        diagnostics::warn(format_args!(
             "the system refused {} of {} threads of the default pool, which does without: {error}",
             missing.len(),
             missing.end
@@ -166,17 +190,11 @@ impl Crew {
 
     /// Gives a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
-        let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.plan.on_panic {
-            Some(handler) => handler(panic),
-            None => drop(panic),
-        }));
-        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
-        // whoever builds an endless chain of these gets the rest of it leaked.
-        for _ in 0..8 {
-            let Err(panic) = outcome else { return };
-            outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-        }
-        std::mem::forget(outcome);
+        self.plan.on_panic.report(panic);
+    }
+
+    pub(crate) fn panic_handler(&self) -> &PanicHandler {
+        &self.plan.on_panic
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need
@@ -211,22 +229,15 @@ impl Crew {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
         }
-        let text = match error {
-            Some(error) => format!("the system refused a spare thread for one that is blocked: {error}"),
-            None => format!(
+        match error {
+            Some(error) => {
+                diagnostics::warn(format_args!("the system refused a spare thread for one that is blocked: {error}"))
+            }
+            None => diagnostics::warn(format_args!(
                 "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
                  Builder::max_spare_threads, or block less inside parallel code",
                 self.plan.max_spares
-            ),
-        };
-        Self::say(format_args!("{text}"));
-    }
-
-    /// Not by `eprintln`, which panics where nobody reads: this may be in the middle of a wait, which must not unwind. Under
-    /// shuttle there are thousands of pools, and it is said by chance.
-    fn say(text: fmt::Arguments<'_>) {
-        if !cfg!(shuttle) {
-            let _ = writeln!(io::stderr(), "anabranch: {text}");
+            )),
         }
     }
 

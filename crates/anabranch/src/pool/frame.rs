@@ -128,6 +128,17 @@ union Late {
     offer: ManuallyDrop<Arc<Offer>>,
 }
 
+/// Whose fork it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Of compute code. It is shelved, and while it is open its stack is not left.
+    Compute,
+    /// Of [`Cx::join`](crate::Cx::join). It needs a fiber to run on, and is offered rather than shelved.
+    MayWait,
+    /// The same, with one of compute code open below it.
+    OnCompute,
+}
+
 /// The head of every frame.
 #[repr(C)]
 pub(crate) struct Frame {
@@ -135,10 +146,11 @@ pub(crate) struct Frame {
     /// The fork that was the newest before this one.
     previous: *const Frame,
     is_published: AtomicBool,
-    /// It is a fork of [`Cx::join`](crate::Cx::join), which needs a fiber to run on, and is offered rather than shelved.
-    may_wait: bool,
+    kind: Cell<Kind>,
     /// A publisher has walked past it. Touched under the gate alone.
     is_traced: Cell<bool>,
+    /// Fills four bytes up with the flags above, so that a fork writes them by one store.
+    _fourth: u8,
     late: UnsafeCell<MaybeUninit<Late>>,
 }
 
@@ -151,8 +163,9 @@ impl Frame {
             execute,
             previous,
             is_published: AtomicBool::new(false),
-            may_wait,
+            kind: Cell::new(if may_wait { Kind::MayWait } else { Kind::Compute }),
             is_traced: Cell::new(false),
+            _fourth: 0,
             late: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
@@ -177,7 +190,23 @@ impl Frame {
     /// As for [`previous`](Self::previous).
     pub(crate) unsafe fn may_wait(this: *const Frame) -> bool {
         // SAFETY: the caller's word.
-        unsafe { (*this).may_wait }
+        unsafe { (*this).kind.get() != Kind::Compute }
+    }
+
+    /// Whether the stack must not be left while this is open: it, or one below it, is a fork of compute code.
+    ///
+    /// # Safety
+    /// As for [`previous`](Self::previous), and the caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn pins_its_stack(this: *const Frame) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { (*this).kind.get() != Kind::MayWait }
+    }
+
+    /// One below it pins their stack. For a frame that may wait, before it is linked.
+    #[cold]
+    pub(crate) fn pin(&self) {
+        self.kind.set(Kind::OnCompute);
     }
 
     /// # Safety

@@ -7,7 +7,7 @@ mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
-mod crew;
+pub(crate) mod crew;
 #[cfg(not(loom))]
 pub(crate) mod fibers;
 #[cfg(loom)]

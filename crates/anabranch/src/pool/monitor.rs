@@ -7,6 +7,9 @@
 //! system says is asleep is blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
 //! A thread that waits by spinning is not found: nothing tells it from one that works.
 //!
+//! The system says it in `/proc`, which a sandbox may hide, and which takes a file descriptor when the program may have used up its
+//! own. Where it does not say anything, the clock alone decides, and has to stand still for longer ([`SILENT`]).
+//!
 //! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who is:
 //! a wrong verdict may cost time, and nothing else.
 
@@ -24,10 +27,16 @@ struct Reading {
     thread: u32,
     clock: u64,
     at: Instant,
+    /// Since when it has hardly run.
+    idle_since: Instant,
 }
 
 /// A thread that runs for less than this part of the time is blocked for the rest of it.
 const BUSY_PART: u32 = 4;
+
+/// How long a thread has hardly run before it counts as blocked if the system does not say what it does. Longer than a thread that
+/// could run usually waits for a core: it would be taken for blocked, and another started in its place.
+const SILENT: Duration = Duration::from_millis(50);
 
 impl Monitor {
     /// Looks at all who have a slot or have lent it. Whether a slot was lent.
@@ -41,14 +50,20 @@ impl Monitor {
             }
             let thread = worker.thread();
             let Some(clock) = cpu_clock(thread) else { continue };
-            let now = Reading { thread, clock, at: Instant::now() };
-            let Some(before) = self.readings.insert(worker.index, now).filter(|before| before.thread == thread) else {
+            let at = Instant::now();
+            let before = self.readings.remove(&worker.index).filter(|before| before.thread == thread);
+            let is_busy = before.as_ref().is_none_or(|before| {
+                let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
+                ran * BUSY_PART > at - before.at
+            });
+            let idle_since = before.as_ref().filter(|_| !is_busy).map_or(at, |before| before.idle_since);
+            self.readings.insert(worker.index, Reading { thread, clock, at, idle_since });
+            if before.is_none() {
                 continue;
-            };
-            let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
-            if ran * BUSY_PART > before.at.elapsed() {
+            }
+            if is_busy {
                 status.take_back();
-            } else if status.is_active() && is_asleep(thread) && status.lend() {
+            } else if status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT) && status.lend() {
                 has_lent = true;
             }
         }
@@ -78,13 +93,14 @@ fn cpu_clock(thread: u32) -> Option<u64> {
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether the system says that a thread sleeps: it is neither running nor ready to.
+/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say.
 #[cfg(all(target_os = "linux", not(shuttle)))]
-pub(crate) fn is_asleep(thread: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")) else { return false };
+pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
     // The name before the state is in parentheses and may hold any character.
-    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
-    matches!(state, Some('S' | 'D'))
+    let (_, rest) = stat.rsplit_once(')')?;
+    let state = rest.trim_start().chars().next()?;
+    Some(matches!(state, 'S' | 'D'))
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
@@ -93,8 +109,8 @@ fn cpu_clock(_: u32) -> Option<u64> {
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
-pub(crate) fn is_asleep(_: u32) -> bool {
-    false
+pub(crate) fn is_asleep(_: u32) -> Option<bool> {
+    None
 }
 
 /// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
@@ -105,8 +121,8 @@ fn cpu_clock(_: u32) -> Option<u64> {
 }
 
 #[cfg(shuttle)]
-pub(crate) fn is_asleep(_: u32) -> bool {
-    !crate::sys::chance::one_in(4)
+pub(crate) fn is_asleep(_: u32) -> Option<bool> {
+    (!crate::sys::chance::one_in(8)).then(|| !crate::sys::chance::one_in(4))
 }
 
 #[cfg(all(test, target_os = "linux", not(shuttle)))]
@@ -131,13 +147,13 @@ mod tests {
         loop {
             let before = cpu_clock(id).unwrap();
             thread::sleep(Duration::from_millis(5));
-            if is_asleep(id) && cpu_clock(id).unwrap() == before {
+            if is_asleep(id) == Some(true) && cpu_clock(id).unwrap() == before {
                 break;
             }
         }
 
         let me = current_thread();
-        assert!(!is_asleep(me));
+        assert_eq!(is_asleep(me), Some(false));
         let (start, clock) = (Instant::now(), cpu_clock(me).unwrap());
         while cpu_clock(me).unwrap() == clock {
             assert!(start.elapsed() < Duration::from_secs(60), "the clock of a running thread stands still");
@@ -147,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_does_not_exist_has_no_clock() {
+    fn of_a_thread_that_does_not_exist_nothing_is_said() {
         assert_eq!(cpu_clock(u32::MAX >> 4), None);
-        assert!(!is_asleep(u32::MAX >> 4));
+        assert_eq!(is_asleep(u32::MAX >> 4), None);
     }
 }

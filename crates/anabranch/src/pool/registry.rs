@@ -16,6 +16,7 @@ use crate::{
         thread::{self, thread_local},
     },
     time::{Clock, Subscription},
+    wait::current::Pinned,
 };
 use std::{
     cell::Cell,
@@ -298,6 +299,8 @@ impl Registry {
 struct Guest<'a> {
     seat: &'a Worker,
     outer: *const Worker,
+    /// A fiber of another pool does not leave its stack meanwhile: those that would run here are not of this seat.
+    _pinned: Pinned,
 }
 
 impl<'a> Guest<'a> {
@@ -311,7 +314,7 @@ impl<'a> Guest<'a> {
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.
         let outer = unsafe { Worker::occupy(seat) };
-        Self { seat, outer }
+        Self { seat, outer, _pinned: Pinned::new() }
     }
 }
 

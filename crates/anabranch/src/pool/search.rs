@@ -9,6 +9,7 @@ use crate::{
     },
     sys::sync::hint,
 };
+use std::ptr;
 
 /// How many thefts a waiting thread follows from one thief to the next.
 const MAX_HOPS: usize = 16;
@@ -35,6 +36,25 @@ impl Registry {
             }
         }
         None
+    }
+
+    /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise such a worker
+    /// would never come to it, and the fibers may wait for it by yielding. Nobody else may come for it either: its owner may be parked.
+    ///
+    /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes one only
+    /// where no other thread will: when no slot is free, or no lookout is there to see it.
+    pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
+        let turn = me.next_turn_of_others()?;
+        let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
+        let job = || others().find_map(|worker| worker.rob_job(me, Daring::Bold)).map(|job| Work::Fibers(Some(job)));
+        let piece = || {
+            if self.sleep.has_lookout() && self.has_free_slot() {
+                return None;
+            }
+            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.rob_piece(me)))
+        };
+        // Neither of the two kinds waits for the other to run out.
+        if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
     }
 
     /// Asks everybody to publish at the next fork.

@@ -14,6 +14,7 @@ use crate::{
         worker::{Work, Worker},
     },
     sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
+    wait::current,
 };
 use std::time::Duration;
 
@@ -134,9 +135,10 @@ impl Worker {
     }
 
     /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. A guest whose wait `is_long` is
-    /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat.
+    /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat. The strand that parks is in the middle of
+    /// its wait, and must not be used by them.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
-        if self.answer_broadcast() {
+        if current::apart(|| self.answer_broadcast()) {
             return;
         }
         let bound =

@@ -9,7 +9,12 @@ use crate::{
         stats::Phase,
         worker::{Work, Worker},
     },
-    sys::{blocks, clock::Instant, sync::hint, thread},
+    sys::{
+        blocks,
+        clock::Instant,
+        sync::{Ordering, fence, hint},
+        thread,
+    },
 };
 use std::time::Duration;
 
@@ -116,9 +121,16 @@ impl Registry {
                 // What it took does not count.
                 start += me.counters.enter_at(Phase::Searching, *now);
             }
+            let has_ready_fibers = me.has_ready_fibers();
+            // Otherwise `find` comes to what lies elsewhere.
+            if (has_ready_fibers || me.has_jobs())
+                && let Some(work) = self.find_in_turn(me)
+            {
+                return Some(work);
+            }
             // Nobody else can go on with them.
-            if me.has_ready_fibers() {
-                return Some(Work::Fibers(me.find_job_elsewhere()));
+            if has_ready_fibers {
+                return Some(Work::Fibers(None));
             }
             if self.is_closing() {
                 return self.find(me, Daring::Bold);
@@ -183,9 +195,7 @@ impl Registry {
                         self.hand_on_the_post();
                         break;
                     }
-                    Sight::Quiet
-                        if self.sleep.stand_down(me.index, || self.is_root_open() || self.has_published_work()) =>
-                    {
+                    Sight::Quiet if self.sleep.stand_down(me.index, || self.has_something_to_look_at()) => {
                         idle = Idle::Asleep
                     }
                     Sight::Starved
@@ -229,6 +239,15 @@ impl Registry {
             }
         }
         is_uncalled
+    }
+
+    /// Whether the lookout is needed, if that is asked after the post was shown to be vacant.
+    fn has_something_to_look_at(&self) -> bool {
+        // A guest that has left may have left tasks behind: who sees that it has left sees these too.
+        self.is_root_open() || {
+            fence(Ordering::Acquire);
+            self.has_published_work()
+        }
     }
 
     /// Sees to it that somebody looks out.

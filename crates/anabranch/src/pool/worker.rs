@@ -18,6 +18,7 @@ use crate::{
         sync::{AtomicBool, AtomicU64, Ordering},
         thread::thread_local,
     },
+    wait::current::Pinned,
 };
 use std::{cell::Cell, ptr};
 
@@ -227,6 +228,8 @@ impl Worker {
             Work::Task(task) => task.lineage(),
             Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
         };
+        // What it runs on top of waits, and the record is in a list of this thread.
+        let _pinned = Pinned::new();
         let record = Running::new(lineage);
         self.stack.begin(&record);
         let abort = AbortOnUnwind;
@@ -245,12 +248,18 @@ impl Worker {
 
     /// Takes work from this worker for `thief`: a published fork, or else a task.
     pub(crate) fn rob(&self, thief: &Worker, daring: Daring) -> Option<Work> {
+        self.rob_piece(thief).or_else(|| {
+            let job = self.rob_job(thief, daring)?;
+            thief.counters.stolen.add(1);
+            Some(Work::Fibers(Some(job)))
+        })
+    }
+
+    /// As [`rob`](Self::rob), without the fibers.
+    pub(crate) fn rob_piece(&self, thief: &Worker) -> Option<Work> {
         let work = match self.stack.shelf.take(thief.theft()) {
             Some(claim) => Work::Frame(claim),
-            None => match self.tasks.take_oldest() {
-                Some(task) => Work::Task(task),
-                None => Work::Fibers(Some(self.rob_job(thief, daring)?)),
-            },
+            None => Work::Task(self.tasks.take_oldest()?),
         };
         thief.counters.stolen.add(1);
         Some(work)

@@ -1,6 +1,6 @@
 //! The end of a conversation, and services that have to come to it.
 
-use super::line::{Line, Transport};
+use super::line::Endpoint;
 use crate::{
     cx::{JoinHandle, spawn},
     pool::Pool,
@@ -20,9 +20,34 @@ pub trait Protocol {
 
 /// A conversation has come to its end: the last message of its protocol has been sent, or received.
 ///
-/// There is no other way to come by one, so what has to return it cannot leave a conversation half-way unnoticed.
+/// There is no other way to come by one. Both sides have one in the end; two are equal if they are of the same conversation. A
+/// [service](spawn_service) has to return that of its own, so it cannot leave its conversation half-way unnoticed.
+///
+/// ```
+/// # use anabranch::proto;
+/// proto! { pub tell { Only: send { only -> ! } } }
+///
+/// let tell = || {
+///     let (client, server) = tell::pipe();
+///     let of_client = client.only().unwrap();
+///     let tell::server::OnlyMessage::Only(of_server) = server.try_recv().unwrap();
+///     (of_client, of_server)
+/// };
+/// let (one, other) = (tell(), tell());
+/// assert_eq!(one.0, one.1);
+/// assert_ne!(one.0, other.0);
+/// ```
 #[must_use = "it is the proof that the conversation came to its end"]
-pub struct Done<P>(PhantomData<fn() -> P>);
+pub struct Done<P> {
+    conversation: u64,
+    _of: PhantomData<fn() -> P>,
+}
+
+impl<P> Done<P> {
+    pub(super) fn new(conversation: u64) -> Self {
+        Self { conversation, _of: PhantomData }
+    }
+}
 
 impl<P: Protocol> fmt::Debug for Done<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,28 +56,22 @@ impl<P: Protocol> fmt::Debug for Done<P> {
 }
 
 impl<P> PartialEq for Done<P> {
-    fn eq(&self, _: &Self) -> bool {
-        true
+    fn eq(&self, other: &Self) -> bool {
+        self.conversation == other.conversation
     }
 }
 
 impl<P> Eq for Done<P> {}
 
-/// The last message has been said or heard.
-#[inline]
-pub fn finish<P, L: Line>(line: L) -> Done<P> {
-    Transport::finish(line);
-    Done(PhantomData)
-}
-
 /// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one: the
 /// client's end, and the fiber.
 ///
-/// The service has to return [`Done`], or an error that says why the conversation was left. What it drops half-way, its client
-/// sees as closed.
+/// The service has to return the [`Done`] of this conversation, or an error that says why the conversation was left. What it drops
+/// half-way, its client sees as closed.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Outside of any pool, when the default pool cannot be made. The fiber panics when the service returns the `Done` of another
+/// conversation.
 ///
 /// ```
 /// use anabranch::{channel::RecvError, proto};
@@ -74,13 +93,13 @@ pub fn finish<P, L: Line>(line: L) -> Done<P> {
 /// ```
 pub fn spawn_service<C, S, P, X, F>(pipe: impl FnOnce() -> (C, S), body: F) -> (C, JoinHandle<Result<Done<P>, X>>)
 where
-    S: Send + 'static,
+    S: Endpoint + Send + 'static,
     P: Protocol + 'static,
     X: Send + 'static,
     F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
 {
     let (client, server) = pipe();
-    (client, spawn(move |cx| body(cx, server)))
+    (client, spawn(move |cx| to_its_end(cx, server, body)))
 }
 
 /// As [`spawn_service`], in a pool of one's own.
@@ -90,11 +109,29 @@ pub fn spawn_service_in<C, S, P, X, F>(
     body: F,
 ) -> (C, JoinHandle<Result<Done<P>, X>>)
 where
-    S: Send + 'static,
+    S: Endpoint + Send + 'static,
     P: Protocol + 'static,
     X: Send + 'static,
     F: FnOnce(&Cx<'_>, S) -> Result<Done<P>, X> + Send + 'static,
 {
     let (client, server) = pipe();
-    (client, pool.spawn(move |cx| body(cx, server)))
+    (client, pool.spawn(move |cx| to_its_end(cx, server, body)))
+}
+
+/// Serves, and sees to it that what comes of it is of the same conversation.
+fn to_its_end<S: Endpoint, P: Protocol, X>(
+    cx: &Cx<'_>,
+    server: S,
+    body: impl FnOnce(&Cx<'_>, S) -> Result<Done<P>, X>,
+) -> Result<Done<P>, X> {
+    let conversation = server.conversation();
+    let result = body(cx, server);
+    if let Ok(done) = &result {
+        assert!(
+            done.conversation == conversation,
+            "the service of a conversation `{}` returned the `Done` of another one",
+            P::NAME
+        );
+    }
+    result
 }

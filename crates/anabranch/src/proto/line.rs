@@ -4,7 +4,7 @@
 //! two [streams](crate::channel::spsc), one each way: with `#[buffer(n)]` there is room for so many messages and who
 //! speaks waits for room, with `#[unbounded]` for any number.
 
-use super::ring::Ring;
+use super::{done::Done, ring::Ring};
 use crate::{
     channel::{
         Closed,
@@ -13,7 +13,11 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::mem::ManuallyDrop;
+use std::{
+    marker::PhantomData,
+    mem::ManuallyDrop,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// One end of that over which a conversation goes. Sealed.
 #[allow(private_bounds, reason = "sealed")]
@@ -23,7 +27,11 @@ pub trait Line: Transport<Said = <Self as Line>::Message> {
 }
 
 /// An endpoint. Implemented by what [`proto!`](crate::proto!) makes.
-pub trait Endpoint {}
+pub trait Endpoint {
+    /// The number of its conversation. It proves nothing of itself, as anybody can implement this.
+    #[doc(hidden)]
+    fn conversation(&self) -> u64;
+}
 
 impl<M, const N: usize> Line for Ring<M, N> {
     type Message = M;
@@ -33,11 +41,91 @@ impl<M> Line for Duplex<M> {
     type Message = M;
 }
 
+/// The number of a new conversation; no other one has it. Nothing is ordered by it.
+pub(super) fn new_conversation() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// An end of a conversation that has come to the state of which `E` is the endpoint.
+///
+/// A conversation over a [`Ring`] is sound as long as its ends keep to the protocol. So no safe code can make one of these, change its
+/// state, or speak and listen with it; generated code does so in `unsafe` blocks. Privacy alone would not do: attributes of
+/// states are handed on, so a derive macro sees the field in which an endpoint has this.
+pub struct At<L, E> {
+    line: L,
+    _state: PhantomData<fn() -> E>,
+}
+
+impl<L: Line, E> At<L, E> {
+    pub(super) fn new(line: L) -> Self {
+        Self { line, _state: PhantomData }
+    }
+
+    pub(super) fn line(&self) -> &L {
+        &self.line
+    }
+
+    pub(super) fn line_mut(&mut self) -> &mut L {
+        &mut self.line
+    }
+
+    /// The end, as far as it came; what is left is used up.
+    #[inline]
+    pub(super) fn take(&mut self) -> Self {
+        Self::new(self.line.take())
+    }
+
+    /// The same end in the next state.
+    ///
+    /// # Safety
+    /// The message that was last said or heard leads from the state of `E` to that of `N`, on the same side.
+    #[inline]
+    pub unsafe fn next<N>(self) -> At<L, N> {
+        At::new(self.line)
+    }
+
+    /// The last message has been said or heard.
+    ///
+    /// # Safety
+    /// It has, by the protocol `P`.
+    #[inline]
+    pub unsafe fn finish<P>(self) -> Done<P> {
+        let done = Done::new(self.line.conversation());
+        Transport::finish(self.line);
+        done
+    }
+
+    /// The number of the conversation. 0 if the end is used up.
+    pub fn conversation(&self) -> u64 {
+        self.line.conversation()
+    }
+
+    /// Whether the other side has gone.
+    pub fn is_closed(&self) -> bool {
+        self.line.is_closed()
+    }
+}
+
 /// Says a message, for which there is room.
+///
+/// # Safety
+/// `message` is one of those that this side says in the state of `E`, and leads to that of `N`.
 #[inline]
-pub fn say<L: Line>(mut line: L, message: L::Message) -> Result<L, Closed> {
-    Transport::say(&mut line, message)?;
-    Ok(line)
+pub unsafe fn say<L: Line, E, N>(mut end: At<L, E>, message: L::Message) -> Result<At<L, N>, Closed> {
+    Transport::say(&mut end.line, message)?;
+    Ok(At::new(end.line))
+}
+
+/// Says the last message, for which there is room.
+///
+/// # Safety
+/// `message` is one of those that this side says in the state of `E`, and by the protocol `P` it is the last one.
+#[inline]
+pub unsafe fn say_last<L: Line, E, P>(mut end: At<L, E>, message: L::Message) -> Result<Done<P>, Closed> {
+    Transport::say(&mut end.line, message)?;
+    // SAFETY: the caller's word on `message`, which has been said.
+    Ok(unsafe { end.finish() })
 }
 
 pub(crate) trait Transport: Sized {
@@ -61,6 +149,9 @@ pub(crate) trait Transport: Sized {
     fn take(&mut self) -> Self;
 
     fn finish(self);
+
+    /// The number of the conversation. 0 when the end is used up.
+    fn conversation(&self) -> u64;
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::place::Place::register), with a wait of this end, which is to hear the next message.
@@ -111,6 +202,10 @@ impl<M, const N: usize> Transport for Ring<M, N> {
         ManuallyDrop::new(self).leave();
     }
 
+    fn conversation(&self) -> u64 {
+        Self::conversation(self)
+    }
+
     unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
         unsafe { Self::register(self, wait, waiter, ticket) }
@@ -129,15 +224,18 @@ impl<M, const N: usize> Transport for Ring<M, N> {
 /// One end of a conversation that its protocol does not bound.
 pub struct Duplex<M> {
     /// In a box, as it is moved from step to step. `None` when it is used up.
-    ends: Option<Box<(Inlet<M>, Outlet<M>)>>,
+    ends: Option<Box<Ends<M>>>,
 }
+
+type Ends<M> = (Inlet<M>, Outlet<M>, u64);
 
 impl<M> Duplex<M> {
     /// The client's end, and the server's, with room for so many messages of either.
     pub(crate) fn pair(of_client: Option<usize>, of_server: Option<usize>) -> (Self, Self) {
         let (client_inlet, server_outlet) = stream(of_client);
         let (server_inlet, client_outlet) = stream(of_server);
-        let end = |inlet, outlet| Self { ends: Some(Box::new((inlet, outlet))) };
+        let conversation = new_conversation();
+        let end = |inlet, outlet| Self { ends: Some(Box::new((inlet, outlet, conversation))) };
         (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
@@ -171,7 +269,7 @@ impl<M> Transport for Duplex<M> {
 
     #[inline]
     fn say(&mut self, message: M) -> Result<(), Closed> {
-        let (inlet, _) = &mut **self.ends.as_mut().ok_or(Closed)?;
+        let (inlet, ..) = &mut **self.ends.as_mut().ok_or(Closed)?;
         match inlet.push_at_once(message) {
             Ok(()) => Ok(()),
             Err(message) => say_slowly(inlet, message),
@@ -188,11 +286,13 @@ impl<M> Transport for Duplex<M> {
     }
 
     fn is_ready(&self) -> bool {
-        self.ends.as_deref().is_none_or(|(_, outlet)| !outlet.is_empty() || outlet.is_closed())
+        self.ends.as_deref().is_none_or(|(_, outlet, _)| !outlet.is_empty() || outlet.is_closed())
     }
 
     fn is_closed(&self) -> bool {
-        self.ends.as_deref().is_none_or(|(inlet, outlet)| inlet.is_closed() && outlet.is_closed() && outlet.is_empty())
+        self.ends
+            .as_deref()
+            .is_none_or(|(inlet, outlet, _)| inlet.is_closed() && outlet.is_closed() && outlet.is_empty())
     }
 
     #[inline]
@@ -202,19 +302,23 @@ impl<M> Transport for Duplex<M> {
 
     fn finish(self) {}
 
+    fn conversation(&self) -> u64 {
+        self.ends.as_deref().map_or(0, |ends| ends.2)
+    }
+
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        self.ends.as_deref().is_some_and(|(_, outlet)| unsafe { wait.register_outlet(outlet, waiter, ticket) })
+        self.ends.as_deref().is_some_and(|(_, outlet, _)| unsafe { wait.register_outlet(outlet, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        if let Some((_, outlet)) = self.ends.as_deref() {
+        if let Some((_, outlet, _)) = self.ends.as_deref() {
             // SAFETY: the caller's word.
             unsafe { wait.unregister_outlet(outlet, has_decided) }
         }
     }
 
     fn withdraw(&self, wait: &StreamWait) -> bool {
-        self.ends.as_deref().is_some_and(|(_, outlet)| wait.withdraw_outlet(outlet))
+        self.ends.as_deref().is_some_and(|(_, outlet, _)| wait.withdraw_outlet(outlet))
     }
 }

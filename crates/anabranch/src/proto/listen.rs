@@ -2,7 +2,7 @@
 
 use super::{
     error::{RecvError, RecvTimeoutError, TryRecvError},
-    line::{Line, Transport},
+    line::{At, Endpoint, Line, Transport},
 };
 use crate::{
     channel::{self, Closed, Receive, source::Source},
@@ -21,8 +21,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An endpoint whose next step is to receive. Implemented by what [`proto!`](crate::proto!) makes.
-pub trait Listen: Sized {
+/// An endpoint whose next step is to receive. Implemented by what [`proto!`](crate::proto!) makes, and by nothing else.
+///
+/// # Safety
+/// For generated code. The type is the endpoint of a state in which its side listens; `end` and `end_mut` return the same end
+/// each time, as long as nobody assigns another one; `heard` accepts each message that may be heard in this state.
+pub unsafe trait Listen: Endpoint + Sized {
     /// What is received: one of the messages of the state, with the next endpoint.
     type Heard;
     #[doc(hidden)]
@@ -32,24 +36,24 @@ pub trait Listen: Sized {
     const NAME: &'static &'static str;
 
     #[doc(hidden)]
-    fn line(&self) -> &Self::Line;
+    fn end(&self) -> &At<Self::Line, Self>;
 
     #[doc(hidden)]
-    fn line_mut(&mut self) -> &mut Self::Line;
+    fn end_mut(&mut self) -> &mut At<Self::Line, Self>;
 
+    /// # Safety
+    /// `message` was the last one that was heard at `end`.
     #[doc(hidden)]
-    fn heard(line: Self::Line, message: <Self::Line as Line>::Message) -> Self::Heard;
+    unsafe fn heard(end: At<Self::Line, Self>, message: <Self::Line as Line>::Message) -> Self::Heard;
 }
 
 /// What has been said, and the step that comes of it. The endpoint is used up by it, and by `Closed`.
 #[inline]
 fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
-    let line = end.line_mut();
-    match line.hear()? {
-        Ok(message) => {
-            let line = line.take();
-            Some(Ok(E::heard(line, message)))
-        }
+    let end = end.end_mut();
+    match end.line_mut().hear()? {
+        // SAFETY: just heard there.
+        Ok(message) => Some(Ok(unsafe { E::heard(end.take(), message) })),
         Err(Closed) => Some(Err(Closed)),
     }
 }
@@ -68,7 +72,7 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
         if let Some(heard) = hear(&mut end) {
             return Ok(heard?);
         }
-        if more(end.line(), cx, NEVER, Reason::new(E::NAME)).is_err() {
+        if more(end.end().line(), cx, NEVER, Reason::new(E::NAME)).is_err() {
             return Err(RecvError::Cancelled(end));
         }
     }
@@ -100,7 +104,7 @@ fn recv_to<E: Listen>(mut end: E, cx: &Cx<'_>, deadline: u64, reason: Reason) ->
         if let Some(heard) = hear(&mut end) {
             return Ok(heard?);
         }
-        match more(end.line(), cx, deadline, reason) {
+        match more(end.end().line(), cx, deadline, reason) {
             Ok(()) => {}
             Err(WaitError::Cancelled) => return Err(RecvTimeoutError::Cancelled(end)),
             Err(WaitError::TimedOut) => return Err(RecvTimeoutError::TimedOut(end)),
@@ -124,12 +128,12 @@ pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
 
 /// Waits until [`try_recv`] has something to say.
 pub async fn ready_async<E: Listen>(end: &mut E) {
-    wait_async_for(Ready { line: end.line(), wait: E::Line::wait() }).await;
+    wait_async_for(Ready { line: end.end().line(), wait: E::Line::wait() }).await;
 }
 
 /// Whether [`try_recv`] has something to say.
 pub fn is_ready<E: Listen>(end: &E) -> bool {
-    end.line().is_ready()
+    end.end().line().is_ready()
 }
 
 /// Receiving from an endpoint of a conversation, as an operation. Made by its method `receiving`.
@@ -146,7 +150,7 @@ impl<'a, E: Listen> Receiving<'a, E> {
 
     fn line(&self) -> &E::Line {
         // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked at.
-        unsafe { &*self.end.get() }.line()
+        unsafe { &*self.end.get() }.end().line()
     }
 }
 
@@ -231,11 +235,11 @@ impl<E: Listen> Source for E {
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.line().register(wait, waiter, 0) }
+        unsafe { self.end().line().register(wait, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
-        self.line().withdraw(wait)
+        self.end().line().withdraw(wait)
     }
 
     fn pass_on(&self) {}

@@ -62,6 +62,7 @@ pub mod wire;
 pub use self::{
     done::{Done, Protocol, spawn_service, spawn_service_in},
     error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
+    line::Endpoint,
     listen::{Listen, Receiving},
     speak::Room,
 };
@@ -71,8 +72,7 @@ pub use self::{
 #[doc(hidden)]
 pub mod __private {
     pub use super::{
-        done::finish,
-        line::{Duplex, Endpoint, Line, say},
+        line::{At, Duplex, Endpoint, Line, say, say_last},
         listen::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
         ring::Ring,
         speak::{not_sent, room, room_async, room_timeout, room_until},
@@ -81,23 +81,27 @@ pub mod __private {
     /// The two ends of a bounded conversation.
     ///
     /// # Safety
-    /// The ends take turns as their protocol says, and no more than `N - 1` messages are ever under way.
-    pub unsafe fn ring<M, const N: usize>() -> (Ring<M, N>, Ring<M, N>) {
-        Ring::pair()
+    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than `N - 1` messages
+    /// are ever under way.
+    pub unsafe fn ring<M, const N: usize, C, S>() -> (At<Ring<M, N>, C>, At<Ring<M, N>, S>) {
+        let (client, server) = Ring::pair(super::line::new_conversation());
+        (At::new(client), At::new(server))
     }
 
     /// The two ends of another, with room for so many messages of the client and of the server.
-    pub fn duplex<M>(of_client: Option<usize>, of_server: Option<usize>) -> (Duplex<M>, Duplex<M>) {
-        Duplex::pair(of_client, of_server)
+    ///
+    /// # Safety
+    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol.
+    pub unsafe fn duplex<M, C, S>(
+        of_client: Option<usize>,
+        of_server: Option<usize>,
+    ) -> (At<Duplex<M>, C>, At<Duplex<M>, S>) {
+        let (client, server) = Duplex::pair(of_client, of_server);
+        (At::new(client), At::new(server))
     }
 
     /// Whether a message would have to wait for room.
-    pub fn is_full<M>(line: &Duplex<M>) -> bool {
-        line.is_full()
-    }
-
-    /// Whether the other side has gone.
-    pub fn is_closed<L: Line>(line: &L) -> bool {
-        super::line::Transport::is_closed(line)
+    pub fn is_full<M, E>(end: &At<Duplex<M>, E>) -> bool {
+        end.line().is_full()
     }
 }

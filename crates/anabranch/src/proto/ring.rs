@@ -47,6 +47,8 @@ struct Slot<M> {
 
 struct Block<M, const N: usize> {
     ends: AtomicU8,
+    /// The number of the conversation.
+    conversation: u64,
     is_watched: bool,
     /// An end leaves.
     left: Event,
@@ -73,14 +75,20 @@ unsafe impl<M: Send, const N: usize> Sync for Ring<M, N> {}
 pub(crate) struct Gone;
 
 impl<M, const N: usize> Ring<M, N> {
-    pub(crate) fn pair() -> (Self, Self) {
-        Self::made(false)
+    pub(crate) fn pair(conversation: u64) -> (Self, Self) {
+        Self::made(conversation, false)
     }
 
     /// Each end can [watch](Self::watch) the other. Not both at a time.
     #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "for wires"))]
-    pub(crate) fn watched_pair() -> (Self, Self) {
-        Self::made(true)
+    pub(crate) fn watched_pair(conversation: u64) -> (Self, Self) {
+        Self::made(conversation, true)
+    }
+
+    /// The number of the conversation. 0 when the end is used up.
+    pub(crate) fn conversation(&self) -> u64 {
+        // SAFETY: null, or alive while this end has not left the block.
+        unsafe { self.block.as_ref() }.map_or(0, |block| block.conversation)
     }
 
     /// The event that the other end leaves, of a watched pair.
@@ -91,11 +99,11 @@ impl<M, const N: usize> Ring<M, N> {
         unsafe { &(*self.block).left }
     }
 
-    fn made(is_watched: bool) -> (Self, Self) {
+    fn made(conversation: u64, is_watched: bool) -> (Self, Self) {
         const { assert!(N > 1) };
         let slot = |_| Slot { word: Word::new(number(0)), value: UnsafeCell::new(MaybeUninit::uninit()) };
         let slots = std::array::from_fn(slot);
-        let block = Box::new(Block { ends: AtomicU8::new(2), is_watched, left: Event::new(), slots });
+        let block = Box::new(Block { ends: AtomicU8::new(2), conversation, is_watched, left: Event::new(), slots });
         let block = Box::into_raw(block).cast_const();
         let end = || Self { block, at: 0, _owns: PhantomData };
         (end(), end())

@@ -1,6 +1,9 @@
 //! Waiting for room, in conversations with a buffer.
 
-use super::{error::SendTimeoutError, line::Duplex};
+use super::{
+    error::SendTimeoutError,
+    line::{At, Duplex},
+};
 use crate::{
     channel::stream::StreamWait,
     time::NEVER,
@@ -20,41 +23,42 @@ use std::{
 /// Waits until there is room for a message, or the other side has gone.
 #[inline]
 #[track_caller]
-pub fn room<M>(line: &mut Duplex<M>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
+pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
     cx.checkpoint()?;
+    let line = end.line_mut();
     if line.is_full() { room_slowly(line, cx, Reason::new(name)) } else { Ok(()) }
 }
 
 #[inline(never)]
 fn room_slowly<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
-    wait_again_for(cx, &Room::new(line), NEVER, reason).map_err(|_| Cancelled)
+    wait_again_for(cx, &Room::of(line), NEVER, reason).map_err(|_| Cancelled)
 }
 
 /// As [`room`], until then.
 #[track_caller]
-pub fn room_until<M>(
-    line: &mut Duplex<M>,
+pub fn room_until<M, E>(
+    end: &mut At<Duplex<M>, E>,
     cx: &Cx<'_>,
     instant: Instant,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(line, cx, cx.strand.clock().tick_at(instant), Reason::new(name))
+    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), Reason::new(name))
 }
 
 /// As [`room`], so long.
 #[track_caller]
-pub fn room_timeout<M>(
-    line: &mut Duplex<M>,
+pub fn room_timeout<M, E>(
+    end: &mut At<Duplex<M>, E>,
     cx: &Cx<'_>,
     timeout: Duration,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(line, cx, cx.after(timeout), Reason::new(name))
+    room_to(end.line_mut(), cx, cx.after(timeout), Reason::new(name))
 }
 
 fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
     cx.checkpoint()?;
-    wait_for(cx, &Room::new(line), deadline, reason)
+    wait_for(cx, &Room::of(line), deadline, reason)
 }
 
 /// What is said of a message for which there was no room in time.
@@ -66,8 +70,8 @@ pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<
 }
 
 /// As [`room`], for async code.
-pub async fn room_async<M>(line: &mut Duplex<M>) {
-    wait_async_for(Room::new(line)).await;
+pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
+    wait_async_for(Room::new(end)).await;
 }
 
 /// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for it.
@@ -80,7 +84,11 @@ pub struct Room<'a, M> {
 
 impl<'a, M> Room<'a, M> {
     #[doc(hidden)]
-    pub fn new(line: &'a mut Duplex<M>) -> Self {
+    pub fn new<E>(end: &'a mut At<Duplex<M>, E>) -> Self {
+        Self::of(end.line_mut())
+    }
+
+    pub(super) fn of(line: &'a mut Duplex<M>) -> Self {
         Self { line, wait: StreamWait::new() }
     }
 }

@@ -1,25 +1,54 @@
-//! A number of permits, and a queue of those who want some: what is in a semaphore, a lock for readers and writers, and a cell
-//! that is initialised once.
+//! A number of permits and a queue of waiters: the one mechanism in [`Mutex`](super::Mutex) (one permit),
+//! [`RwLock`](super::RwLock) (a reader takes one permit, a writer all), [`Semaphore`](super::Semaphore) and
+//! [`OnceCell`](super::OnceCell) (one permit to initialise).
 //!
-//! The idea. One word counts the permits that are free, and says whether anybody waits. While nobody does, taking and giving
-//! back is one CAS on it. Who finds too few joins a queue, and from then on all changes are made under the lock of that
-//! queue: whatever is given back goes to the first in the queue, as soon as there is enough for it, then to the second. Nobody
-//! overtakes, so who wants many is not starved by those who want few.
+//! The idea. One word counts the free permits. While nobody waits, acquiring and releasing is one CAS on it. A strand that finds
+//! too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a release does not hand permits
+//! over: it wakes the first waiters, as many as the free permits suffice for, and these compete with whoever is running
+//! already. A woken fiber may be bound to a worker that is busy for long; a direct hand-over would keep the permits from
+//! everybody else for as long. Competing is also what makes a contended lock fast.
 //!
-//! | word                | meaning                        | who changes it                                                |
-//! |---------------------|--------------------------------|---------------------------------------------------------------|
-//! | free << 1           | nobody waits                   | anybody, by CAS; who joins the queue -> WAITERS, under its lock |
-//! | free << 1 \| WAITERS | somebody waits, who wants more than there are free | who has the lock of the queue             |
+//! Overtaking is bounded in three ways.
+//! - *Closed*: while the first waiter wants more than there is, and no woken waiter is on its way, newcomers acquire nothing. So
+//!   readers that keep coming cannot starve a writer, nor can small requests starve a large one.
+//! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] of that it
+//!   asks for a hand-over. The semaphore is closed then, and the next permits go to this waiter directly.
+//! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. After [`OVERTAKES`] releases and
+//!   [`PATIENCE`] they stop to count on it, and wake the next ones.
 //!
-//! An entry is decided once what it wants has been set aside; if its wait had ended otherwise, the permits were not received
-//! and go to the next. A wait that is left may have been the one for which all others waited, so whoever leaves the queue looks
-//! whether the next can go.
+//! | word       | meaning                                                            | changed                                   |
+//! |------------|--------------------------------------------------------------------|-------------------------------------------|
+//! | free       | the number of free permits                                         | by acquiring and releasing                |
+//! | WAITERS    | the queue is not empty                                             | under the lock of the queue               |
+//! | OPEN       | some woken waiters are on their way, and the first in the queue does not want a hand-over | under the lock     |
+//! | overtakes  | how many releases have found WAITERS and OPEN; 0 unless OPEN       | by releases; to 0 under the lock          |
 //!
-//! Orderings: giving back releases and taking acquires the word. Under the lock it is read with acquire and stored with release,
-//! so what others had released into it is carried on; who is given permits acquires by its own waiter's word.
+//! | bits            | who may acquire                              | a release                                                   |
+//! |-----------------|----------------------------------------------|-------------------------------------------------------------|
+//! | none            | anybody, by CAS                              | by CAS                                                      |
+//! | OPEN            | anybody, by CAS                              | by CAS                                                      |
+//! | WAITERS, OPEN   | anybody, by CAS                              | under the lock; by CAS where there is a single permit       |
+//! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
+//!
+//! `promised` is what the woken waiters on their way want together, or less (late waiters are not counted any more). A waiter whose
+//! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.
+//!
+//! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches: the first
+//! in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Whatever raises the one
+//! side or changes the first in the queue checks it under the lock, and its last CAS expects the very word that it has
+//! checked. Two things raise `free` without the lock: a release while the queue is empty, and one while a single permit is
+//! promised already. `promised` never counts more than what is on its way, and every waiter on its way ends by one of the
+//! three steps above. A future that is never polled again is a late one.
+//!
+//! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed by read-modify-writes
+//! alone, so each of several releases is acquired with the last one. Where permits are handed over the releasing strand
+//! acquires them itself, and the waiter acquires its own waiter's word.
 
 use crate::{
-    sys::sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
+    sys::{
+        clock::Instant,
+        sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
+    },
     wait::{
         attempt::Attempt,
         place::Place,
@@ -27,26 +56,80 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::cell::Cell;
+use std::{cell::Cell, time::Duration};
 
 const WAITERS: u64 = 1;
-const ONE: u64 = 2;
+const OPEN: u64 = 2;
+const OVERTAKE: u64 = 4;
+const OVERTAKEN: u64 = 63 * OVERTAKE;
+const ONE: u64 = 256;
 
 /// How many permits can be free at most.
 pub(crate) const MAX_PERMITS: u64 = u64::MAX / ONE / 4;
 
+/// For how long a waiter may be overtaken.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// How many releases wait for a woken waiter before they ask whether it is late: looking at the clock each time would cost as much
+/// as an unlock.
+const OVERTAKES: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 63 };
+
 /// See the [module](self).
 pub(crate) struct RawSemaphore {
     word: AtomicU64,
-    /// Of how many each wants.
-    queue: Mutex<Queue<u64>>,
+    waiting: Mutex<Waiting>,
+}
+
+/// What the lock of the queue guards.
+struct Waiting {
+    queue: Queue<Turn>,
+    /// What the woken waiters on their way want, or less.
+    promised: u64,
+    /// When the first of them was woken.
+    woken_at: Option<Instant>,
+}
+
+/// What the queue knows of one waiter.
+struct Turn {
+    wanted: u64,
+    wants_hand_over: bool,
+    given: Given,
+}
+
+/// What a waiter has been given by its last wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Nothing,
+    /// A wake-up: what it wants is part of `promised`.
+    WakeUp,
+    Permits,
+}
+
+impl Waiting {
+    /// The word with the bits that say what is waiting.
+    fn mark(&mut self, word: u64) -> u64 {
+        let is_promised = self.promised > 0;
+        let (waiters, is_open) = match self.queue.first() {
+            None => (0, is_promised),
+            Some(turn) => (WAITERS, is_promised && !turn.wants_hand_over),
+        };
+        let kept = if is_open { OPEN | (word & OVERTAKEN) } else { 0 };
+        (word & !(ONE - 1)) | waiters | kept
+    }
+
+    /// Whether those that are on their way have been so for too long.
+    fn are_late(&self) -> bool {
+        // The model has no clock: there patience ends at once.
+        cfg!(loom) || self.woken_at.is_some_and(|woken_at| woken_at.elapsed() > PATIENCE)
+    }
 }
 
 impl RawSemaphore {
     const_unless_loom! {
         /// With so many free, [`MAX_PERMITS`] at most.
         pub(crate) fn new(permits: u64) -> Self {
-            Self { word: AtomicU64::new(permits * ONE), queue: Mutex::new(Queue::new()) }
+            let waiting = Waiting { queue: Queue::new(), promised: 0, woken_at: None };
+            Self { word: AtomicU64::new(permits * ONE), waiting: Mutex::new(waiting) }
         }
     }
 
@@ -55,7 +138,18 @@ impl RawSemaphore {
         self.word.load(Ordering::Relaxed) / ONE
     }
 
-    /// Takes so many, if they are free and nobody has been waiting.
+    /// Whether somebody waits.
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & WAITERS != 0
+    }
+
+    /// Takes the only permit, if it is free and nobody waits.
+    #[inline]
+    pub(crate) fn try_acquire_single(&self) -> bool {
+        self.word.compare_exchange(ONE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes so many, if they are free and the semaphore is not closed.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -63,7 +157,7 @@ impl RawSemaphore {
             if permits == 0 {
                 return true;
             }
-            if word & WAITERS != 0 || word / ONE < permits {
+            if word & (WAITERS | OPEN) == WAITERS || word / ONE < permits {
                 return false;
             }
             let next = word - permits * ONE;
@@ -74,9 +168,30 @@ impl RawSemaphore {
         }
     }
 
+    /// As [`try_acquire`](Self::try_acquire), for a waiter that was woken.
+    #[cold]
+    fn try_acquire_woken(&self, permits: u64) -> bool {
+        if self.free() < permits {
+            return false;
+        }
+        let mut waiting = lock(&self.waiting);
+        let promised = waiting.promised;
+        waiting.promised = promised.saturating_sub(permits);
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word / ONE >= permits {
+            let next = waiting.mark(word - permits * ONE);
+            match self.word.compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(found) => word = found,
+            }
+        }
+        waiting.promised = promised;
+        false
+    }
+
     /// Takes away what is free, but no more than so many. How many it were.
     pub(crate) fn forget(&self, permits: u64) -> u64 {
-        let _queue = lock(&self.queue);
+        let _waiting = lock(&self.waiting);
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let fewer = permits.min(word / ONE);
@@ -101,19 +216,46 @@ impl RawSemaphore {
                 Err(found) => word = found,
             }
         }
-        self.grant(permits);
+        self.grant(permits, 0);
     }
 
-    /// Gives back so many while somebody waits, or did.
+    /// Gives back the only permit that there is.
+    #[inline]
+    pub(crate) fn release_single(&self) {
+        if self.word.compare_exchange(0, ONE, Ordering::Release, Ordering::Relaxed).is_err() {
+            self.release_single_slowly();
+        }
+    }
+
     #[cold]
-    fn grant(&self, mut permits: u64) {
+    fn release_single_slowly(&self) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        // If it is promised already nobody else is to be woken.
+        while word & WAITERS == 0 || word & OPEN != 0 && word & OVERTAKEN < OVERTAKES * OVERTAKE {
+            let overtake = if word & WAITERS == 0 { 0 } else { OVERTAKE };
+            let next = word + ONE + overtake;
+            match self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(found) => word = found,
+            }
+        }
+        self.grant(1, 0);
+    }
+
+    /// Gives back so many while somebody waits, or did, and takes so many out of `promised`. Wakes whoever can go on.
+    #[cold]
+    fn grant(&self, mut permits: u64, mut kept: u64) {
         loop {
             let mut wakes = Wakes::new();
             {
-                let mut queue = lock(&self.queue);
-                self.grant_some(&mut queue, permits, &mut wakes);
+                let mut waiting = lock(&self.waiting);
+                waiting.promised = waiting.promised.saturating_sub(kept);
+                if permits > 0 && self.add(permits) && waiting.are_late() {
+                    waiting.promised = 0;
+                }
+                self.wake_some(&mut waiting, &mut wakes);
             }
-            permits = 0;
+            (permits, kept) = (0, 0);
             let is_full = wakes.is_full();
             wakes.wake_all();
             if !is_full {
@@ -122,30 +264,74 @@ impl RawSemaphore {
         }
     }
 
-    /// Adds so many and decides those who can have what they want, as long as there is room in `wakes`.
-    fn grant_some(&self, queue: &mut Queue<u64>, permits: u64, wakes: &mut Wakes) {
-        let mut word = self.word.load(Ordering::Acquire);
-        // With nobody in the queue the word is anybody's.
-        while word & WAITERS == 0 {
-            let next = with_more(word, permits);
-            match self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Acquire) {
+    /// Adds so many, under the lock. Whether so many releases have overtaken those on their way that they may be late.
+    fn add(&self, permits: u64) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let is_overtaking = word & (WAITERS | OPEN) == WAITERS | OPEN;
+            let are_enough = is_overtaking && word & OVERTAKEN >= OVERTAKES * OVERTAKE;
+            let counted = match (is_overtaking, are_enough) {
+                (false, _) => word,
+                (true, false) => word + OVERTAKE,
+                (true, true) => word & !OVERTAKEN,
+            };
+            match self.word.compare_exchange_weak(
+                word,
+                with_more(counted, permits),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return are_enough,
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    /// Wakes the waiters that the free permits suffice for, or hands them over, as long as there is room in `wakes`. Under the lock.
+    fn wake_some(&self, waiting: &mut Waiting, wakes: &mut Wakes) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            while !wakes.is_full()
+                && let Some(&mut Turn { wanted, wants_hand_over, .. }) = waiting.queue.first()
+            {
+                let free = word / ONE;
+                if wants_hand_over {
+                    if free < wanted {
+                        break;
+                    }
+                    let next = word - wanted * ONE;
+                    match self.word.compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Relaxed) {
+                        Ok(_) => word = next,
+                        Err(found) => {
+                            word = found;
+                            continue;
+                        }
+                    }
+                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::Permits);
+                    if decided.is_none() {
+                        word = self.word.fetch_add(wanted * ONE, Ordering::Relaxed) + wanted * ONE;
+                    }
+                    wakes.push(decided);
+                } else {
+                    if free.saturating_sub(waiting.promised) < wanted {
+                        break;
+                    }
+                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::WakeUp);
+                    if decided.is_some() {
+                        if waiting.promised == 0 {
+                            waiting.woken_at = (!cfg!(loom)).then(Instant::now);
+                        }
+                        waiting.promised += wanted;
+                    }
+                    wakes.push(decided);
+                }
+            }
+            // What was checked above holds for this very word.
+            match self.word.compare_exchange_weak(word, waiting.mark(word), Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
             }
         }
-        let mut free = with_more(word, permits) / ONE;
-        while !wakes.is_full()
-            && let Some(&mut wanted) = queue.first()
-            && wanted <= free
-        {
-            let decided = queue.decide_head(|_| ());
-            if decided.is_some() {
-                free -= wanted;
-            }
-            wakes.push(decided);
-        }
-        let rest = if queue.is_empty() { 0 } else { WAITERS };
-        self.word.store((free * ONE) | rest, Ordering::Release);
     }
 }
 
@@ -153,20 +339,54 @@ impl RawSemaphore {
 #[inline]
 fn with_more(word: u64, permits: u64) -> u64 {
     let free = (word / ONE).checked_add(permits).filter(|&free| free <= MAX_PERMITS);
-    (free.expect("more permits than a semaphore can count") * ONE) | (word & WAITERS)
+    (free.expect("more permits than a semaphore can count") * ONE) | (word & (ONE - 1))
 }
 
 /// One strand's wish for permits.
 pub(crate) struct AcquireWait<'a> {
     semaphore: &'a RawSemaphore,
-    entry: Entry<u64>,
+    entry: Entry<Turn>,
     wanted: u64,
-    has_been_granted: Cell<bool>,
+    given: Cell<Given>,
+    /// When it first was woken and came too late.
+    late_since: Cell<Option<Instant>>,
 }
 
 impl<'a> AcquireWait<'a> {
     pub(crate) fn new(semaphore: &'a RawSemaphore, permits: u64) -> Self {
-        Self { semaphore, entry: Entry::new(permits), wanted: permits, has_been_granted: Cell::new(false) }
+        let turn = Turn { wanted: permits, wants_hand_over: false, given: Given::Nothing };
+        Self {
+            semaphore,
+            entry: Entry::new(turn),
+            wanted: permits,
+            given: Cell::new(Given::Nothing),
+            late_since: Cell::new(None),
+        }
+    }
+
+    /// Whether it was woken, and has neither acquired nor waited again since.
+    pub(crate) fn was_woken(&self) -> bool {
+        self.given.get() == Given::WakeUp
+    }
+
+    /// Whether the next attempt succeeds, as the permits were handed over.
+    pub(crate) fn has_permits(&self) -> bool {
+        self.given.get() == Given::Permits
+    }
+
+    /// Whether it has come too late for too long. For one that was woken.
+    fn has_lost_patience(&self) -> bool {
+        // The model has no clock: there patience ends at once.
+        if cfg!(loom) {
+            return true;
+        }
+        match self.late_since.get() {
+            Some(since) => since.elapsed() > PATIENCE,
+            None => {
+                self.late_since.set(Some(Instant::now()));
+                false
+            }
+        }
     }
 }
 
@@ -174,12 +394,24 @@ impl Attempt for AcquireWait<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        (self.has_been_granted.take() || self.semaphore.try_acquire(self.wanted)).then_some(())
+        let is_acquired = match self.given.get() {
+            Given::Nothing => self.semaphore.try_acquire(self.wanted),
+            Given::WakeUp => self.semaphore.try_acquire_woken(self.wanted),
+            Given::Permits => true,
+        };
+        if !is_acquired {
+            return None;
+        }
+        self.given.set(Given::Nothing);
+        self.late_since.set(None);
+        Some(())
     }
 
     fn pass_on(&self) {
-        if self.has_been_granted.take() {
-            self.semaphore.release(self.wanted);
+        match self.given.replace(Given::Nothing) {
+            Given::Nothing => {}
+            Given::WakeUp => self.semaphore.grant(0, self.wanted),
+            Given::Permits => self.semaphore.release(self.wanted),
         }
     }
 }
@@ -187,33 +419,56 @@ impl Attempt for AcquireWait<'_> {
 // SAFETY: an address leaves the queue by `unregister`, or by `decide_head`, under the lock of the queue.
 unsafe impl Place for AcquireWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut queue = lock(&self.semaphore.queue);
+        let was_woken = self.was_woken();
+        let wants_hand_over = was_woken && self.has_lost_patience();
+        let mut waiting = lock(&self.semaphore.waiting);
         let word = &self.semaphore.word;
+        let promised = waiting.promised;
         let mut now = word.load(Ordering::Relaxed);
-        while now & WAITERS == 0 {
-            if now / ONE >= self.wanted {
+        loop {
+            let is_closed = now & (WAITERS | OPEN) == WAITERS && !was_woken;
+            if !is_closed && now / ONE >= self.wanted {
+                waiting.promised = promised;
                 return false;
             }
-            match word.compare_exchange_weak(now, now | WAITERS, Ordering::Relaxed, Ordering::Relaxed) {
+            let next = if was_woken {
+                // It is the first in the queue from here on.
+                waiting.promised = promised.saturating_sub(self.wanted);
+                let is_open = waiting.promised > 0 && !wants_hand_over;
+                (now & !(ONE - 1)) | WAITERS | if is_open { OPEN | (now & OVERTAKEN) } else { 0 }
+            } else {
+                now | WAITERS
+            };
+            match word.compare_exchange_weak(now, next, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(found) => now = found,
             }
         }
+        self.given.set(Given::Nothing);
         // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and the
         // waiter armed, until `unregister`.
-        unsafe { queue.push_back(&self.entry, waiter, ticket) };
+        unsafe {
+            self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
+            if was_woken {
+                waiting.queue.push_front(&self.entry, waiter, ticket);
+            } else {
+                waiting.queue.push_back(&self.entry, waiter, ticket);
+            }
+        }
         true
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if has_decided {
-            self.has_been_granted.set(true);
+            // SAFETY: decided from the queue.
+            self.given.set(unsafe { self.entry.with(|turn| turn.given) });
             return;
         }
         // SAFETY: pushed to this queue by `register`.
-        let has_left = unsafe { lock(&self.semaphore.queue).remove(&self.entry) };
+        let has_left = unsafe { lock(&self.semaphore.waiting).queue.remove(&self.entry) };
         if has_left {
-            self.semaphore.grant(0);
+            // It may have been the one that the others waited for.
+            self.semaphore.grant(0, 0);
         }
     }
 }

@@ -19,8 +19,10 @@ use std::{
 
 /// A number of permits, to limit how many do something at a time.
 ///
-/// Who wants permits that are not free waits, and is served in the order of arrival, be it one permit that is wanted or many:
-/// nobody overtakes. A [`Permit`] gives its permits back when it is dropped.
+/// A strand that wants more permits than are free waits. Waiters are woken in the order of arrival, be it one permit that they want
+/// or many: while the first of them wants more than there is, newcomers wait behind it. Until a woken waiter runs, others may take
+/// what is free; a waiter that has been overtaken for a millisecond is handed its permits as soon as there are enough. A
+/// [`Permit`] gives its permits back when it is dropped.
 ///
 /// ```
 /// use anabranch::sync::Semaphore;
@@ -202,7 +204,7 @@ impl Semaphore {
         Permit { semaphore: self, count }
     }
 
-    /// Takes a permit if one is free and nobody waits for it.
+    /// Takes a permit if one is free, unless the first of those who wait wants more than there is.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(1);
@@ -215,7 +217,7 @@ impl Semaphore {
         self.try_acquire_many(1)
     }
 
-    /// Takes `count` permits if they are free and nobody waits for any.
+    /// Takes `count` permits if they are free, unless the first of those who wait wants more than there is.
     #[inline]
     pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
         self.raw.try_acquire(count as u64).then(|| Permit { semaphore: self, count })

@@ -10,6 +10,7 @@ pub(crate) mod blocks;
 #[cfg(shuttle)]
 pub(crate) mod chance;
 pub(crate) mod clock;
+pub(crate) mod diagnostics;
 #[cfg(all(unix, not(loom)))]
 pub(crate) mod memory;
 pub(crate) mod parker;

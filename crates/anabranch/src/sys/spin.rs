@@ -1,6 +1,7 @@
 //! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take it and
 //! a store to let go. Who finds it taken stays away for about a microsecond, and lets other threads run if it lasts longer: the
-//! holder may have been interrupted.
+//! holder may have been interrupted. In the end it sleeps, so that it does not keep a holder of lower priority from its core:
+//! see [`spin_while`].
 //!
 //! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and each time
 //! its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second stays away for a

@@ -71,17 +71,60 @@ pub(crate) fn fence_after_update() {
     full_fence();
 }
 
-/// Waits for another thread to take the few steps that it is in the middle of.
+/// Waits for another thread to take the few steps that it is in the middle of. All that waits for a short critical section of
+/// another thread waits here.
+///
+/// It spins for about a microsecond, then yields [`YIELDS`] times, and then sleeps, for twice as long each time, up to
+/// [`LONGEST_SLEEP`]. The other thread may have been preempted by this one: if this one has a higher priority (`SCHED_FIFO`) the
+/// other runs only while this one sleeps. To park instead would take the other thread a wake-up, so it would have to see that
+/// somebody has parked, by an exchange where a plain store ends its critical section. That would be paid for each message; a
+/// sleep is paid for by those alone that have preempted another in the midst of some instructions, and costs them at most as
+/// much time again as they have waited, or a millisecond.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]
-    let backoff = crossbeam_utils::Backoff::new();
+    let mut patience = Patience::new();
     while is_pending() {
         #[cfg(not(any(loom, shuttle)))]
-        backoff.snooze();
+        patience.pause();
         #[cfg(loom)]
         loom::thread::yield_now();
         #[cfg(shuttle)]
         hint::spin_loop();
+    }
+}
+
+/// How often a thread yields before it sleeps: where nobody else can run that takes some ten microseconds.
+#[cfg(not(any(loom, shuttle)))]
+const YIELDS: u32 = 64;
+
+#[cfg(not(any(loom, shuttle)))]
+const SHORTEST_SLEEP: std::time::Duration = std::time::Duration::from_micros(20);
+
+#[cfg(not(any(loom, shuttle)))]
+const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(1);
+
+/// What a thread does between two looks: see [`spin_while`].
+#[cfg(not(any(loom, shuttle)))]
+struct Patience {
+    backoff: crossbeam_utils::Backoff,
+    yields: u32,
+    sleep: std::time::Duration,
+}
+
+#[cfg(not(any(loom, shuttle)))]
+impl Patience {
+    fn new() -> Self {
+        Self { backoff: crossbeam_utils::Backoff::new(), yields: 0, sleep: SHORTEST_SLEEP }
+    }
+
+    fn pause(&mut self) {
+        if self.yields < YIELDS {
+            self.backoff.snooze();
+            self.yields += 1;
+        } else {
+            std::thread::sleep(self.sleep);
+            self.sleep = LONGEST_SLEEP.min(self.sleep * 2);
+        }
     }
 }
 
@@ -135,3 +178,36 @@ macro_rules! const_unless_loom {
 }
 
 pub(crate) use const_unless_loom;
+
+#[cfg(all(test, target_os = "linux", not(any(loom, shuttle, miri))))]
+mod tests {
+    use super::spin_while;
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+        time::Duration,
+    };
+
+    fn cpu_time() -> Duration {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: writes the time there.
+        assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+
+    #[test]
+    fn to_wait_for_a_thread_that_stands_still_takes_little_of_the_core() {
+        let is_pending = AtomicBool::new(true);
+        let waited = thread::scope(|s| {
+            let waits = s.spawn(|| {
+                let before = cpu_time();
+                spin_while(|| is_pending.load(Ordering::Acquire));
+                cpu_time() - before
+            });
+            thread::sleep(Duration::from_millis(400));
+            is_pending.store(false, Ordering::Release);
+            waits.join().unwrap()
+        });
+        assert!(waited < Duration::from_millis(60), "waiting took {waited:?} of the core");
+    }
+}

@@ -54,6 +54,10 @@ pub(crate) fn identity() -> *mut () {
     NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
+/// Whether this system can start threads at all. Where it cannot, the thread that calls does everything.
+pub(crate) const CAN_START: bool =
+    !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
+
 /// How many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]

@@ -211,6 +211,7 @@ pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: Reason) 
 
 /// Waits until the attempt succeeds, whatever is cancelled.
 pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: Reason) -> A::Output {
+    cx.check_stack();
     loop {
         if let Some(output) = place.attempt() {
             return output;

@@ -9,6 +9,7 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
+        current::Stack,
         error::{Cancelled, WaitError},
         locals::Locals,
         place::Place,
@@ -60,22 +61,40 @@ pub(crate) enum Begun {
 /// Whatever may wait takes a `&Cx`, so a signature says whether a function can. On a fiber a wait suspends the fiber, and its
 /// thread does something else meanwhile; on a plain thread, inside [`run`](crate::run), it parks the thread.
 ///
-/// A `Cx` belongs to the strand of execution that it was made for: it cannot be sent to another thread, nor kept, only passed
-/// down by reference. It also stands for the scope that is being worked in, with its deadline and its cancellation: when
+/// A `Cx` belongs to the fiber, or to the call of `run`, that it was made for: it cannot be sent to another thread, nor kept, only
+/// passed down by reference. It also stands for the scope that is being worked in, with its deadline and its cancellation: when
 /// the scope is cancelled each wait returns [`Cancelled`], at once and ever after.
 ///
+/// # Panics
+/// Whatever waits panics on a stack that is not the `Cx`'s own. Safe code can get there: a crate like `send_wrapper`, which checks
+/// the thread at run time, carries a `Cx` to another fiber of the same thread, and so does a scoped thread-local that holds the "current"
+/// one. What does not have to wait works there.
+///
+/// Where a fiber waits with work of compute code open on its stack, in a closure of [`join`](crate::join) or in a parallel loop, it
+/// blocks its thread instead of leaving the stack. (Such closures are `Send`, so it takes such a crate to wait there.)
+///
+/// # A limit of soundness: thread-locals
+/// Fibers of one thread share its thread-locals, and any of them may run while another waits. Some crates, and one part of
+/// `std`, rely on what holds for threads alone: that code which uses a thread-local has ended before other code of the thread begins, or
+/// was called by it. Together with waits their safe functions can be led to use memory after it was freed, and nothing in this crate can
+/// prevent that. It is the same for all fibers with stacks of their own, in whatever language. **Do not wait**
+/// - **inside of a scoped thread-local** (`scoped_tls`, `scoped-tls-hkt`, and whatever lends a reference out for the time of a call).
+///   Two fibers leave their scopes in any order: the one that leaves last puts back the reference of the one that has gone.
+/// - **inside of the initialiser of a `thread_local!`**. It is passed no `Cx`; it would have to take one from a scoped thread-local.
+///   Another fiber then finds the variable not initialised, initialises it too, and what it was lent is dropped when the first one goes on.
+/// - **while a guard is entered that has to be left in order**, such as that of a runtime: it may check that, or rely on it.
+///
+/// Enter and leave these between two waits. Values that are a fiber's own belong into a [`FiberLocal`](crate::FiberLocal).
+///
 /// # What remains your duty
-/// The token keeps safe code sound: no value is seen by two threads at once, no thread-local initialiser can wait, no stack is
-/// freed while it is in use. What a fiber can still do is to stand in the way of the others that are bound to the same
-/// thread:
+/// Apart from that, safe code is sound: no value is seen by two threads at once, no stack is freed while it is in use. What a
+/// fiber can still do is to stand in the way of the others that are bound to the same thread:
 /// - **A `std::sync::MutexGuard` held across a wait.** The next fiber of the thread that locks it blocks the thread, and with
 ///   it the fiber that would unlock. Use [`sync::Mutex`](crate::sync::Mutex), or let go of the guard before the wait. The same
 ///   goes for a `RefCell` borrow in a thread-local (it panics) and for the lock of standard output.
 /// - **Anything else that blocks the thread**: a read from a file or a `std` channel, [`run`](crate::run) for something that a
 ///   fiber of the same thread has to do, a compute [`join`](crate::join) that waits. Other threads take over the pool's work,
 ///   but the fibers that have begun here wait.
-/// - **Scopes kept in thread-locals** that must end in the order in which they began (`scoped_tls`, a runtime that is entered
-///   by a guard): fibers of one thread leave them in any order. Enter them between two waits.
 /// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**, or in a `Drop` that runs because of a panic: it
 ///   works, but it parks the thread.
 ///
@@ -93,8 +112,8 @@ pub(crate) enum Begun {
 /// ```
 pub struct Cx<'a> {
     pub(crate) strand: &'a dyn Strand,
-    /// That of the strand, at hand.
-    waiter: &'a Waiter,
+    /// That of the strand, at hand: the address that places are given, see [`Strand::waiter`].
+    waiter: *const Waiter,
     pub(crate) scope: &'a CancelScope,
     pub(crate) deadline: Deadline,
     pub(crate) locals: &'a Locals,
@@ -116,7 +135,45 @@ impl<'a> Cx<'a> {
     /// The waiter of the strand.
     #[inline]
     pub(crate) fn waiter(&self) -> &'a Waiter {
+        // SAFETY: the strand's, which outlives every `Cx` of it.
+        unsafe { &*self.waiter }
+    }
+
+    /// The waiter as scopes and places know it.
+    #[inline]
+    pub(crate) fn waiter_address(&self) -> *const Waiter {
         self.waiter
+    }
+
+    /// Whether the thread is on the stack of this strand, and may leave it if the strand is a fiber. `false` is for
+    /// [`check_stack`](Self::check_stack) to look at.
+    #[inline(always)]
+    pub(crate) fn is_on_its_stack(&self) -> bool {
+        Stack::current() == self.waiter().stack()
+    }
+
+    /// What comes before all that is sound on the strand's own stack alone, see [`current`](crate::wait::current): a wait, and what will
+    /// have to wait once it has begun. It holds until the calling function returns.
+    ///
+    /// # Panics
+    /// When the thread is on another stack.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn check_stack(&self) {
+        if !self.is_on_its_stack() {
+            self.check_pinned_stack();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn check_pinned_stack(&self) {
+        assert!(
+            Stack::current().is_same_as(self.waiter().stack()),
+            "a `Cx` was used on a stack that is not its own: it belongs to one fiber, or to one call of `run`, and other code of the \
+             same thread got hold of it, by a thread-local or a wrapper around `!Send`. Use the `Cx` that was passed to the closure"
+        );
     }
 
     /// Whether the scope was cancelled or its deadline has passed: for loops that compute and do not wait.
@@ -186,7 +243,7 @@ impl<'a> Cx<'a> {
     /// [`checkpoint_slowly`](Self::checkpoint_slowly) comes next.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
-        let budget = self.waiter.budget();
+        let budget = self.waiter().budget();
         let left = budget.get();
         let goes_on = left != 0 && self.scope.is_plainly_going_on();
         if goes_on {
@@ -200,13 +257,14 @@ impl<'a> Cx<'a> {
         if self.scope.is_cancelled() {
             return Err(Cancelled);
         }
-        let budget = self.waiter.budget();
+        let budget = self.waiter().budget();
         if budget.get() > 0 {
             budget.set(budget.get() - 1);
             return Ok(());
         }
         // The strand has had its share. It is one that does much, so the next looks shall be glances.
         budget.set(BUDGET);
+        self.check_stack();
         self.scope.enlist();
         self.strand.pause();
         self.check()
@@ -215,8 +273,8 @@ impl<'a> Cx<'a> {
     /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let run.
     #[inline]
     pub(crate) fn spend(&self, more: usize) {
-        if more > 0 && self.waiter.looks() == 0 {
-            let budget = self.waiter.budget();
+        if more > 0 && self.waiter().looks() == 0 {
+            let budget = self.waiter().budget();
             budget.set(budget.get().saturating_sub(more.min(MOST_SPENT) as u32));
         }
     }
@@ -269,14 +327,15 @@ impl<'a> Cx<'a> {
     /// No fence stands between that look at the scope and the wait: who cancels it hails the fiber, whose thread answers later.
     #[inline(always)]
     pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
-        if self.deadline.at != NEVER || !self.waiter.has_home() || panicking() {
+        let waiter = self.waiter();
+        if self.deadline.at != NEVER || !waiter.has_home() || panicking() || !self.is_on_its_stack() {
             return false;
         }
-        self.waiter.arm_here();
+        waiter.arm_here();
         // SAFETY: armed, and registered until `unregister`; who has a home is used by its thread alone.
         let is_registered = unsafe { place.register_here(self.waiter) };
         if !is_registered {
-            self.waiter.disarm_here();
+            waiter.disarm_here();
         }
         is_registered
     }
@@ -285,7 +344,7 @@ impl<'a> Cx<'a> {
     /// nothing remains to be done.
     #[inline(always)]
     pub(crate) fn ended_here(&self) -> bool {
-        self.waiter.was_told() && self.scope.is_plainly_going_on()
+        self.waiter().was_told() && self.scope.is_plainly_going_on()
     }
 
     /// Waits at `count` places at once, until the first decides: `Ready` with its index. They are registered beginning with
@@ -331,10 +390,11 @@ impl<'a> Cx<'a> {
         outcome
     }
 
-    /// Waits at a place for what cannot fail to come, whatever is cancelled.
+    /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack) on which stack
+    /// this is.
     #[inline]
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
-        self.waiter.arm(ptr::null());
+        self.waiter().arm(ptr::null());
         // SAFETY: as in `wait`.
         unsafe {
             if place.register(self.waiter, 0) {
@@ -349,22 +409,23 @@ impl<'a> Cx<'a> {
     /// Arms the waiter. `false`: the strand must not wait now.
     #[inline]
     fn begin(&self) -> bool {
+        self.check_stack();
         if panicking() && self.strand.shares_its_thread() {
             return false;
         }
         self.scope.enlist();
-        self.waiter.arm(self.scope.address());
+        self.waiter().arm(self.scope.address());
         true
     }
 
     /// Ends a wait that need not be. How it was decided, if it was.
     #[cold]
     fn absorb(&self, reason: Reason) -> Option<Outcome> {
-        if self.waiter.disarm() {
+        if self.waiter().disarm() {
             return None;
         }
         leave(self.strand.suspend(NEVER, reason));
-        self.waiter.outcome()
+        self.waiter().outcome()
     }
 
     /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then the wait is over.
@@ -377,7 +438,7 @@ impl<'a> Cx<'a> {
     /// Suspends the strand until its waiter is decided.
     #[inline(always)]
     pub(crate) fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
-        self.waiter.budget().set(BUDGET);
+        self.waiter().budget().set(BUDGET);
         self.strand.suspend(deadline.min(self.deadline.at), reason)
     }
 
@@ -387,7 +448,7 @@ impl<'a> Cx<'a> {
         if deadline.min(self.deadline.at) != NEVER {
             self.strand.drop_deadline();
         }
-        match self.waiter.outcome() {
+        match self.waiter().outcome() {
             Some(Outcome::TimedOut) if self.deadline.at <= deadline => {
                 self.deadline.expire();
                 Outcome::Cancelled

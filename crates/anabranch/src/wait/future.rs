@@ -9,6 +9,7 @@ use crate::{
         unwind::catch_unwind,
     },
     wait::{
+        current::apart,
         place::Place,
         waiter::{Kind, Outcome, Waiter},
     },
@@ -45,11 +46,14 @@ unsafe fn wake(waiter: *const Waiter) {
 }
 
 /// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with others
-/// still to wake. The panic has been reported by its hook; its payload may panic when it is dropped.
+/// still to wake. The panic has been reported by its hook; its payload may panic when it is dropped. Nor may it wait: whoever runs it
+/// may be in the middle of a wait of its own.
 fn contain(code: impl FnOnce()) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
-        mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
-    }
+    apart(|| {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
+            mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
+        }
+    });
 }
 
 impl AsyncWaiter {

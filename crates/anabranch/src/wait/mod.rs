@@ -2,11 +2,12 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `patience <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
+//! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
 //! are built on this room alone.
 
 pub(crate) mod attempt;
 pub(crate) mod cancel;
+pub(crate) mod current;
 pub(crate) mod cx;
 mod error;
 pub(crate) mod future;

@@ -34,4 +34,9 @@ impl Parked {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { waiter: Waiter::new(&KIND), parker: Parker::new() })
     }
+
+    /// The address of the waiter, as that of the whole: whoever wakes it has to find the rest, and the counts of the `Arc`.
+    pub(crate) fn waiter(this: &Arc<Self>) -> *const Waiter {
+        Arc::as_ptr(this).cast()
+    }
 }

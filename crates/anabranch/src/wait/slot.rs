@@ -95,6 +95,10 @@ impl Slot {
         }
     }
 
+    fn wait_while_busy(&self) {
+        spin_while(|| self.word.load(Ordering::Acquire) == BUSY);
+    }
+
     /// For the one strand that might wait here, and does not: it never will. `false`: it has happened, before.
     pub(crate) fn give_up(&self) -> bool {
         !self.is_notified() && self.word.compare_exchange(EMPTY, GIVEN_UP, Ordering::Release, Ordering::Acquire).is_ok()
@@ -141,7 +145,12 @@ unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
         loop {
             match self.slot.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return true,
-                Err(NOTIFIED | BUSY) => return false,
+                Err(NOTIFIED) => return false,
+                // The notifier is ending the wait of a future that was forgotten, and has notified in a moment.
+                Err(BUSY) => {
+                    self.slot.wait_while_busy();
+                    return false;
+                }
                 // The address is of a future that was forgotten while it waited: nobody wants to be woken there.
                 Err(found) => word = found,
             }
@@ -150,7 +159,7 @@ unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
 
     unsafe fn unregister(&self, _: bool) {
         if self.slot.word.compare_exchange(self.own(), EMPTY, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            spin_while(|| self.slot.word.load(Ordering::Acquire) == BUSY);
+            self.slot.wait_while_busy();
         }
     }
 }

@@ -24,7 +24,9 @@ impl Reason {
 /// The waiter is the strand's alone and lives as long as it. A suspension ends only when the waiter has been decided, and
 /// with every wake-up taken.
 pub(crate) unsafe trait Strand {
-    fn waiter(&self) -> &Waiter;
+    /// The address that is given to places. It is derived from a pointer to all that [`Kind::wake`](crate::wait::waiter::Kind::wake)
+    /// goes on to from there, and not from a reference to the waiter, by which nothing else could be reached.
+    fn waiter(&self) -> *const Waiter;
 
     /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which decides
     /// [`Outcome::TimedOut`]. `Some`: it has yet to [`leave`] by this.

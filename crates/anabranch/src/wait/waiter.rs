@@ -37,7 +37,7 @@
 //! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
 //! same way. Others read HERE only to leave the word alone; a hail carries what they did to its thread.
 
-use super::patience::Patience;
+use super::{current::Stack, patience::Patience};
 use crate::sys::sync::{Arc, AtomicU64, Ordering};
 use std::{cell::Cell, mem::ManuallyDrop};
 
@@ -138,21 +138,35 @@ pub(crate) struct Waiter {
     budget: Cell<u32>,
     /// The owner's, too.
     patience: Patience,
+    /// On which stack the owner may wait.
+    stack: Cell<Stack>,
 }
 
-// SAFETY: budget and patience are the owner's alone, the rest is made to be shared.
+// SAFETY: budget, patience and stack are the owner's alone, the rest is made to be shared.
 unsafe impl Send for Waiter {}
 // SAFETY: as above.
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
     pub(crate) fn new(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(IDLE), kind, budget: Cell::new(BUDGET), patience: Patience::new() }
+        Self {
+            word: AtomicU64::new(IDLE),
+            kind,
+            budget: Cell::new(BUDGET),
+            patience: Patience::new(),
+            stack: Cell::new(Stack::THREAD),
+        }
     }
 
     /// A standing one: see the [module](self). It is never armed, and is alive until it has been woken or taken out.
     pub(crate) fn standing(kind: &'static Kind) -> Self {
-        Self { word: AtomicU64::new(STANDING), kind, budget: Cell::new(0), patience: Patience::new() }
+        Self {
+            word: AtomicU64::new(STANDING),
+            kind,
+            budget: Cell::new(0),
+            patience: Patience::new(),
+            stack: Cell::new(Stack::THREAD),
+        }
     }
 
     // ---- the owner ----
@@ -172,6 +186,17 @@ impl Waiter {
     /// What it has learned about those that it waits for.
     pub(crate) fn patience(&self) -> &Patience {
         &self.patience
+    }
+
+    /// On which stack it may wait; the thread's own if nothing else was said.
+    #[inline(always)]
+    pub(crate) fn stack(&self) -> Stack {
+        self.stack.get()
+    }
+
+    /// From here on it waits on this stack.
+    pub(crate) fn bind_to(&self, stack: Stack) {
+        self.stack.set(stack);
     }
 
     /// Begins a wait in the scope of this address, or in one that nobody can cancel if it is null.

@@ -7,7 +7,9 @@ use crate::{
     trap::Trap,
     tree,
 };
-use anabranch::{BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds};
+use anabranch::{
+    BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds, wait::Trigger,
+};
 use shuttle::{
     sync::{Barrier, Mutex, mpsc},
     thread,
@@ -16,7 +18,7 @@ use std::{
     panic::AssertUnwindSafe,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -83,6 +85,47 @@ fn scopes_in_pools() {
     });
     seen.assert(&[Stolen, Helped, Panic]);
     seen.assert_panics_at(6);
+}
+
+/// The body of a scope waits for a task that a thread of no pool spawns. A fiber yields until it has run, or else nobody is awake.
+#[test]
+fn tasks_for_which_a_body_waits() {
+    let seen = explore(5_000, |seen| {
+        attempt(seen, 4, |pool, trap| {
+            let has_run = Arc::new(AtomicBool::new(false));
+            let fiber = (any(0, 1) == 0).then(|| {
+                let has_run = Arc::clone(&has_run);
+                pool.spawn(move |cx| {
+                    while !has_run.load(Ordering::Acquire) {
+                        cx.yield_now();
+                    }
+                })
+            });
+            pool.install(|| {
+                scope(|s| {
+                    thread::scope(|threads| {
+                        let mut trigger = Trigger::new();
+                        let (signal, has_run) = (trigger.signal(), &has_run);
+                        threads.spawn(move || {
+                            (0..any(0, 20)).for_each(|_| thread::yield_now());
+                            s.spawn(move || {
+                                has_run.store(true, Ordering::Release);
+                                signal.send();
+                                drop(trap.step());
+                            });
+                        });
+                        anabranch::run(|cx| trigger.wait(cx)).unwrap();
+                        drop(trap.step());
+                    });
+                });
+            });
+            if let Some(fiber) = fiber {
+                pool.run(|cx| fiber.join(cx)).unwrap();
+            }
+        });
+    });
+    seen.assert(&[Stolen, Fiber, Switch, Panic]);
+    seen.assert_panics_at(2);
 }
 
 /// Every thread of the pool is wanted, while it works for another, waits or sleeps.

@@ -19,6 +19,7 @@ use crate::{
         stack::FiberStack,
     },
     pool::{
+        crew::PanicHandler,
         fibers::{
             card::{Card, State},
             hail::Hail,
@@ -33,6 +34,7 @@ use crate::{
     time::timers::Key,
     wait::{
         cancel::CancelScope,
+        current::Stack,
         locals::Locals,
         strand::Strand,
         waiter::{Home, Kind, Waiter},
@@ -172,6 +174,23 @@ impl Fiber {
         }
     }
 
+    /// The stack on which it waits.
+    #[inline]
+    pub(super) fn own_stack(&self) -> Stack {
+        Stack::of(ptr::from_ref(self).cast())
+    }
+
+    /// The block does not move any more.
+    pub(super) fn bind_to_own_stack(&self) {
+        self.waiter.bind_to(self.own_stack());
+    }
+
+    /// The fiber on whose stack the thread is, if nothing has pinned that.
+    #[inline]
+    pub(crate) fn current() -> *const Self {
+        Stack::current().address().cast()
+    }
+
     /// Values that are the fiber's own.
     pub(crate) fn locals(&self) -> &Locals {
         &self.locals
@@ -225,7 +244,7 @@ impl Fiber {
     pub(super) fn become_current(&self) {
         let home = self.home();
         home.counters.switches.add(1);
-        home.fibers.local.set_current(self);
+        self.own_stack().make_current();
         self.take_up();
         // SAFETY: the record lies in the block, and nobody changes it before `show_name` has taken it back.
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
@@ -245,8 +264,8 @@ impl Fiber {
 
     /// The worker is on its own stack, and will be for a while.
     #[inline]
-    pub(crate) fn come_back(home: &Worker) {
-        home.fibers.local.set_current(ptr::null());
+    pub(crate) fn come_back() {
+        Stack::THREAD.make_current();
         // SAFETY: there is nothing that has to stay valid.
         unsafe { overflow::set_current(ptr::null()) };
     }
@@ -293,6 +312,11 @@ impl Fiber {
         if let Some(registry) = self.home().registry() {
             registry.crew.report(panic);
         }
+    }
+
+    /// What becomes of such a panic.
+    pub(crate) fn panic_handler(&self) -> PanicHandler {
+        self.home().registry().map(|registry| registry.crew.panic_handler().clone()).unwrap_or_default()
     }
 
     fn end(&self) {

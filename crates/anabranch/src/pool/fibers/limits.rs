@@ -5,7 +5,10 @@
 
 use crate::{
     fiber::stack::{StackConfig, StackError},
-    sys::sync::{AtomicBool, AtomicU64, Ordering},
+    sys::{
+        diagnostics,
+        sync::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 /// How many fibers may be under way where the program does not say it.
@@ -61,11 +64,11 @@ impl Limits {
     #[cold]
     fn complain(&self) {
         if !self.has_complained.load(Ordering::Relaxed) && !self.has_complained.swap(true, Ordering::Relaxed) {
-            eprintln!(
-                "anabranch: {} fibers are under way, and more want to start; they wait until others end. If the program stands \
-                 still, raise Builder::max_fibers",
+            diagnostics::warn(format_args!(
+                "{} fibers are under way, and more want to start; they wait until others end. If the program stands still, \
+                 raise Builder::max_fibers",
                 self.max
-            );
+            ));
         }
     }
 
@@ -84,7 +87,7 @@ impl Limits {
         let others = self.live.fetch_sub(1, Ordering::Relaxed) - 1;
         self.is_refused.store(others > 0, Ordering::Relaxed);
         if !self.has_complained.swap(true, Ordering::Relaxed) {
-            eprintln!("anabranch: {error}; fibers that have not started wait until others end");
+            diagnostics::warn(format_args!("{error}; fibers that have not started wait until others end"));
         }
     }
 }

@@ -36,8 +36,6 @@ pub(crate) struct Local {
     left: Cell<u32>,
     /// How many less if one gives way.
     haste: Cell<u32>,
-    /// The fiber that runs.
-    current: Cell<*const Fiber>,
     /// How many fibers have begun and not ended.
     live: Cell<usize>,
     timers: RefCell<Timers<*const Fiber>>,
@@ -64,7 +62,9 @@ impl Blocks {
     fn add(&self, home: *const Worker) -> *const Fiber {
         let mut blocks = lock(&self.0);
         blocks.push(Box::new(Fiber::new(home)));
-        &raw const **blocks.last().expect("just pushed")
+        let fiber = &**blocks.last().expect("just pushed");
+        fiber.bind_to_own_stack();
+        fiber
     }
 
     /// Looks at each block while the list is locked.
@@ -81,7 +81,6 @@ impl Local {
             ready: List::new(),
             left: Cell::new(0),
             haste: Cell::new(0),
-            current: Cell::new(ptr::null()),
             live: Cell::new(0),
             timers: RefCell::new(Timers::new()),
             stacks: RefCell::new(None),
@@ -158,14 +157,6 @@ impl Local {
     /// The list behind the next one, for what comes from the inbox.
     pub(crate) fn ready(&self) -> &List<Fiber> {
         &self.ready
-    }
-
-    pub(crate) fn set_current(&self, fiber: *const Fiber) {
-        self.current.set(fiber);
-    }
-
-    pub(crate) fn current(&self) -> *const Fiber {
-        self.current.get()
     }
 
     // ---- timers ----

@@ -57,7 +57,7 @@ const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
 /// How many rounds before the worker looks at what else there is.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
-/// After how many times as many it begins a fiber that waits elsewhere.
+/// After how many times as many it takes something that lies elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// Which fibers that have not started a thief takes from a worker that will come to them by itself.
@@ -149,12 +149,6 @@ impl Worker {
         }
     }
 
-    /// The fiber on whose stack the thread is.
-    pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
-        // SAFETY: blocks live as long as their worker.
-        unsafe { self.fibers.local.current().as_ref() }
-    }
-
     /// Whether a fiber of this worker can go on.
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
@@ -191,7 +185,7 @@ impl Worker {
                 self.start_fiber(job);
             }
         }
-        Fiber::come_back(self);
+        Fiber::come_back();
     }
 
     #[inline]
@@ -214,15 +208,12 @@ impl Worker {
         local.take_ready()
     }
 
-    /// Every now and then: a fiber that waits in another queue to be started, perhaps in that of a thread that is parked, and
-    /// that nobody would come for while the fibers here always have something to do.
-    pub(crate) fn find_job_elsewhere(&self) -> Option<Job> {
+    /// Counts the times that this worker might go on with its fibers. Every now and then it is the turn of work that lies
+    /// elsewhere: the number of that turn.
+    pub(crate) fn next_turn_of_others(&self) -> Option<u32> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
-        if !rounds.is_multiple_of(ELSEWHERE_EVERY) {
-            return None;
-        }
-        self.registry()?.workers().find_map(|worker| worker.rob_job(self, Daring::Bold))
+        rounds.is_multiple_of(ELSEWHERE_EVERY).then_some(rounds / ELSEWHERE_EVERY)
     }
 
     /// Whether there are fibers here that can be started.
@@ -310,7 +301,7 @@ impl Worker {
     #[inline]
     fn after(&self, left: Left) {
         if left == Left::Idle {
-            self.put_away(self.fibers.local.current());
+            self.put_away(Fiber::current());
         }
     }
 

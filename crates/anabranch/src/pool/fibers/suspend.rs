@@ -4,20 +4,26 @@ use crate::{
     fiber::context::{GOES_ACROSS, depart, depart_for},
     pool::{
         fibers::{card::State, fiber::Fiber},
+        frame::Frame,
         worker::Worker,
     },
     sys::{switch::Departure, unwind::panicking},
     time::{Clock, NEVER},
     wait::{
+        current::Stack,
         strand::{Reason, Strand},
         waiter::{Outcome, Waiter},
     },
 };
-use std::{ptr, sync::Arc};
+use std::{
+    io::{self, Write},
+    process, ptr,
+    sync::Arc,
+};
 
 impl Fiber {
     /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
-    /// and was resumed.
+    /// and was resumed. Only where it [may](Self::may_switch).
     #[inline(always)]
     fn depart(&self) -> Option<Departure> {
         let home = self.home();
@@ -44,16 +50,27 @@ impl Fiber {
         }
     }
 
-    /// Whether the stack can be left: the thread does not unwind, since other fibers would find themselves in a panicking
-    /// thread, and is not inside another pool, where other fibers would find themselves too.
+    /// Whether the stack can be left. Not while the thread unwinds: other fibers would find themselves in a panicking thread. Not
+    /// while it is pinned: inside another pool they would find themselves there, and what runs on top of a compute wait is in a list
+    /// of its thread. Nor with an open fork of compute code: it is on the shelf, or will be, where forks of other fibers would come to lie
+    /// above it and be left behind.
     #[inline]
     fn may_switch(&self) -> bool {
-        ptr::eq(Worker::current(), self.home) && !panicking()
+        let newest = self.home().stack.newest();
+        Stack::current() == self.own_stack()
+            && !panicking()
+            // SAFETY: linked by this thread.
+            && (newest.is_null() || unsafe { !Frame::pins_its_stack(newest) })
     }
 
     /// Waits without leaving the stack. The other fibers of this thread wait too.
     #[cold]
     fn block(&self, deadline: u64) {
+        if !Stack::current().is_same_as(self.own_stack()) {
+            // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may unwind.
+            let _ = writeln!(io::stderr(), "anabranch: a fiber was about to wait on a stack that is not its own");
+            process::abort();
+        }
         let (home, here) = (self.home(), Worker::current());
         let mut is_long = false;
         loop {
@@ -80,8 +97,9 @@ impl Fiber {
 // SAFETY: the waiter is the block's. `suspend` returns when the worker resumes the fiber, which it does for fibers that
 // have been woken, after a decision; or after `block`, which sees to the same.
 unsafe impl Strand for Fiber {
-    fn waiter(&self) -> &Waiter {
-        &self.waiter
+    fn waiter(&self) -> *const Waiter {
+        // Of the whole fiber, which is what it is woken by.
+        ptr::from_ref(self).cast()
     }
 
     fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {

@@ -11,6 +11,7 @@ use crate::{
     sys::{switch::Departure, sync::hint},
     time::{Clock, NEVER},
     wait::{
+        current::Stack,
         parked::Parked,
         strand::{Reason, Strand, leave},
         waiter::{Outcome, Waiter},
@@ -38,8 +39,10 @@ pub(crate) struct ThreadStrand {
 impl ThreadStrand {
     /// For the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
+        let shared = Parked::new();
+        shared.waiter.bind_to(Stack::current());
         Self {
-            shared: Parked::new(),
+            shared,
             shares: Cell::new(SHARES),
             clock: Worker::current().clock().clone(),
             _bound_to_its_thread: PhantomData,
@@ -82,8 +85,8 @@ impl Drop for Shown<'_> {
 // SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a token in the
 // parker, which every wait here takes for what it is, a reason to look again.
 unsafe impl Strand for ThreadStrand {
-    fn waiter(&self) -> &Waiter {
-        &self.shared.waiter
+    fn waiter(&self) -> *const Waiter {
+        Parked::waiter(&self.shared)
     }
 
     fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {

@@ -5,7 +5,7 @@
 
 use crate::{
     pool::{fibers::card::State, monitor, worker::Worker},
-    sys::clock::Instant,
+    sys::{clock::Instant, diagnostics},
 };
 use std::{collections::HashMap, time::Duration};
 
@@ -55,13 +55,13 @@ fn warn(worker: &Worker) {
     });
     if let Some(name) = running
         && others > 0
-        && monitor::is_asleep(worker.thread())
+        && monitor::is_asleep(worker.thread()) == Some(true)
     {
-        eprintln!(
-            "anabranch: fiber `{}` has blocked its thread for {SUSPICIOUS:?}, and {others} other fibers are bound to the same \
+        diagnostics::warn(format_args!(
+            "fiber `{}` has blocked its thread for {SUSPICIOUS:?}, and {others} other fibers are bound to the same \
              thread (worker {}). Is a lock of the standard library held across a wait? See the documentation of `Cx`.",
             name.as_deref().unwrap_or("unnamed"),
             worker.index,
-        );
+        ));
     }
 }

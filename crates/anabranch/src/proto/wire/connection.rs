@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     channel::Closed,
-    proto::line::{Line, Transport},
+    proto::line::{At, Line, Transport},
     wait::{attempt::wait_async_for, future::poll_pause},
 };
 use futures_io::{AsyncRead, AsyncWrite};
@@ -232,14 +232,15 @@ async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) ->
 /// Begins a conversation over a wire, for generated code. Blocks.
 ///
 /// # Safety
-/// The end is used by the states alone, as their protocol says, and `P` says truly which these are.
+/// `E` is the endpoint of the first state of the protocol on this side, and `P` says truly which states and messages it has.
 #[doc(hidden)]
-pub unsafe fn over<P: Script, S: Read + Write>(
+pub unsafe fn over<P: Script, S: Read + Write, E>(
     mut wire: Wire<S>,
     is_client: bool,
-) -> Result<(P::Line, Connection<P, S>), WireError> {
+) -> Result<(At<P::Line, E>, Connection<P, S>), WireError> {
     block_on(greet::<P, S, OnThread>(&mut wire, is_client))?;
-    Ok(Connection::new(wire, is_client))
+    let (line, connection) = Connection::new(wire, is_client);
+    Ok((At::new(line), connection))
 }
 
 /// As [`over`], in async code.
@@ -247,12 +248,13 @@ pub unsafe fn over<P: Script, S: Read + Write>(
 /// # Safety
 /// As there.
 #[doc(hidden)]
-pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin>(
+pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin, E>(
     mut wire: Wire<S>,
     is_client: bool,
-) -> Result<(P::Line, Connection<P, S>), WireError> {
+) -> Result<(At<P::Line, E>, Connection<P, S>), WireError> {
     greet::<P, S, InAsync>(&mut wire, is_client).await?;
-    Ok(Connection::new(wire, is_client))
+    let (line, connection) = Connection::new(wire, is_client);
+    Ok((At::new(line), connection))
 }
 
 /// Wakes a thread that waits for an endpoint.

@@ -3,7 +3,7 @@
 use crate::{
     channel::Closed,
     proto::{
-        line::{Duplex, Line, Transport},
+        line::{Duplex, Line, Transport, new_conversation},
         ring::Ring,
         speak::Room,
     },
@@ -42,7 +42,7 @@ pub(crate) trait Relayed: Transport {
 
 impl<M, const N: usize> Relayed for Ring<M, N> {
     fn pair(_: Option<usize>, _: Option<usize>) -> (Self, Self) {
-        Self::watched_pair()
+        Self::watched_pair(new_conversation())
     }
 
     fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
@@ -60,7 +60,7 @@ impl<M> Relayed for Duplex<M> {
     }
 
     fn room(&mut self) -> Option<impl Attempt<Output = ()>> {
-        Some(Room::new(self))
+        Some(Room::of(self))
     }
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {

@@ -131,7 +131,7 @@ fn races() {
             let winner = stage.threatened(cx, |cx| match any(0, 2) {
                 0 => cx.race((|cx: &Cx<'_>| racer(cx, 0), |cx: &Cx<'_>| racer(cx, 1), |cx: &Cx<'_>| racer(cx, 2))),
                 1 => cx.race_iter(0..3, racer).expect("there are three"),
-                _ => cx.race_ok(0..3, racer).map_err(|errors| {
+                _ => cx.race_ok_iter(0..3, racer).map_err(|errors| {
                     assert_eq!(errors.len(), 3);
                     Cancelled
                 }),

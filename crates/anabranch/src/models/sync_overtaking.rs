@@ -1,0 +1,221 @@
+//! Waiters that are woken and overtaken: they are the first again, and then are handed what they want; and those behind one that
+//! does not come are woken past it.
+//!
+//! The model has no clock. A waiter that was woken in vain has no patience left, and one that was overtaken twice is late.
+
+use super::{
+    explore,
+    strand::Thread,
+    sync::{Shared, spawn, spawn_below},
+};
+use crate::{
+    sync::{Mutex, RwLock, Semaphore},
+    wait::{Cancelled, Cx},
+};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc as StdArc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Wake},
+};
+
+/// Counts wake-ups, unseen by loom: it is read when nobody wakes any more.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: StdArc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A future that is polled by hand.
+struct Polled<'a, T> {
+    future: Pin<Box<dyn Future<Output = T> + 'a>>,
+    bell: StdArc<Bell>,
+}
+
+impl<'a, T> Polled<'a, T> {
+    fn waiting(future: impl Future<Output = T> + 'a) -> Self {
+        let mut polled = Self { future: Box::pin(future), bell: StdArc::default() };
+        assert!(polled.poll().is_none(), "it has to wait");
+        polled
+    }
+
+    fn poll(&mut self) -> Option<T> {
+        match self.future.as_mut().poll(&mut Context::from_waker(&StdArc::clone(&self.bell).into())) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
+        }
+    }
+
+    fn wakes(&self) -> usize {
+        self.bell.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn models_rwlock_a_writer_sees_what_readers_did_and_readers_what_it_did() {
+    explore("rwlock, two readers and a writer", Some(2), || {
+        let shared = Shared::new(RwLock::new(()));
+        let read = |shared: &Shared<RwLock<()>>, cx: &Cx<'_>| {
+            let _guard = shared.primitive.read(cx).unwrap();
+            assert!(shared.value.get() < 2);
+        };
+        let others = [spawn(&shared, read), spawn(&shared, read)];
+        Thread::new().shielded(|cx| {
+            let _guard = shared.primitive.write(cx).unwrap();
+            shared.touch();
+        });
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert!(shared.primitive.try_write().is_some());
+    });
+}
+
+#[test]
+fn models_rwlock_an_overtaken_writer_is_handed_the_lock() {
+    explore("rwlock, overtaken writer", Some(3), || {
+        let shared = Shared::new(RwLock::new(()));
+        let guard = shared.primitive.try_read();
+        let writer = spawn(&shared, |shared, cx| {
+            let _guard = shared.primitive.write(cx).unwrap();
+            shared.touch();
+        });
+        drop(guard);
+        Thread::new().shielded(|cx| {
+            for _ in 0..2 {
+                let _guard = shared.primitive.read(cx).unwrap();
+                assert!(shared.value.get() < 2);
+            }
+        });
+        writer.join().unwrap();
+        assert!(shared.primitive.try_write().is_some());
+    });
+}
+
+#[test]
+fn models_rwlock_a_cancelled_writer_lets_readers_go_on() {
+    explore("rwlock, cancelled writer", Some(2), || {
+        let shared = Shared::new(RwLock::new(()));
+        let guard = shared.primitive.try_read();
+        let writer = spawn_below(&shared, |shared, cx| {
+            let guard = shared.primitive.write(cx)?;
+            shared.touch();
+            drop(guard);
+            Ok::<_, Cancelled>(())
+        });
+        let reader = spawn(&shared, |shared, cx| drop(shared.primitive.read(cx).unwrap()));
+        drop(guard);
+        // May come between the wake-up and the attempt.
+        let guard = shared.primitive.try_read();
+        shared.root.cancel();
+        drop(guard);
+        let _ = writer.join().unwrap();
+        reader.join().unwrap();
+        assert!(shared.primitive.try_write().is_some());
+    });
+}
+
+#[test]
+fn models_semaphore_a_newcomer_takes_what_another_was_woken_for() {
+    explore("semaphore, overtaken", Some(3), || {
+        let shared = Shared::new(Semaphore::new(2));
+        let permit = shared.primitive.try_acquire();
+        let wants_two = spawn(&shared, |shared, cx| {
+            let permits = shared.primitive.acquire_many(cx, 2).unwrap();
+            shared.touch();
+            drop(permits);
+        });
+        drop(permit);
+        for _ in 0..2 {
+            drop(shared.primitive.try_acquire());
+        }
+        wants_two.join().unwrap();
+        assert_eq!((shared.primitive.available(), shared.value.get()), (2, 1));
+    });
+}
+
+#[test]
+fn models_semaphore_two_woken_ones_and_one_that_gives_up() {
+    explore("semaphore, two on their way", Some(3), || {
+        let shared = Shared::new(Semaphore::new(2));
+        let permits = shared.primitive.try_acquire_many(2);
+        let mut gives_up = Polled::waiting(shared.primitive.acquire_async());
+        let mut stays = Polled::waiting(shared.primitive.acquire_async());
+        let mut behind = Polled::waiting(shared.primitive.acquire_many_async(2));
+        drop(permits);
+        let other = spawn(&shared, |shared, _| drop(shared.primitive.try_acquire_many(2)));
+        let first = stays.poll();
+        if first.is_none() && gives_up.poll().is_some() {
+            // It gives back at once what it got.
+        }
+        drop((gives_up, first));
+        other.join().unwrap();
+        if stays.wakes() == 2 {
+            drop(stays.poll().expect("it was woken again"));
+        }
+        assert!(behind.wakes() > 0);
+        assert_eq!(behind.poll().expect("all others have gone").count(), 2);
+        assert_eq!(shared.primitive.available(), 2);
+    });
+}
+
+#[test]
+fn models_semaphore_one_that_is_late_holds_nobody_up() {
+    explore("semaphore, late", Some(3), || {
+        let shared = Shared::new(Semaphore::new(1));
+        let permit = shared.primitive.try_acquire();
+        let mut late = Polled::waiting(shared.primitive.acquire_async());
+        let mut behind = Polled::waiting(shared.primitive.acquire_async());
+        drop(permit);
+        let other = spawn(&shared, |shared, _| (0..3).for_each(|_| drop(shared.primitive.try_acquire())));
+        let permit = late.poll();
+        let has_come = permit.is_some();
+        drop(permit);
+        other.join().unwrap();
+        if !has_come {
+            assert_eq!(late.wakes(), 2);
+            drop(late.poll().expect("it was handed over"));
+        }
+        assert!(behind.wakes() > 0);
+        drop(behind.poll().expect("all others have gone"));
+        assert_eq!(shared.primitive.available(), 1);
+    });
+}
+
+#[test]
+fn models_mutex_one_that_never_comes_holds_nobody_up() {
+    explore("mutex, late", Some(3), || {
+        let shared = Shared::new(Mutex::new(()));
+        let guard = shared.primitive.try_lock();
+        let never_comes = Polled::waiting(shared.primitive.lock_async());
+        let mut behind = Polled::waiting(shared.primitive.lock_async());
+        drop(guard);
+        let other = spawn(&shared, |shared, _| {
+            for _ in 0..2 {
+                let guard = shared.primitive.try_lock();
+                if guard.is_some() {
+                    shared.touch();
+                }
+                drop(guard);
+            }
+        });
+        let guard = shared.primitive.try_lock();
+        if guard.is_some() {
+            shared.touch();
+        }
+        drop(guard);
+        other.join().unwrap();
+        if shared.value.get() < 3 {
+            // One of them found it locked by the other, and overtook nobody.
+            (0..2).for_each(|_| drop(shared.primitive.try_lock()));
+        }
+        assert_eq!((never_comes.wakes(), behind.wakes()), (1, 1));
+        drop(behind.poll().expect("it was woken past the first"));
+        drop(never_comes);
+        assert!(!shared.primitive.is_locked());
+    });
+}

@@ -1,0 +1,124 @@
+//! What the runtime says on the standard error stream: warnings to which no caller could react, and the message before an abort.
+//!
+//! These lines are written in the middle of waits, on worker threads and in signal handlers. So nothing here panics, unwinds,
+//! allocates or takes a lock: a line is put together in a buffer on the stack and written by one system call if that is possible.
+//! An error stream that is closed or full loses the line, and nothing else happens. (`eprintln!` panics then.)
+//!
+//! What is formatted has to keep to that as well: in a signal handler strings and numbers alone.
+
+use std::{
+    fmt::{self, Write},
+    process,
+};
+
+/// The longest line, in bytes. What does not fit is cut off.
+const CAPACITY: usize = 1024;
+
+/// What a line that was cut off ends with.
+const CUT: &str = "...";
+
+/// Writes a line that begins with the name of the library.
+#[cold]
+pub(crate) fn warn(message: fmt::Arguments<'_>) {
+    // Under shuttle there are thousands of pools, and they warn by chance.
+    if !cfg!(shuttle) {
+        Line::new(message).write();
+    }
+}
+
+/// Writes a line that begins with the name of the library, and ends the process.
+#[cold]
+pub(crate) fn abort(message: fmt::Arguments<'_>) -> ! {
+    Line::new(message).write();
+    process::abort();
+}
+
+/// A line of text in a buffer of its own.
+struct Line {
+    bytes: [u8; CAPACITY],
+    len: usize,
+}
+
+impl Line {
+    fn new(message: fmt::Arguments<'_>) -> Self {
+        let mut line = Self { bytes: [0; CAPACITY], len: 0 };
+        // An error means that the line is full, or that a value could not be formatted.
+        let is_whole = write!(line, "anabranch: {message}").is_ok();
+        if !is_whole {
+            line.push(CUT.as_bytes(), 1);
+        }
+        line.push(b"\n", 0);
+        line
+    }
+
+    /// Appends as much as leaves `reserved` bytes free.
+    fn push(&mut self, text: &[u8], reserved: usize) -> bool {
+        let len = text.len().min(self.bytes.len().saturating_sub(self.len + reserved));
+        self.bytes[self.len..self.len + len].copy_from_slice(&text[..len]);
+        self.len += len;
+        len == text.len()
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    #[cfg(unix)]
+    fn write(&self) {
+        let mut rest = self.text();
+        while !rest.is_empty() {
+            // SAFETY: `rest` is valid to be read. The call is async-signal-safe.
+            let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
+            match usize::try_from(written) {
+                Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
+                Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+                _ => return,
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn write(&self) {
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), self.text());
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.push(text.as_bytes(), CUT.len() + 1) { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(message: fmt::Arguments<'_>) -> String {
+        String::from_utf8(Line::new(message).text().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_line_has_the_name_of_the_library_and_an_end() {
+        assert_eq!(text(format_args!("{} of {}", 3, "four")), "anabranch: 3 of four\n");
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_cut_off() {
+        let room = CAPACITY - "anabranch: ".len() - CUT.len() - 1;
+        let (long, longest) = ("x".repeat(room), "x".repeat(room + 1));
+        assert_eq!(text(format_args!("{long}")), format!("anabranch: {long}\n"));
+        assert_eq!(text(format_args!("{longest}")), format!("anabranch: {long}{CUT}\n"));
+        assert_eq!(text(format_args!("{longest}{longest}")).len(), CAPACITY);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_formatted_harms_nobody() {
+        struct Broken;
+        impl fmt::Display for Broken {
+            fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+                Err(fmt::Error)
+            }
+        }
+        assert_eq!(text(format_args!("a {Broken} value")), format!("anabranch: a {CUT}\n"));
+    }
+}
