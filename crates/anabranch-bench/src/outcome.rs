@@ -67,7 +67,9 @@ pub struct Line<K> {
     pub value: Summary,
     /// How many times the value of the baseline in the same round; the median of that.
     pub to_baseline: Option<f64>,
-    /// The same for the CPU time per value, which tells what was burnt to be that fast.
+    /// The median of the CPU time of each unit, in the unit of the value; in seconds where that is not a time.
+    pub cpu: f64,
+    /// The same as `to_baseline` for the CPU time, which tells what was burnt to be that fast.
     pub cpu_to_baseline: Option<f64>,
     /// Medians of the further figures.
     pub extra: Vec<(String, f64)>,
@@ -100,7 +102,7 @@ impl<K: Peers> Outcome<K> {
 fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Line<K>> {
     let ratio = |figure: fn(&Sample) -> f64| median_ratio(&series.column(figure), &baseline?.column(figure));
     // Samples may differ in the amount of work (calls repeated for a given time), so CPU is taken per unit of it.
-    let cpu_per_value: fn(&Sample) -> f64 = |sample| sample.cpu / sample.wall * sample.value;
+    let cpu_each: fn(&Sample) -> f64 = |sample| sample.cpu_each;
     let names = series.samples.iter().flatten().next().map(|sample| sample.extra.keys());
     let extra = names.into_iter().flatten().filter_map(|name| {
         let figures: Vec<f64> =
@@ -111,7 +113,8 @@ fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Li
         variant: series.variant,
         value: Summary::of(&series.samples.iter().flatten().map(|sample| sample.value).collect::<Vec<_>>())?,
         to_baseline: ratio(|sample| sample.value),
-        cpu_to_baseline: ratio(cpu_per_value),
+        cpu: median(&series.samples.iter().flatten().map(cpu_each).collect::<Vec<_>>())?,
+        cpu_to_baseline: ratio(cpu_each),
         extra: extra.collect(),
     })
 }

@@ -47,7 +47,8 @@ impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
 pub fn head(machine: &Machine, versions: &Versions, legend: &str) -> String {
     format!(
         "{} CPUs: {}, {:.0} GiB, {}, load {}\n{versions}\n\
-         Each sample in a process of its own; rounds interleaved. {legend}\n",
+         Each sample in a process of its own; rounds interleaved. CPU: user and system time of the\n\
+         process, a unit (in seconds where the unit is not a time). {legend}\n",
         machine.cpus,
         machine.cpu,
         machine.memory as f64 / (1u64 << 30) as f64,
@@ -68,7 +69,7 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     let extras = lines.first().map(|line| line.extra.as_slice()).unwrap_or_default();
     let _ = write!(
         text,
-        "{:<width$} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+        "{:<width$} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6}",
         format!("{}, {rounds}", outcome.unit),
         "threads",
         "median",
@@ -76,6 +77,7 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         "p10",
         "p90",
         "/base",
+        "CPU",
         "CPU/b",
     );
     for (name, _) in extras {
@@ -89,13 +91,14 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
         above = Some(peer);
         let _ = write!(
             text,
-            "{name:<width$} {:>7} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+            "{name:<width$} {:>7} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6}",
             peer.threads_shown(line.variant.threads),
             figure(line.value.median),
             figure(line.value.min),
             figure(line.value.p10),
             figure(line.value.p90),
             line.to_baseline.map_or_else(|| "-".into(), ratio),
+            figure(line.cpu),
             line.cpu_to_baseline.map_or_else(|| "-".into(), ratio),
         );
         for (name, value) in &line.extra {
@@ -210,7 +213,7 @@ mod tests {
         assert_eq!(text.matches("rayon").count(), 1, "{text}");
         let outside = text.lines().find(|line| line.starts_with("anabranch-outside")).unwrap();
         let cells: Vec<&str> = outside.split_whitespace().skip(1).collect();
-        assert_eq!(cells, ["dflt", "75000", "50000", "55000", "95000", "0.50", "0.50", "12346"]);
+        assert_eq!(cells, ["dflt", "75000", "50000", "55000", "95000", "0.50", "150000", "0.50", "12346"]);
         assert!(text.contains("hung: no result"), "{text}");
     }
 

@@ -17,6 +17,8 @@ pub struct Sample {
     pub wall: f64,
     /// User and system time of all threads of the process during the measured part, in seconds.
     pub cpu: f64,
+    /// The same for each unit, in the unit of the value; in seconds, for all of it, where the value is not a time.
+    pub cpu_each: f64,
     /// Further figures, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, f64>,
@@ -25,7 +27,9 @@ pub struct Sample {
 impl Sample {
     /// The sample whose value is the time of one of `units`, counted in `unit_seconds` (1e-9 for nanoseconds).
     pub fn per_unit(meter: Meter, units: f64, unit_seconds: f64) -> Sample {
-        Sample { value: meter.wall / units / unit_seconds, wall: meter.wall, cpu: meter.cpu, extra: BTreeMap::new() }
+        let each = |seconds: f64| seconds / units / unit_seconds;
+        let (value, cpu_each) = (each(meter.wall), each(meter.cpu));
+        Sample { value, wall: meter.wall, cpu: meter.cpu, cpu_each, extra: BTreeMap::new() }
     }
 
     /// Adds a further figure.

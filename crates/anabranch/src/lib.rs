@@ -61,15 +61,23 @@
 //!   panic or an error in one cancels the others first.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
 //!
+//! # Platforms
+//! Linux is what this is made for and tested on. On other Unix systems and on Windows a thread that blocks in a foreign call is not
+//! found, and keeps its place in the pool. On WebAssembly everything runs on the calling thread, and there are no fibers: [`spawn`],
+//! [`Cx::scope`] and the like are not there. The table in the README says what is tested, and `docs/ARCHITECTURE.md` what to know
+//! of `fork()`, affinity, quotas and shadow stacks.
+//!
 //! # Features
 //! - `macros`, on by default: [`proto!`].
 //! - `serde`: conversations over a wire, `proto::wire`.
+
+#![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
 
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod channel;
 #[cfg(not(loom))]
 mod cx;
-#[cfg(all(unix, not(loom)))]
+#[cfg(not(loom))]
 mod fiber;
 #[cfg(not(loom))]
 mod iter;
@@ -80,6 +88,10 @@ mod misuse;
 #[cfg(all(test, loom))]
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
+#[cfg_attr(
+    not(any(unix, windows)),
+    allow(unreachable_code, unused_variables, reason = "there are no stacks for fibers")
+)]
 mod pool;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
@@ -94,12 +106,14 @@ pub mod time;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod wait;
 
+#[cfg(all(any(unix, windows), not(loom)))]
+pub use crate::cx::{
+    FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, Service,
+    SleepAsync, Spawner, fibers, sleep_async, spawn, spawn_async, spawn_service,
+};
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{
-        Canceller, FallibleRacers, FiberInfo, FiberScope, FiberState, Interval, JoinError, JoinHandle, Racers,
-        ScopedHandle, Service, SleepAsync, Spawner, fibers, run, sleep_async, spawn, spawn_async, spawn_service,
-    },
+    cx::{Canceller, Interval, run},
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
     join::join,
     pool::{BuildError, Builder, Pool, Stats, WorkerStats, current_num_threads},

@@ -217,10 +217,10 @@ impl<'scope> Scope<'scope, '_> {
         if self.ledger.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
-        // A member of the pool works now, so the pool has a lookout, and the member announces its tasks before it waits. This
-        // thread does neither, and the parent does not look into its queue while the body of the scope waits with a `Cx`.
-        if !is_ours && let Some(registry) = parent.registry() {
-            registry.stir();
+        // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks before it waits.
+        // Another thread does neither, and the parent does not look into its queue while the body of the scope waits with a `Cx`.
+        if let Some(registry) = parent.registry() {
+            if is_ours { registry.rouse_for_work() } else { registry.stir() }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The examples run, on small inputs, and print what they should; and they fail where they should, with a reason.
 
+#![cfg(unix)]
+
 mod common;
 mod programs;
 

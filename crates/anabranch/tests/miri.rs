@@ -4,8 +4,25 @@
 
 mod common;
 
-use anabranch::{Splittable, par_map};
-use common::{Tally, pool};
+use anabranch::{
+    Pool, Splittable,
+    channel::{self, oneshot},
+    chunks_mut, par_for_each, par_map, par_reduce, proto, scope,
+};
+use common::{Tally, join_stolen, pool, wait_until};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+};
+
+/// One for all: to make one and to let it go are a good part of the time under Miri.
+static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 
 /// What the panic of `body` carried. The text goes out without a backtrace: Miri takes minutes for one.
 fn panic_text(body: impl FnOnce()) -> String {
@@ -36,7 +53,7 @@ impl Splittable for Short {
 
 #[test]
 fn results_of_a_map_are_dropped_when_an_item_panics() {
-    pool(1).install(|| {
+    POOL.install(|| {
         for bad in [1, 5, 39] {
             let tally = Tally::default();
             let text = panic_text(|| {
@@ -56,7 +73,195 @@ fn results_of_a_map_are_dropped_when_items_are_missing() {
     let tally = Tally::default();
     let text = panic_text(|| _ = par_map(Short(0..1), |item| (item, tally.make())));
     assert!(text.contains("fewer items"));
-    let text = panic_text(|| _ = pool(1).install(|| par_map(Short(0..40), |item| (item, tally.make()))));
+    let text = panic_text(|| _ = POOL.install(|| par_map(Short(0..40), |item| (item, tally.make()))));
     assert!(text.contains("fewer items"));
     tally.assert_all_dropped();
+}
+
+#[test]
+fn a_join_is_stolen() {
+    POOL.install(|| {
+        let (text, numbers) = (String::from("text"), vec![1, 2, 3]);
+        let (a, b) = join_stolen(|| text.len(), || numbers.iter().sum::<i32>());
+        assert_eq!((a, b), (4, 6));
+        let (a, b) = join_stolen(|| join_stolen_below(3), || join_stolen_below(2));
+        assert_eq!((a, b), (6, 3));
+    });
+}
+
+/// Forks that may be stolen or not, on either thread.
+fn join_stolen_below(depth: u32) -> u32 {
+    if depth == 0 {
+        return 0;
+    }
+    let (a, b) = anabranch::join(|| depth, || join_stolen_below(depth - 1));
+    a + b
+}
+
+#[test]
+fn a_stolen_half_panics() {
+    POOL.install(|| {
+        let tally = Tally::default();
+        let text = panic_text(|| {
+            _ = join_stolen(
+                || tally.make(),
+                || {
+                    let _dropped = tally.make();
+                    panic!("elsewhere");
+                },
+            );
+        });
+        assert_eq!(text, "elsewhere");
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
+    POOL.install(|| {
+        let count = AtomicUsize::new(0);
+        scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| _ = count.fetch_add(1, Ordering::Relaxed));
+            }
+            wait_until(|| count.load(Ordering::Relaxed) > 0);
+        });
+        assert_eq!(count.into_inner(), 4);
+    });
+}
+
+#[test]
+fn loops_are_run_by_two_threads() {
+    POOL.install(|| {
+        // Each of the first two items waits for the other one, so two threads have to run them.
+        let begun = AtomicUsize::new(0);
+        let meet = || {
+            begun.fetch_add(1, Ordering::AcqRel);
+            wait_until(|| begun.load(Ordering::Acquire) >= 2);
+        };
+        let mut items = [0; 24];
+        par_for_each(chunks_mut(&mut items, 12), |run| {
+            meet();
+            run.iter_mut().for_each(|item| *item += 1);
+        });
+        assert_eq!(items, [1; 24]);
+        begun.store(0, Ordering::Relaxed);
+        let results = par_map(0..2usize, |item| {
+            meet();
+            Box::new(item)
+        });
+        assert_eq!(results, [Box::new(0), Box::new(1)]);
+        let all = par_reduce(
+            0..30,
+            Vec::new,
+            |mut all, item| {
+                all.push(item);
+                all
+            },
+            |mut a, b| {
+                a.extend(b);
+                a
+            },
+        );
+        assert_eq!(all, (0..30).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn results_of_a_map_are_dropped_when_a_stolen_item_panics() {
+    POOL.install(|| {
+        let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
+        let owner = thread::current().id();
+        let text = panic_text(|| {
+            par_map(0..8, |_| {
+                let result = tally.make();
+                begun.fetch_add(1, Ordering::AcqRel);
+                wait_until(|| begun.load(Ordering::Acquire) >= 2);
+                assert_eq!(thread::current().id(), owner, "elsewhere");
+                result
+            });
+        });
+        assert!(text.contains("elsewhere"));
+        tally.assert_all_dropped();
+    });
+}
+
+/// Wakes a thread that polls a future.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[test]
+fn a_value_goes_from_a_future_to_a_thread_and_back() {
+    let (there, from_future) = channel::bounded(1);
+    let (back, mut from_thread) = oneshot::channel();
+    let thread = thread::spawn(move || {
+        anabranch::run(|cx| {
+            let sum = (0..3).map(|_| from_future.recv(cx).unwrap()).map(|number: Box<i32>| *number).sum::<i32>();
+            back.send(Box::new(sum)).unwrap();
+        });
+    });
+    let sum = block_on(async {
+        for number in 1..=3 {
+            there.send_async(Box::new(number)).await.unwrap();
+        }
+        from_thread.recv_async().await
+    });
+    assert_eq!(*sum.unwrap(), 6);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_selection_takes_the_value_that_comes() {
+    let (sender, receiver) = channel::unbounded();
+    let (other, silent) = channel::unbounded::<u32>();
+    let thread = thread::spawn(move || sender.try_send(Box::new(7)).unwrap());
+    let chosen = anabranch::run(|cx| {
+        anabranch::select!(cx, {
+            value = receiver.receiving() => *value.unwrap(),
+            value = silent.receiving() => value.unwrap(),
+        })
+    });
+    assert_eq!(chosen, Ok(7));
+    thread.join().unwrap();
+    drop(other);
+}
+
+proto! { ask {
+    Ask: send { ask(Box<u32>) -> Answer, quit -> ! }
+    Answer: recv { answer(Box<u32>) -> Ask }
+}}
+
+#[test]
+fn a_conversation_of_a_thread_and_a_future_comes_to_its_end() {
+    let (client, server) = ask::pipe();
+    let thread = thread::spawn(move || {
+        anabranch::run(|cx| {
+            let ask::client::AnswerMessage::Answer(answer, client) = client.ask(Box::new(1)).unwrap().recv(cx).unwrap();
+            assert_eq!(*answer, 2);
+            client.quit().unwrap()
+        })
+    });
+    let served = block_on(async {
+        let ask::server::AskMessage::Ask(number, server) = server.recv_async().await.unwrap() else { panic!("quit") };
+        let server = server.answer(Box::new(*number + 1)).unwrap();
+        let ask::server::AskMessage::Quit(done) = server.recv_async().await.unwrap() else { panic!("asked") };
+        done
+    });
+    assert_eq!(thread.join().unwrap(), served);
 }

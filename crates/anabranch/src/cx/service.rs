@@ -106,23 +106,6 @@ impl<Q, R> Service<Q, R> {
     }
 }
 
-impl<Q> Sender<Q> {
-    /// Sends a request with a place for the answer, and waits for that.
-    ///
-    /// # Errors
-    /// [`RecvError::Closed`] when the channel is closed, or the place was dropped without an answer;
-    /// [`RecvError::Cancelled`] when the wait was cancelled: the request may have been received all the same.
-    #[track_caller]
-    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
-        let (sender, mut receiver) = oneshot::channel();
-        self.send(cx, request(sender)).map_err(|error| match error {
-            channel::SendError::Closed(_) => RecvError::Closed,
-            channel::SendError::Cancelled(_) => RecvError::Cancelled,
-        })?;
-        receiver.recv(cx)
-    }
-}
-
 impl<Q, R> fmt::Debug for Service<Q, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Service").field("requests", &self.requests).field("handle", &self.handle).finish()

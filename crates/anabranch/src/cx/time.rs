@@ -2,6 +2,7 @@
 
 use crate::{
     sys::sync::full_fence,
+    time::NEVER,
     wait::{
         Cancelled, Cx, TimedOut,
         cancel::CancelScope,
@@ -73,6 +74,15 @@ impl Cx<'_> {
         }
     }
 
+    /// Waits until the scope is cancelled.
+    fn sleep_for_ever(&self, reason: Reason) -> Cancelled {
+        loop {
+            if let Err(cancelled) = self.sleep_to(NEVER, reason) {
+                return cancelled;
+            }
+        }
+    }
+
     /// The time by the clock of the pool.
     #[must_use]
     pub fn now(&self) -> Instant {
@@ -83,6 +93,9 @@ impl Cx<'_> {
     ///
     /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody
     /// in it had noticed: the error is [`TimedOut`] instead.
+    ///
+    /// Each operation that may wait looks at the time first, be there something to wait for or not; that costs a look at the
+    /// clock, some 40 ns. So a loop over a channel that is always full is late by one round at most.
     ///
     /// # Errors
     /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up,
@@ -123,8 +136,14 @@ impl Cx<'_> {
     where
         E: From<TimedOut>,
     {
-        // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
-        let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
+        // A deadline that never comes is none.
+        let scope = if at == NEVER {
+            // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+            unsafe { CancelScope::below(self.scope, self.waiter(), false) }
+        } else {
+            // SAFETY: as above.
+            unsafe { CancelScope::timed_below(self.scope, self.waiter_address()) }
+        };
         let deadline = if at < self.deadline.at {
             // SAFETY: whoever sees it ends before `body` returns.
             unsafe { Deadline::of(&scope, at) }
@@ -155,7 +174,7 @@ impl Cx<'_> {
         body(&self.within(&scope, Deadline::NONE, self.locals))
     }
 
-    /// Every so often from now on.
+    /// Every so often from now on. A period beyond what an [`Instant`] can say, such as [`Duration::MAX`], never ends.
     ///
     /// ```
     /// use std::time::Duration;
@@ -175,14 +194,15 @@ impl Cx<'_> {
     #[must_use = "an interval does nothing until it is waited for"]
     pub fn interval(&self, period: Duration) -> Interval {
         assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
-        Interval { next: self.now() + period, period }
+        Interval { next: self.now().checked_add(period), period }
     }
 }
 
 /// Points in time at equal distances. Made by [`Cx::interval`].
 #[derive(Debug, Clone)]
 pub struct Interval {
-    next: Instant,
+    /// `None`: never.
+    next: Option<Instant>,
     period: Duration,
 }
 
@@ -196,10 +216,14 @@ impl Interval {
     /// When the scope was cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
-        cx.sleep_to(cx.strand.clock().tick_at(self.next), Reason::new(&"interval"))?;
-        let reached = self.next;
-        let late = cx.now().saturating_duration_since(reached).as_nanos() / self.period.as_nanos();
-        self.next += self.period.saturating_mul(u32::try_from(late).unwrap_or(u32::MAX).saturating_add(1));
+        let reason = Reason::new(&"interval");
+        let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
+        cx.sleep_to(cx.strand.clock().tick_at(reached), reason)?;
+        // A lateness beyond what fits would be one of 584 years; and a longer period has not been missed.
+        let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let late = nanos(cx.now().saturating_duration_since(reached));
+        let missed = Duration::from_nanos(late - late % nanos(self.period));
+        self.next = reached.checked_add(missed).and_then(|last| last.checked_add(self.period));
         Ok(reached)
     }
 }

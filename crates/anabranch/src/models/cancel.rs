@@ -227,3 +227,82 @@ fn models_cancel_against_a_strand_that_comes_and_goes() {
         other.join().unwrap();
     });
 }
+
+/// When `cancel` returns all below are cancelled, also if another began to cancel them and has not come to them yet.
+#[test]
+fn models_cancel_beside_another_canceller() {
+    explore("cancel, two cancellers", Some(3), || {
+        let tree = Tree::new();
+        let (parent, child) = (Thread::new(), Thread::new());
+        // SAFETY: all live longer than what is below them.
+        let middle = unsafe { below(&tree.root, &parent) };
+        // SAFETY: as above.
+        let leaf = unsafe { below(&middle, &child) };
+        enlist(&child, &leaf);
+        let others = [
+            spawn(&tree, |tree| tree.root.cancel()),
+            spawn(&tree, {
+                let (middle, leaf) = (Lent(&raw const middle), Lent(&raw const leaf));
+                move |_| {
+                    middle.get().cancel();
+                    assert!(leaf.get().is_flagged(), "a scope below one that was cancelled");
+                }
+            }),
+        ];
+        tree.root.cancel();
+        assert!(leaf.is_flagged(), "a scope below one that was cancelled");
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// Scopes begin and end below one that is not the root, each with a lock of its parent, while the root is cancelled.
+#[test]
+fn models_cancel_against_the_end_of_scopes_further_below() {
+    fn live(parent: &CancelScope) {
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(parent, &strand) };
+        let never = Slot::new();
+        strand.cx(&scope).wait(&SlotWait::new(&never), 1, reason());
+    }
+    explore("cancel, the end of scopes further below", Some(3), || {
+        let tree = Tree::new();
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let middle = unsafe { below(&tree.root, &strand) };
+        let lent = Lent(&raw const middle);
+        let others = [spawn(&tree, Tree::cancel), spawn(&tree, move |_| live(lent.get()))];
+        live(&middle);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
+}
+
+/// A deadline is one of what is below, too, and a shield keeps it out: there no glance may be enough.
+#[test]
+fn models_cancel_scopes_with_a_deadline() {
+    explore("cancel, a deadline", None, || {
+        let tree = Tree::new();
+        let strand = Thread::new();
+        // SAFETY: each lives longer than what is below it.
+        let timed = unsafe { CancelScope::timed_below(&tree.root, strand.waiter()) };
+        // SAFETY: as above.
+        let timed_below = unsafe { below(&timed, &strand) };
+        // SAFETY: as above.
+        let shield = unsafe { CancelScope::below(&timed_below, strand.waiter(), true) };
+        // SAFETY: as above.
+        let shielded = unsafe { below(&shield, &strand) };
+        for scope in [&timed, &timed_below, &shield, &shielded] {
+            assert!(!scope.is_cancelled());
+            enlist(&strand, scope);
+        }
+        assert!(!timed.is_plainly_going_on() && !timed_below.is_plainly_going_on());
+        assert!(shield.is_plainly_going_on() && shielded.is_plainly_going_on());
+        tree.root.cancel();
+        assert!(timed.is_cancelled() && timed_below.is_cancelled());
+        assert!(!shield.is_cancelled() && !shielded.is_cancelled());
+    });
+}

@@ -244,3 +244,55 @@ fn models_raid_twice_while_the_owner_joins() {
         other.join().unwrap();
     });
 }
+
+/// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published then.
+#[test]
+fn models_raid_may_be_skipped_where_all_is_swept() {
+    explore("raid, swept", Some(3), || {
+        let seat = Seat::new();
+        let other = thief(&seat, |seat| {
+            seat.stack.ask();
+            seat.raid(8);
+        });
+        let forks = [Fork::new(), Fork::new()];
+        for fork in &forks {
+            let is_asked = seat.stack.is_asked();
+            seat.fork(fork);
+            if is_asked {
+                seat.publish(1);
+            }
+        }
+        other.join().unwrap();
+        seat.stack.ask();
+        seat.raid(8);
+        assert_eq!(seat.stack.shelf.open(), 2, "a private fork is left");
+        forks.iter().rev().for_each(|fork| seat.join(fork));
+    });
+}
+
+/// A guest leaves, and the next has forks that the raid against the former has not seen.
+#[test]
+fn models_raid_is_not_skipped_for_the_next_guest() {
+    explore("raid, next guest", Some(3), || {
+        let seat = Seat::new();
+        let other = thief(&seat, |seat| {
+            seat.stack.ask();
+            seat.raid(8);
+        });
+        let (first, second) = (Fork::new(), Fork::new());
+        seat.fork(&first);
+        seat.join(&first);
+        seat.roots.add(1);
+        seat.stack.forget_demand();
+        let is_asked = seat.stack.is_asked();
+        seat.fork(&second);
+        if is_asked {
+            seat.publish(1);
+        }
+        other.join().unwrap();
+        seat.stack.ask();
+        seat.raid(8);
+        assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
+        seat.join(&second);
+    });
+}

@@ -66,6 +66,8 @@ impl Fork {
 pub(super) struct Seat {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
+    /// The roots of its guests.
+    pub(super) roots: Counter,
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
@@ -138,7 +140,7 @@ impl Seat {
     }
 
     pub(super) fn raid(&self, most: usize) -> usize {
-        self.stack.raid(&self.parker, most, |offer| lock(&self.jobs).push_back(offer))
+        self.stack.raid(&self.parker, &self.roots, most, |offer| lock(&self.jobs).push_back(offer))
     }
 }
 

@@ -149,7 +149,7 @@ impl Crew {
 
     /// The number by which users know the thread: guests are not counted.
     fn number(&self, seat: &Worker, registry: &Registry) -> usize {
-        registry.workers().take(seat.index).filter(|worker| worker.is_own).count()
+        registry.workers().filter(|worker| worker.is_own && worker.index < seat.index).count()
     }
 
     /// What a thread of the pool does.

@@ -38,6 +38,20 @@
 //! the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone. Where the
 //! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
 //!
+//! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner that is asked,
+//! leaves the stack *swept*. The next fork of this owner finds the demand and serves it, which ends that state under the gate.
+//! A guest that takes the seat withdraws the demand, and begins a root of another number, so the state counts for one root.
+//! Therefore a swept stack whose owner is asked has no private frame:
+//!
+//! | step of the owner   | reads or writes                           | what a raid does with the gate held               |
+//! |---------------------|-------------------------------------------|---------------------------------------------------|
+//! | fork                | `is_asked`; links the frame; if asked: serves | 1. reads `is_asked` and the number of the root |
+//! | serve               | clears `is_asked`; gate: not swept        | 2. barrier                                        |
+//! | new guest           | next number of the root; clears `is_asked` | 3. reads `tail`, publishes; notes 1 if nothing is left |
+//!
+//! A fork that has not seen the demand of step 1 has linked its frame before step 2, so step 3 finds it. A demand that is cleared after
+//! step 1 is cleared by one who comes to the gate after step 3, or by one that changes the number.
+//!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published frame
 //! that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a frame that its
 //! owner pops from an open stack and finds private stays private. (3) The list of what runs on this thread changes under
@@ -53,6 +67,7 @@ use crate::{
         frame::{Frame, Lineage, Running},
         offer::Offer,
         shelf::Shelf,
+        stats::Counter,
     },
     sys::{
         barrier::{self, Fence},
@@ -72,8 +87,16 @@ struct Gate {
     oldest: *const Frame,
     /// How many raids there have been since the owner published something itself.
     raids: u32,
+    /// The root in which a raid has published everything; see the module.
+    swept_in: Option<u64>,
     /// What runs on this thread, the innermost first.
     running: *const Running,
+}
+
+impl Gate {
+    const fn new() -> Self {
+        Self { oldest: ptr::null(), raids: 0, swept_in: None, running: ptr::null() }
+    }
 }
 
 /// What the owner reads at each fork and join and others write now and then.
@@ -118,7 +141,7 @@ impl ForkStack {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             signals: CachePadded::new(Signals { is_asked: AtomicBool::new(true), is_closed: AtomicBool::new(false) }),
             fence: Fence::Symmetric,
-            gate: Mutex::new(Gate { oldest: ptr::null(), raids: 0, running: ptr::null() }),
+            gate: Mutex::new(Gate::new()),
             shelf: Shelf::new(),
         }
     }
@@ -133,7 +156,7 @@ impl ForkStack {
                 is_closed: AtomicBool::new(fence == Fence::Symmetric),
             }),
             fence,
-            gate: Mutex::new(Gate { oldest: ptr::null(), raids: 0, running: ptr::null() }),
+            gate: Mutex::new(Gate::new()),
             shelf: Shelf::new(),
         }
     }
@@ -214,6 +237,7 @@ impl ForkStack {
         self.signals.is_asked.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
         gate.raids = 0;
+        gate.swept_in = None;
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the owner does not pop meanwhile.
         unsafe { self.publish(&mut gate, newest, owner, most, offer) }
@@ -293,15 +317,26 @@ impl ForkStack {
     }
 
     /// Publishes the oldest frames for an owner that does not answer: `most` of them, and twice as many at each raid that
-    /// follows, since an owner that is blocked may wait for all of them. How many there were.
+    /// follows, since an owner that is blocked may wait for all of them. How many there were. `roots`
+    /// counts the roots that the owner's seat has had.
     ///
-    /// Costs some microseconds where there are frames and an asymmetric barrier.
-    pub(crate) fn raid(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
+    /// Costs some microseconds where there may be private frames and an asymmetric barrier.
+    pub(crate) fn raid(
+        &self,
+        owner: *const Parker,
+        roots: &Counter,
+        most: usize,
+        offer: impl FnMut(Arc<Offer>),
+    ) -> usize {
         let mut gate = lock(&self.gate);
         if self.tail.load(Ordering::Relaxed).is_null() {
             return 0;
         }
+        let demand = self.is_asked().then(|| roots.get());
         if self.fence == Fence::Asymmetric {
+            if demand.is_some() && gate.swept_in == demand {
+                return 0;
+            }
             self.signals.is_closed.store(true, Ordering::Relaxed);
             barrier::heavy();
         }
@@ -310,6 +345,7 @@ impl ForkStack {
         gate.raids += 1;
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
+        gate.swept_in = if gate.oldest.is_null() { demand } else { None };
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }

@@ -4,7 +4,9 @@
 //! The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly moved from one
 //! look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a little). That may also be
 //! the scheduler's doing, on a machine with more threads than cores, so a second question decides: only a thread that the
-//! system says is asleep is blocked. Its slot is lent until its clock moves again, or until it comes back by itself.
+//! system says is asleep is blocked. A thread that has changed from one fiber to another since the last look is not: it may wait
+//! for memory, or for a lock of the allocator, at the moment of the look. The slot of one that is blocked is lent until its clock moves
+//! again, or until it comes back by itself.
 //! A thread that waits by spinning is not found: nothing tells it from one that works.
 //!
 //! The system says it in `/proc`, which a sandbox may hide, and which takes a file descriptor when the program may have used up its
@@ -26,9 +28,22 @@ pub(crate) struct Monitor {
 struct Reading {
     thread: u32,
     clock: u64,
+    /// See [`Counters::steps`](crate::pool::stats::Counters::steps).
+    steps: u64,
     at: Instant,
     /// Since when it has hardly run.
     idle_since: Instant,
+    /// In how many looks in a row it has been asleep.
+    asleep: u32,
+}
+
+/// What a [look](Monitor::look) has found.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// A slot was lent.
+    pub(crate) has_lent: bool,
+    /// A thread was seen for the first time, or hardly runs and is not known to be blocked: the next look is not to be late.
+    pub(crate) is_unsure: bool,
 }
 
 /// A thread that runs for less than this part of the time is blocked for the rest of it.
@@ -38,10 +53,14 @@ const BUSY_PART: u32 = 4;
 /// could run usually waits for a core: it would be taken for blocked, and another started in its place.
 const SILENT: Duration = Duration::from_millis(50);
 
+/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock of the allocator,
+/// while the system runs other programs, is mostly on its way again by the second.
+const LOOKS: u32 = 2;
+
 impl Monitor {
-    /// Looks at all who have a slot or have lent it. Whether a slot was lent.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
-        let mut has_lent = false;
+    /// Looks at all who have a slot or have lent it.
+    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
+        let mut found = Found::default();
         for worker in workers {
             let status = &worker.status;
             if !(status.is_active() || status.is_lent()) {
@@ -50,24 +69,28 @@ impl Monitor {
             }
             let thread = worker.thread();
             let Some(clock) = cpu_clock(thread) else { continue };
-            let at = Instant::now();
+            let (at, steps) = (Instant::now(), worker.counters.steps());
             let before = self.readings.remove(&worker.index).filter(|before| before.thread == thread);
             let is_busy = before.as_ref().is_none_or(|before| {
                 let ran = Duration::from_nanos(clock.saturating_sub(before.clock));
                 ran * BUSY_PART > at - before.at
             });
-            let idle_since = before.as_ref().filter(|_| !is_busy).map_or(at, |before| before.idle_since);
-            self.readings.insert(worker.index, Reading { thread, clock, at, idle_since });
-            if before.is_none() {
-                continue;
-            }
-            if is_busy {
+            let has_moved = before.as_ref().is_none_or(|before| before.steps != steps);
+            let still = before.as_ref().filter(|_| !is_busy && !has_moved);
+            let idle_since = still.map_or(at, |before| before.idle_since);
+            let is_still = still.is_some();
+            let is_blocked = is_still && status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT);
+            let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
+            if before.is_some() && is_busy {
                 status.take_back();
-            } else if status.is_active() && is_asleep(thread).unwrap_or(at - idle_since >= SILENT) && status.lend() {
-                has_lent = true;
+            } else if asleep >= LOOKS && status.lend() {
+                found.has_lent = true;
+            } else if !is_busy || before.is_none() {
+                found.is_unsure = true;
             }
+            self.readings.insert(worker.index, Reading { thread, clock, steps, at, idle_since, asleep });
         }
-        has_lent
+        found
     }
 }
 
@@ -83,7 +106,7 @@ pub(crate) fn current_thread() -> u32 {
 
 /// How long a thread of this process has run, in nanoseconds.
 #[cfg(all(target_os = "linux", not(shuttle)))]
-fn cpu_clock(thread: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`), which
     // `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not followed.
     let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
@@ -93,18 +116,19 @@ fn cpu_clock(thread: u32) -> Option<u64> {
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say.
+/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the thread waits for memory or
+/// for a disk, which is mostly over in a moment.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
     // The name before the state is in parentheses and may hold any character.
     let (_, rest) = stat.rsplit_once(')')?;
     let state = rest.trim_start().chars().next()?;
-    Some(matches!(state, 'S' | 'D'))
+    (state != 'D').then_some(state == 'S')
 }
 
 #[cfg(not(any(target_os = "linux", shuttle)))]
-fn cpu_clock(_: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     None
 }
 
@@ -115,7 +139,7 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
 
 /// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
 #[cfg(shuttle)]
-fn cpu_clock(_: u32) -> Option<u64> {
+pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     let runs = crate::sys::chance::one_in(8);
     Some(if runs { u64::MAX } else { 0 })
 }

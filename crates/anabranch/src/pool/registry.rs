@@ -24,6 +24,9 @@ use std::{
     sync::{Arc, Weak},
 };
 
+/// How many vacant seats of guests stay on the list, for the next guests.
+const KEPT_SEATS: usize = if cfg!(shuttle) { 0 } else { 16 };
+
 /// See the [module](self).
 pub(crate) struct Registry {
     seats: Seats,
@@ -108,7 +111,7 @@ impl Registry {
         (instant - self.since).as_micros() as u64
     }
 
-    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant.
+    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant; not those that are taken off the list.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.seats.iter()
     }
@@ -180,6 +183,7 @@ impl Registry {
         if here.is_of(self) {
             // SAFETY: this thread holds the seat.
             unsafe { here.fibers.jobs.push(job) };
+            self.rouse_for_work();
         } else {
             let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads();
             self.worker(index).fibers.jobs.post(job);
@@ -222,9 +226,44 @@ impl Registry {
         self.wake(self.sleep.call_if_vacant());
     }
 
+    /// A root has begun: wakes a lookout that dozes.
+    #[inline]
+    pub(crate) fn rouse_lookout(&self) {
+        if self.sleep.has_dozing() {
+            self.rouse_slowly();
+        }
+    }
+
+    /// There is work that another thread may take: wakes a lookout that dozes, if there is a slot to do it in.
+    #[inline]
+    pub(crate) fn rouse_for_work(&self) {
+        if self.sleep.has_dozing() {
+            self.rouse_if_slots_are_free();
+        }
+    }
+
+    #[cold]
+    fn rouse_slowly(&self) {
+        if let Some(lookout) = self.sleep.rouse() {
+            self.worker(lookout).parker.unpark();
+        }
+    }
+
+    #[cold]
+    fn rouse_if_slots_are_free(&self) {
+        if self.has_free_slot() {
+            self.rouse_slowly();
+        }
+    }
+
     /// How many roots there have been: two equal readings mean that none has begun between.
     pub(crate) fn count_roots(&self) -> u64 {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.get()))
+    }
+
+    /// What the pool's threads have done: two equal readings mean that none has changed fibers, or begun one, between.
+    pub(crate) fn count_steps(&self) -> u64 {
+        self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.counters.steps()))
     }
 
     /// Runs `root` on the calling thread as a member of this pool: as it is if the thread belongs to it already, as a
@@ -260,7 +299,7 @@ impl Registry {
 
     #[cold]
     fn find_seat(&self) -> &Worker {
-        let vacant = self.workers().find(|seat| !seat.is_own && seat.status.occupy());
+        let vacant = self.seats.all().find(|seat| !seat.is_own && seat.status.occupy());
         let seat = vacant.unwrap_or_else(|| {
             loop {
                 let seat = self.add_seat(false);
@@ -273,6 +312,37 @@ impl Registry {
         seat
     }
 
+    /// Lists a seat that the caller has just taken.
+    #[inline]
+    fn list_again(&self, seat: &Worker) {
+        if seat.is_unlisted.get() != 0 {
+            self.list_slowly(seat);
+        }
+    }
+
+    #[cold]
+    fn list_slowly(&self, seat: &Worker) {
+        seat.is_unlisted.set(0);
+        self.seats.list(seat.index);
+    }
+
+    /// Takes the vacant seats of guests off the list, but for a few.
+    pub(crate) fn trim_seats(&self) {
+        let is_vacant = |seat: &&Worker| !seat.is_own && !seat.status.is_occupied();
+        for seat in self.workers().filter(is_vacant).skip(KEPT_SEATS) {
+            if !seat.status.occupy() {
+                continue;
+            }
+            // Held, but without a slot.
+            seat.status.wait();
+            if !seat.has_work() && seat.inbox.is_empty() {
+                seat.is_unlisted.set(1);
+                self.seats.unlist(seat.index);
+            }
+            seat.status.vacate();
+        }
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = Stats {
             workers: Vec::with_capacity(self.threads()),
@@ -283,7 +353,7 @@ impl Registry {
             slots_lent: self.slots_lent.get(),
             uses_membarrier: self.fence == Fence::Asymmetric,
         };
-        for worker in self.workers() {
+        for worker in self.seats.all() {
             let counts = worker.counters.read();
             if worker.index < self.threads() {
                 stats.workers.push(counts);
@@ -307,9 +377,11 @@ impl<'a> Guest<'a> {
     #[inline]
     fn sit_down(registry: &'a Registry) -> Self {
         let seat = registry.take_seat();
+        registry.list_again(seat);
         seat.note_thread();
         seat.roots.add(1);
         registry.call_lookout();
+        registry.rouse_lookout();
         seat.stack.forget_demand();
         // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
         // puts the thread back on its outer seat.

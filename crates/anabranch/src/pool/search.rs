@@ -97,8 +97,9 @@ impl Registry {
         let silent =
             |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
-            let published =
-                worker.stack.raid(&worker.parker, self.threads(), |offer| worker.fibers.jobs.post(Job::offer(offer)));
+            let published = worker.stack.raid(&worker.parker, &worker.roots, self.threads(), |offer| {
+                worker.fibers.jobs.post(Job::offer(offer))
+            });
             if published > 0 {
                 worker.counters.raided.add(published as u64);
                 has_published = true;

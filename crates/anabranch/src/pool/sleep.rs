@@ -19,6 +19,10 @@
 //! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who work
 //! block in foreign calls, somebody has to be there to lend their slots.
 //!
+//! A lookout that sees nothing new sleeps longer each time. While its beats are long it *dozes*: it leaves its number in `dozing`, and a
+//! thread that begins a root or publishes work reads that and wakes it. This is a hint without a fence. A reader that misses it costs
+//! one long beat, which is bounded.
+//!
 //! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it marks its
 //! seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
 //! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
@@ -26,8 +30,9 @@
 
 use crate::sys::{
     barrier,
-    sync::{AtomicBool, Mutex, Ordering, lock},
+    sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
 };
+use crossbeam_utils::CachePadded;
 
 /// What a worker does that does not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub(crate) struct Sleep {
     is_post_vacant: AtomicBool,
     /// A copy of `roles.has_lookout`, likewise; a moment late where that does no harm.
     has_lookout: AtomicBool,
+    /// One more than the index of the lookout that dozes; zero where none does. On a line of its own: all who spawn read it.
+    dozing: CachePadded<AtomicU64>,
     roles: Mutex<Roles>,
     /// How the two sides of the module's argument fence.
     fence: barrier::Fence,
@@ -69,6 +76,7 @@ impl Sleep {
         Self {
             is_post_vacant: AtomicBool::new(false),
             has_lookout: AtomicBool::new(false),
+            dozing: CachePadded::new(AtomicU64::new(0)),
             roles: Mutex::new(Roles { has_lookout: false, asleep: Vec::new() }),
             fence,
         }
@@ -108,6 +116,28 @@ impl Sleep {
         self.has_lookout.load(Ordering::Relaxed)
     }
 
+    /// Whether the lookout dozes, so that a thread that begins a root or publishes work has to [`rouse`](Self::rouse) it.
+    #[inline]
+    pub(crate) fn has_dozing(&self) -> bool {
+        self.dozing.load(Ordering::Relaxed) != 0
+    }
+
+    /// The lookout that dozed, to be woken by the caller.
+    pub(crate) fn rouse(&self) -> Option<usize> {
+        let dozing = self.dozing.swap(0, Ordering::Relaxed);
+        dozing.checked_sub(1).map(|index| index as usize)
+    }
+
+    /// The lookout begins a long beat.
+    pub(crate) fn doze(&self, worker: usize) {
+        self.dozing.store(worker as u64 + 1, Ordering::Relaxed);
+    }
+
+    /// The lookout has ended a long beat. Whether it was roused.
+    pub(crate) fn was_roused(&self) -> bool {
+        self.dozing.swap(0, Ordering::Relaxed) == 0
+    }
+
     /// A worker leaves its work. There is a lookout afterwards.
     pub(crate) fn retire(&self, worker: usize) -> Idle {
         let mut roles = lock(&self.roles);
@@ -142,6 +172,16 @@ impl Sleep {
     /// the caller names somebody else or resigns.
     pub(crate) fn successor(&self) -> Option<usize> {
         lock(&self.roles).asleep.pop()
+    }
+
+    /// The lookout lies down, and a sleeper that `suits` is the lookout from now on and has to be woken. `None`: there is none, and
+    /// the caller stays the lookout.
+    pub(crate) fn change_places(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut roles = lock(&self.roles);
+        let place = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
+        let other = roles.asleep.remove(place);
+        roles.asleep.push(worker);
+        Some(other)
     }
 
     /// The lookout goes to work, and nobody could be found to follow it. Unless a worker has fallen asleep meanwhile: then that

@@ -132,6 +132,11 @@ impl Counters {
         took
     }
 
+    /// Grows whenever the thread changes to a fiber, or begins one: then it does not block in between.
+    pub(crate) fn steps(&self) -> u64 {
+        self.switches.get().wrapping_add(self.fibers.get())
+    }
+
     /// What the thread is at; `None` for a guest.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.phase.get().map(|(phase, _)| phase)

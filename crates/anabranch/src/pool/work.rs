@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         fibers::{Daring, watch::Watch},
-        monitor::Monitor,
+        monitor::{self, Monitor},
         registry::Registry,
         sleep::{Appointed, Idle},
         stats::Phase,
@@ -16,7 +16,7 @@ use crate::{
         thread,
     },
 };
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 /// How often the lookout looks for work.
 const BEAT: Duration = Duration::from_micros(100);
@@ -27,12 +27,23 @@ const BUSY_BEAT: Duration = Duration::from_micros(400);
 /// How often it looks when all slots are taken: only a thread that blocks without a word can change that unnoticed.
 const FULL_BEAT: Duration = Duration::from_millis(1);
 
-/// How long a worker without work searches before it gives its slot back: about as long as the gaps between the parallel
+/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks a thread may block
+/// unnoticed, and nothing else: what is forked, spawned or begun wakes the lookout. Shorter under shuttle, where whoever sleeps for long
+/// may sleep for ever.
+const LONGEST_BEAT: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
+const LONGEST_FULL_BEAT: Duration = Duration::from_millis(4);
+
+/// From how long a beat on the lookout asks to be woken for what is new.
+const DOZE: Duration = Duration::from_millis(1);
+
+/// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the parallel
 /// parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
-/// How long one searches that has a timer due before such a search would end: it gets up again in a moment anyway, and many timers
-/// would otherwise keep it from ever giving the processor back.
+/// After how many looks that have shown nothing new the lookout tidies up.
+const CALM: u32 = 3;
+
+/// How long a worker searches at least, and no longer where one of its own timers ends the search.
 const NAP: Duration = Duration::from_micros(2);
 
 /// How often a searching thread looks at the shelves between two looks at the clock.
@@ -64,7 +75,7 @@ impl Registry {
         } else {
             me.status.activate();
         }
-        let mut manners = Manners::default();
+        let mut manners = Manners::new();
         // The last look at the clock.
         let mut now = Instant::now();
         loop {
@@ -111,7 +122,10 @@ impl Registry {
     /// publish, so it is done with manners.
     fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
-        let patience = if me.time_to_next_fiber().is_some_and(|time| time < SEARCH) { NAP } else { SEARCH };
+        // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
+        let is_alone = self.count_active(2) < 2;
+        let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
+        let patience = if is_alone { Duration::ZERO } else { manners.patience(me) };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
             while !me.inbox.is_empty() {
@@ -130,6 +144,7 @@ impl Registry {
             }
             // Nobody else can go on with them.
             if has_ready_fibers {
+                manners.note_search(me.was_woken());
                 return Some(Work::Fibers(None));
             }
             if self.is_closing() {
@@ -137,16 +152,19 @@ impl Registry {
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || *now - start > patience {
+            if is_in_the_way || is_alone && has_looked || *now - start > patience {
+                manners.note_search(false);
                 return None;
             }
             let is_bold = manners.may_ask(*now);
             let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
-            for _ in 0..LOOKS_BETWEEN {
+            for _ in 0..looks {
                 if let Some(work) = self.find(me, daring) {
+                    manners.note_search(true);
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
+                    manners.note_search(me.was_woken());
                     return Some(Work::Fibers(None));
                 }
                 hint::spin_loop();
@@ -190,6 +208,7 @@ impl Registry {
                     self.doze(me, None);
                 }
                 Idle::Lookout => match lookout.look(self, me) {
+                    Sight::Work if self.gives_way(me) => idle = Idle::Asleep,
                     Sight::Work => {
                         me.status.activate();
                         self.hand_on_the_post();
@@ -208,7 +227,7 @@ impl Registry {
                     }
                     Sight::Quiet | Sight::Nothing | Sight::Starved => {
                         me.counters.parks.add(1);
-                        self.doze(me, Some(lookout.beat));
+                        self.beat(me, &mut lookout);
                     }
                 },
             }
@@ -217,12 +236,43 @@ impl Registry {
         found
     }
 
+    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin stays with them, so
+    /// the fibers of a pool are on as many threads as it has slots, and do not talk across more of them.
+    fn gives_way(&self, me: &Worker) -> bool {
+        if me.index < self.threads() {
+            return false;
+        }
+        let first = self.sleep.change_places(me.index, |worker| worker < self.threads());
+        self.wake(first);
+        first.is_some()
+    }
+
+    /// The lookout parks until its next look.
+    fn beat(&self, me: &Worker, lookout: &mut Lookout) {
+        if lookout.calm == CALM {
+            self.trim_seats();
+        }
+        if !lookout.dozes {
+            self.doze(me, Some(lookout.beat));
+            return;
+        }
+        // A thread that forks is to come by here.
+        self.ask_all();
+        self.sleep.doze(me.index);
+        if !self.has_published_work() {
+            self.doze(me, Some(lookout.beat));
+        }
+        if self.sleep.was_roused() {
+            lookout.calm = 0;
+        }
+    }
+
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
     fn doze(&self, me: &Worker, most: Option<Duration>) {
         if !me.fibers.go_away() {
             return;
         }
-        match [most, me.time_to_next_fiber()].into_iter().flatten().min() {
+        match [most, me.time_to_next_fibers()].into_iter().flatten().min() {
             Some(most) => _ = me.parker.park_timeout(most),
             None => me.parker.park(),
         }
@@ -280,13 +330,30 @@ impl Registry {
 ///
 /// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
 /// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
-#[derive(Default)]
+///
+/// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and then, would spend
+/// most of its time on searches.
 struct Manners {
     delay: Duration,
     not_before: Option<Instant>,
+    /// How long the next search takes at most.
+    search: Duration,
 }
 
 impl Manners {
+    fn new() -> Self {
+        Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
+    }
+
+    /// How long the next search may take.
+    fn patience(&self, me: &Worker) -> Duration {
+        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
+    }
+
+    fn note_search(&mut self, has_found: bool) {
+        self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
+    }
+
     fn note(&mut self, took: Duration) {
         let (least, most) = ASK_DELAYS;
         self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
@@ -319,69 +386,132 @@ enum Sight {
 /// What the lookout remembers from beat to beat.
 struct Lookout {
     roots: u64,
+    steps: u64,
     active: Instant,
     monitor: Monitor,
     watch: Watch,
-    /// Since when there has been no slot for fibers that want to begin.
-    starved: Option<Instant>,
+    starving: Starving,
+    /// How many looks in a row have shown nothing new.
+    calm: u32,
     /// How long it sleeps until the next look.
     beat: Duration,
+    /// Whether it asks to be woken for what is new.
+    dozes: bool,
 }
 
 impl Lookout {
     fn new(registry: &Registry) -> Self {
         Self {
             roots: registry.count_roots(),
+            steps: registry.count_steps(),
             active: Instant::now(),
             monitor: Monitor::default(),
             watch: Watch::default(),
-            starved: None,
+            starving: Starving::default(),
+            calm: 0,
             beat: BEAT,
+            dozes: false,
         }
     }
 
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
-        let roots = registry.count_roots();
+        let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside are work without anybody being at work.
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open();
-        if is_busy || roots != self.roots {
-            (self.roots, self.active) = (roots, Instant::now());
+        let has_new_roots = roots != self.roots;
+        if is_busy || has_new_roots || steps != self.steps {
+            self.active = Instant::now();
         }
-        self.beat = BEAT;
+        (self.roots, self.steps) = (roots, steps);
+        if is_waiting || has_new_roots {
+            self.calm = 0;
+        }
         if !is_busy {
+            // Whatever begins from here on wakes the lookout, but for fibers that go on by themselves.
+            self.set_beat(if has_new_roots { BEAT } else { DOZE }, LONGEST_BEAT);
             return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
         }
         self.watch.look(registry.workers());
         if !registry.has_free_slot() {
-            if self.monitor.look(registry.workers()) {
+            let found = self.monitor.look(registry.workers());
+            if found.has_lent {
                 registry.slots_lent.add(1);
             }
+            if found.has_lent || found.is_unsure {
+                self.calm = 0;
+            }
             if !registry.has_free_slot() {
-                self.beat = FULL_BEAT;
-                return if self.sees_starved(registry) { Sight::Starved } else { Sight::Nothing };
+                self.set_beat(FULL_BEAT, LONGEST_FULL_BEAT);
+                // To be woken does not help where there is no slot.
+                self.dozes = false;
+                return if self.starving.look(registry.workers()) { Sight::Starved } else { Sight::Nothing };
             }
         }
-        self.starved = None;
+        self.starving.forget();
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
         // has been waiting, and not for what comes and goes between two beats.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
-        if !has_core {
-            self.beat = BUSY_BEAT;
-        }
         let sees_work = is_waiting || registry.sees_work();
+        if sees_work {
+            self.calm = 0;
+        }
+        self.set_beat(if has_core { BEAT } else { BUSY_BEAT }, LONGEST_BEAT);
         if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
     }
 
-    /// Whether fibers have waited for a slot for too long. Forks and tasks are run by those who made them at the latest; a
-    /// fiber would wait for as long as guests like to compute.
-    fn sees_starved(&mut self, registry: &Registry) -> bool {
-        if !registry.workers().any(Worker::has_jobs) {
-            self.starved = None;
-            return false;
+    /// The beat after a look that has shown nothing to do: twice as long as the last one if it has shown nothing new either.
+    fn set_beat(&mut self, first: Duration, longest: Duration) {
+        self.beat = first.saturating_mul(1 << self.calm.min(16)).min(longest);
+        self.calm = self.calm.saturating_add(1);
+        self.dozes = self.beat >= DOZE;
+    }
+}
+
+/// Finds fibers that nobody begins: forks and tasks are run by those who made them at the latest, but a fiber without a slot would wait
+/// for as long as guests like to compute.
+///
+/// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them. One that
+/// computes has as much time of its own processor, so that it is not taken for busy while the system runs other programs.
+#[derive(Default)]
+struct Starving(HashMap<usize, Still>);
+
+/// Since when a worker has not begun a fiber, nor changed to another.
+struct Still {
+    steps: u64,
+    since: Instant,
+    clock: Option<u64>,
+}
+
+impl Starving {
+    fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// Whether fibers have waited for a slot for too long.
+    fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+        let mut is_starving = false;
+        for worker in workers {
+            if !worker.has_jobs() {
+                self.0.remove(&worker.index);
+                continue;
+            }
+            let steps = worker.counters.steps();
+            let is_at_work = worker.is_own && worker.status.is_active();
+            let clock = if is_at_work && !cfg!(shuttle) { monitor::cpu_clock(worker.thread()) } else { None };
+            let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
+            // A clock that has come or gone is that of a worker that has begun or ended its work.
+            if still.steps != steps || still.clock.is_some() != clock.is_some() {
+                *still = Still { steps, since: Instant::now(), clock };
+            }
+            let has_run = match (still.clock, clock) {
+                (Some(before), Some(now)) => Duration::from_nanos(now.saturating_sub(before)),
+                _ => still.since.elapsed(),
+            };
+            is_starving |= has_run >= STARVING;
         }
-        self.starved.get_or_insert_with(Instant::now).elapsed() >= STARVING
+        is_starving
     }
 }

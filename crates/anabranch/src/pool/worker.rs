@@ -54,6 +54,8 @@ pub(crate) struct Worker {
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
     known_roots: Counter,
+    /// Not zero: nobody looks at this seat. Changed by the thread that holds the seat.
+    pub(crate) is_unlisted: Counter,
     pub(crate) counters: Counters,
     /// The thread that holds the seat, as the system knows it.
     thread: AtomicU64,
@@ -84,6 +86,7 @@ static NOBODY: Worker = Worker {
     card: Card::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
+    is_unlisted: Counter::new(),
     counters: Counters::new(),
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
@@ -112,6 +115,7 @@ impl Worker {
             card: Card::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
+            is_unlisted: Counter::new(),
             counters: Counters::new(),
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
@@ -193,6 +197,11 @@ impl Worker {
         let published =
             unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
         self.counters.published.add(published as u64);
+        if published > 0
+            && let Some(registry) = self.registry()
+        {
+            registry.rouse_for_work();
+        }
         published
     }
 

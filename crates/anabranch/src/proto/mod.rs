@@ -53,14 +53,18 @@ mod line;
 #[cfg(not(loom))]
 mod listen;
 pub(crate) mod ring;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod service;
 #[cfg(not(loom))]
 mod speak;
 #[cfg(all(not(loom), feature = "serde"))]
 pub mod wire;
 
+#[cfg(all(any(unix, windows), not(loom)))]
+pub use self::service::{spawn_service, spawn_service_in};
 #[cfg(not(loom))]
 pub use self::{
-    done::{Done, Protocol, spawn_service, spawn_service_in},
+    done::{Done, Protocol},
     error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
     line::Endpoint,
     listen::{Listen, Receiving},

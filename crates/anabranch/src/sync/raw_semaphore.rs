@@ -157,7 +157,7 @@ impl RawSemaphore {
             if permits == 0 {
                 return true;
             }
-            if word & (WAITERS | OPEN) == WAITERS || word / ONE < permits {
+            if word & WAITERS != 0 && word & OPEN == 0 || word / ONE < permits {
                 return false;
             }
             let next = word - permits * ONE;
@@ -338,8 +338,10 @@ impl RawSemaphore {
 /// The word with more permits.
 #[inline]
 fn with_more(word: u64, permits: u64) -> u64 {
-    let free = (word / ONE).checked_add(permits).filter(|&free| free <= MAX_PERMITS);
-    (free.expect("more permits than a semaphore can count") * ONE) | (word & (ONE - 1))
+    // Neither of the two can be larger, so nothing overflows.
+    let next = if permits > MAX_PERMITS { u64::MAX } else { word + permits * ONE };
+    assert!(next / ONE <= MAX_PERMITS, "more permits than a semaphore can count");
+    next
 }
 
 /// One strand's wish for permits.

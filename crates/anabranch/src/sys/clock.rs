@@ -1,11 +1,82 @@
 //! The clock, which shuttle has none of: there time stands still for a while, and then jumps by as much as the runtime's
 //! timeouts are long, at random. So each of them may be over at any place where somebody looks.
 
-#[cfg(not(shuttle))]
+#[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
 pub(crate) use std::time::Instant;
+
+#[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
+pub(crate) use self::none::{Instant, pass};
 
 #[cfg(shuttle)]
 pub(crate) use self::random::Instant;
+
+/// There is no clock on WebAssembly outside of WASI. So each look at it lets a little time pass, since some loops end after a time, and
+/// time jumps over each timed wait, which nothing could end. Waits come to their ends in the right order.
+#[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
+mod none {
+    use std::{
+        ops::{Add, AddAssign, Sub},
+        sync::atomic::{AtomicU64, Ordering::Relaxed},
+        time::Duration,
+    };
+
+    /// How long a look at the clock takes.
+    const LOOK: Duration = Duration::from_micros(1);
+
+    /// In nanoseconds.
+    static NOW: AtomicU64 = AtomicU64::new(0);
+
+    /// Lets so much time pass.
+    pub(crate) fn pass(time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        NOW.store(NOW.load(Relaxed).saturating_add(time), Relaxed);
+    }
+
+    /// A moment, as in `std::time`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) struct Instant(Duration);
+
+    impl Instant {
+        pub(crate) fn now() -> Self {
+            pass(LOOK);
+            Self(Duration::from_nanos(NOW.load(Relaxed)))
+        }
+
+        pub(crate) fn since_the_first(self) -> Duration {
+            self.0
+        }
+
+        pub(crate) fn elapsed(&self) -> Duration {
+            Self::now() - *self
+        }
+
+        pub(crate) fn duration_since(&self, earlier: Self) -> Duration {
+            *self - earlier
+        }
+    }
+
+    impl Add<Duration> for Instant {
+        type Output = Self;
+
+        fn add(self, duration: Duration) -> Self {
+            Self(self.0.saturating_add(duration))
+        }
+    }
+
+    impl AddAssign<Duration> for Instant {
+        fn add_assign(&mut self, duration: Duration) {
+            *self = *self + duration;
+        }
+    }
+
+    impl Sub for Instant {
+        type Output = Duration;
+
+        fn sub(self, earlier: Self) -> Duration {
+            self.0.saturating_sub(earlier.0)
+        }
+    }
+}
 
 #[cfg(shuttle)]
 mod random {

@@ -17,6 +17,10 @@
 use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
 use std::time::Duration;
 
+/// Whether the system has a single thread: then nobody leaves a token during a wait, so a wait without an end is an error of the
+/// program, and a timed one is over at once.
+const IS_ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+
 const EMPTY: u8 = 0;
 const PARKED: u8 = 1;
 const NOTIFIED: u8 = 2;
@@ -42,6 +46,12 @@ impl Parker {
 
     /// Takes the token; waits for it where there is none. Only the owner calls this.
     pub(crate) fn park(&self) {
+        if IS_ALONE {
+            if !self.take() {
+                nobody_comes();
+            }
+            return;
+        }
         self.park_until(|guard| match self.wake.wait(guard) {
             Ok(guard) => (guard, true),
             Err(poisoned) => (poisoned.into_inner(), true),
@@ -53,9 +63,21 @@ impl Parker {
         // The model has no clock: there a timed wait may end at any moment, which is what matters.
         if cfg!(loom) {
             crate::sys::sync::hint::spin_loop();
-            return self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok();
+            return self.take();
+        }
+        if IS_ALONE {
+            let is_notified = self.take();
+            if !is_notified {
+                pass(timeout);
+            }
+            return is_notified;
         }
         self.park_until(|guard| wait_timeout(&self.wake, &self.lock, guard, timeout))
+    }
+
+    /// Takes the token if there is one.
+    fn take(&self) -> bool {
+        self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// `wait` waits on the condvar and says whether to go on waiting if there is no token yet.
@@ -63,7 +85,7 @@ impl Parker {
         &'a self,
         mut wait: impl FnMut(crate::sys::sync::MutexGuard<'a, ()>) -> (crate::sys::sync::MutexGuard<'a, ()>, bool),
     ) -> bool {
-        if self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+        if self.take() {
             return true;
         }
         let mut guard = lock(&self.lock);
@@ -94,6 +116,21 @@ impl Parker {
             self.wake.notify_one();
         }
     }
+}
+
+/// Lets the time of a wait pass that nobody can end.
+fn pass(time: Duration) {
+    #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
+    crate::sys::clock::pass(time);
+    // Elsewhere there is a clock, and who waits looks at it again.
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown", not(shuttle))))]
+    let _ = time;
+}
+
+/// Ends the program. Not by a panic that unwinds, since this is in the middle of a wait.
+#[cold]
+extern "C" fn nobody_comes() -> ! {
+    panic!("this wait never ends: the system has a single thread, which waits here")
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -36,9 +36,16 @@ use std::{
 #[derive(Clone)]
 pub struct Clock(Source);
 
+/// What ticks of the system's clock count from.
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+type Origin = Instant;
+/// There is no clock: ticks count the time that is passed over.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+type Origin = ();
+
 #[derive(Clone)]
 enum Source {
-    System { origin: Instant },
+    System { origin: Origin },
     Manual(Arc<Manual>),
 }
 
@@ -51,13 +58,19 @@ impl Clock {
     /// ```
     pub fn system() -> Self {
         // One origin for all, so that a tick is the same time in every pool.
-        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+        static ORIGIN: LazyLock<Origin> = LazyLock::new(Instant::now);
+        #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+        static ORIGIN: LazyLock<Origin> = LazyLock::new(|| ());
         Self(Source::System { origin: *ORIGIN })
     }
 
     /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
     ///
     /// A manual clock counts from the instant when it was made, and stands still until it is moved.
+    ///
+    /// # Panics
+    /// On WebAssembly outside of WASI, where the standard library has no clock.
     ///
     /// ```
     /// use anabranch::time::ManualClock;
@@ -83,9 +96,9 @@ impl Clock {
     #[inline]
     pub(crate) fn tick(&self) -> Tick {
         match &self.0 {
-            #[cfg(not(shuttle))]
+            #[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
             Source::System { origin } => nanos(origin.elapsed()),
-            #[cfg(shuttle)]
+            #[cfg(any(shuttle, all(target_family = "wasm", target_os = "unknown")))]
             Source::System { .. } => nanos(crate::sys::clock::Instant::now().since_the_first()),
             Source::Manual(manual) => manual.tick(),
         }
@@ -131,7 +144,11 @@ impl Clock {
 
     fn origin(&self) -> Instant {
         match &self.0 {
+            #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Source::System { origin } => *origin,
+            // Panics, and says why; who calls this has an instant, or wants one.
+            #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+            Source::System { .. } => Instant::now(),
             Source::Manual(manual) => manual.origin(),
         }
     }

@@ -67,6 +67,9 @@ const ROOT: usize = 3;
 /// No timer: the order of none is that high.
 const VACANT: Entry = Entry { deadline: Tick::MAX, tag: u64::MAX };
 
+/// How many groups a search for timers that are due together looks at.
+const MOST_VISITED: usize = 32;
+
 /// So few groups are not worth giving back.
 const FEW: usize = 16;
 
@@ -135,6 +138,33 @@ impl<T: Copy> Timers<T> {
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Tick> {
         if self.len == 0 { None } else { Some(self.entry(ROOT).deadline) }
+    }
+
+    /// The latest deadline that is at most `slack` after the earliest. Looks at no more than [`MOST_VISITED`] groups, the upper ones first,
+    /// so among many timers it may be one before that.
+    pub(crate) fn last_deadline_within(&self, slack: Tick) -> Option<Tick> {
+        let first = self.next_deadline()?;
+        let limit = first.saturating_add(slack);
+        let mut last = first;
+        // A group is that of the children of one position, see `sink`.
+        let mut queue = [0u32; MOST_VISITED];
+        let (mut seen, mut count) = (0, 1);
+        queue[0] = ROOT as u32;
+        while seen < count {
+            let position = queue[seen] as usize;
+            seen += 1;
+            let Some(Group(children)) = self.groups.get(position - 2) else { continue };
+            for (index, child) in children.iter().enumerate() {
+                if child.deadline <= limit && child.tag != VACANT.tag {
+                    last = last.max(child.deadline);
+                    if count < MOST_VISITED {
+                        queue[count] = ((position - 2) * 4 + index) as u32;
+                        count += 1;
+                    }
+                }
+            }
+        }
+        Some(last)
     }
 
     /// Takes the first timer whose deadline is `now` or earlier: in order of deadlines and, where they are equal, of
@@ -277,6 +307,25 @@ mod tests {
         let mut expected: Vec<_> = (0..1000).filter(|i| i % 5 != 0).collect();
         expected.sort_by_key(|i| i % 3);
         assert_eq!(drain(&mut timers), expected);
+    }
+
+    #[test]
+    fn timers_that_are_due_together_are_found() {
+        let mut timers = Timers::new();
+        assert_eq!(timers.last_deadline_within(10), None);
+        timers.insert(100, 0);
+        assert_eq!(timers.last_deadline_within(10), Some(100));
+        for later in [111, 105, 110, 300, 104, NEVER] {
+            timers.insert(later, 0);
+        }
+        assert_eq!(timers.last_deadline_within(10), Some(110));
+        assert_eq!(timers.last_deadline_within(0), Some(100));
+        assert_eq!(timers.last_deadline_within(Tick::MAX), Some(NEVER));
+        for deadline in 0..10_000 {
+            timers.insert(1_000 + deadline, 0);
+        }
+        let last = timers.last_deadline_within(5_000).unwrap();
+        assert!((110..=5_100).contains(&last), "{last}");
     }
 
     #[test]

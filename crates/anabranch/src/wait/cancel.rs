@@ -1,32 +1,57 @@
 //! Cancel scopes: the tree along which cancellation spreads.
 //!
-//! The idea. Each [`CancelScope`] has a flag that is set once. Whoever asks whether it is cancelled reads the flag; whoever is
-//! about to suspend arms its waiter first and reads the flag then, and whoever cancels sets the flag first and looks at the
-//! waiters then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
-//! fence on each side. That of the waiting side is free on x86: between arming and reading the flag it leaves its address in a
-//! place, by some read-modify-write.
+//! Each [`CancelScope`] has a flag that is set once. A strand that asks whether a scope is cancelled reads the flag. A strand
+//! that is about to suspend arms its waiter first and reads the flag then; a canceller sets the flag first and looks at the
+//! waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
+//! fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write, and the waiting side leaves its
+//! address in a place by another one, between arming and reading the flag.
 //!
 //! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
-//! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors: the flag of a
-//! scope that is not enlisted is that of its parent. Enlisting copies the parent's flag under the lock of the tree, and
-//! cancelling goes down the tree under the same lock, so none is passed over. Another strand may enlist a scope, by a wait
-//! below it; the flag is copied with the same store. Nobody
-//! looks at the waiter of a scope before it is enlisted, so a spawned fiber that never waits takes no lock: the root of its tree
-//! is enlisted by its first wait like any other scope.
+//! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors.
+//!
+//! | `state`             | meaning                                            | left by                                          |
+//! |---------------------|----------------------------------------------------|--------------------------------------------------|
+//! | new                 | nobody waits here or below; is cancelled if its parent is | first wait -> ENLISTED, and FLAGGED if its parent is; `cancel` -> FLAGGED |
+//! | FLAGGED             | cancelled; nobody waits here or below              | first wait -> ENLISTED FLAGGED                   |
+//! | ENLISTED            | in its parent's list, which passes a cancellation on | `cancel`, of this scope or of one above -> ENLISTED FLAGGED |
+//! | ENLISTED FLAGGED    | cancelled                                          | nothing                                          |
+//!
+//! Each scope has a lock. It guards the list of the scope's children (`first_child` of the scope, `previous` and `next` of the
+//! children), and its waiter. A scope is enlisted, and ends, under the lock of its *parent*, so only siblings get into each
+//! other's way, and the scopes of different fibers do not.
+//!
+//! | C, a child of P, is enlisted                     | P is cancelled                                       | C ends            |
+//! |--------------------------------------------------|------------------------------------------------------|-------------------|
+//! | 1. takes the lock of P                           | a. takes the lock of P                               | i. takes the lock of P |
+//! | 2. sets ENLISTED, and FLAGGED if P has it, at once | b. sets FLAGGED, and looks at the waiter of P      | ii. unlinks C     |
+//! | 3. links C                                       | c. does a to d with each child that is linked, while it holds the lock of P | iii. gives it back |
+//! | 4. gives the lock back                           | d. gives the lock back                               |                   |
+//!
+//! None is passed over: if 1 comes before a, C is linked at c; if not, P is FLAGGED at 2. A scope is enlisted after its
+//! parent, and nothing is below a scope that is not enlisted, so a scope that gets its flag in 2 has no child to pass it on to.
+//! Two cancellers do the same one after the other, so when `cancel` returns all below are cancelled, whoever did it. Another
+//! strand may enlist a scope, by a wait below it; whoever sees ENLISTED sees the flag that came with it, since both are set at once.
+//!
+//! Who keeps what alive: a scope ends after the scopes below it, and is unlinked under its parent's lock. A canceller holds all locks from
+//! the scope that it cancels, which its caller keeps alive, down to the scope that it looks at. So all that it reaches is
+//! alive, and so are the waiters, which outlive their scopes, or are taken away under the lock of the scope (`detach`). Locks are
+//! taken downwards only, so no two threads wait for each other.
 //!
 //! A wait is in the scope in which it was begun, and the waiter's word says which: a strand may have several scopes at a time
-//! that are not one inside the other, each with the same waiter.
+//! that are not one inside the other, each with the same waiter. Nobody looks at the waiter of a scope before it is enlisted.
 //!
-//! A *shielded* scope hears nothing from above.
-//!
-//! Who keeps what alive: a scope ends after the scopes below it, and leaves the tree by its `Drop`, under the lock. So all that
-//! can be reached under the lock is alive. The lock is that of the root.
+//! A *shielded* scope hears nothing from above: it is ENLISTED from the beginning, and in no list.
 //!
 //! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible. Enlisting
-//! releases the flag that it copied. The rest is the waiter's, as above, or guarded by the lock.
+//! acquires the parent's flag and releases its copy. A canceller acquires ENLISTED, with which the waiter of a root is
+//! released. `state` is changed by read-modify-writes alone, so each releases what those before it did. The rest is the waiter's,
+//! as above, or guarded by the locks.
+//!
+//! A scope is TIMED, from beginning to end, if there is a deadline for what is done in it. That is for
+//! [`is_plainly_going_on`](CancelScope::is_plainly_going_on), which has to say no then, and costs the others nothing.
 
 use crate::{
-    sys::sync::{AtomicU8, Cell, Mutex, Ordering, full_fence, lock},
+    sys::sync::{AtomicU8, Cell, Mutex, MutexGuard, Ordering, fence_after_update, lock},
     wait::waiter::Waiter,
 };
 use std::{marker::PhantomPinned, ptr};
@@ -36,34 +61,29 @@ const FLAGGED: u8 = 1;
 /// The scope hears when those above are cancelled. Also, from the beginning, a shielded scope and a root that was made with
 /// its waiter: these have nothing to hear from above.
 const ENLISTED: u8 = 2;
+/// There is a deadline.
+const TIMED: u8 = 4;
 
-/// The place of a scope in its tree, guarded by the lock of the tree.
-struct Links {
-    first_child: Cell<*const CancelScope>,
-    previous: Cell<*const CancelScope>,
-    next: Cell<*const CancelScope>,
-    /// What `state` is, which is written and not read by those who hold the lock. (Also for the models: loom tries another order of two
-    /// accesses to an atomic only where the later one is the last of its thread, so a load before a store would hide a reader.)
-    state: Cell<u8>,
-    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
-    waiter: Cell<*const Waiter>,
-}
-
-/// See the [module](self).
+/// See the [module](self). Aligned on 32-bit systems too: a waiter keeps a tag in the low bits of its address.
+#[repr(align(8))]
 pub(crate) struct CancelScope {
-    /// [`FLAGGED`], [`ENLISTED`], or both. Written under the lock of the tree, for those who have not got it.
+    /// [`FLAGGED`], [`ENLISTED`], [`TIMED`].
     state: AtomicU8,
     is_shielded: bool,
+    /// Null in a root.
     parent: *const CancelScope,
-    /// Null in the root itself.
-    root: *const CancelScope,
-    links: Links,
-    /// Of the tree, in its root.
+    /// Guards the waiter and the list of the children.
     lock: Mutex<()>,
+    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
+    waiter: Cell<*const Waiter>,
+    first_child: Cell<*const CancelScope>,
+    /// The siblings, guarded by the lock of the parent.
+    previous: Cell<*const CancelScope>,
+    next: Cell<*const CancelScope>,
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the links are guarded by the lock of the tree, the rest is atomic or constant. `parent` and `root` end later.
+// SAFETY: `parent` ends later and does not change, the state is atomic, and the rest is guarded by the locks.
 unsafe impl Send for CancelScope {}
 // SAFETY: as above.
 unsafe impl Sync for CancelScope {}
@@ -79,54 +99,44 @@ impl CancelScope {
         Self::new(ptr::null(), ptr::null(), 0)
     }
 
-    /// A scope below `parent`.
+    /// A scope below `parent`, with the deadline of that unless it is shielded.
     ///
     /// # Safety
     /// `parent` and `waiter` outlive it, and it does not move once it is used.
     pub(crate) unsafe fn below(parent: &CancelScope, waiter: *const Waiter, is_shielded: bool) -> Self {
-        Self::new(parent, waiter, if is_shielded { ENLISTED } else { 0 })
+        let state = if is_shielded { ENLISTED } else { parent.state.load(Ordering::Relaxed) & TIMED };
+        Self::new(parent, waiter, state)
+    }
+
+    /// A scope below `parent`, with a deadline.
+    ///
+    /// # Safety
+    /// As for [`below`](Self::below).
+    pub(crate) unsafe fn timed_below(parent: &CancelScope, waiter: *const Waiter) -> Self {
+        Self::new(parent, waiter, TIMED)
     }
 
     fn new(parent: *const CancelScope, waiter: *const Waiter, state: u8) -> Self {
-        // SAFETY: null, or a reference in `below`.
-        let root = unsafe { parent.as_ref() }.map_or(parent, |parent| parent.tree());
         Self {
             state: AtomicU8::new(state),
             // Also a root, which has nothing above that it could hear of.
             is_shielded: state == ENLISTED,
             parent,
-            root,
-            links: Links {
-                first_child: Cell::new(ptr::null()),
-                previous: Cell::new(ptr::null()),
-                next: Cell::new(ptr::null()),
-                state: Cell::new(state),
-                waiter: Cell::new(waiter),
-            },
             lock: Mutex::new(()),
+            waiter: Cell::new(waiter),
+            first_child: Cell::new(ptr::null()),
+            previous: Cell::new(ptr::null()),
+            next: Cell::new(ptr::null()),
             _pinned: PhantomPinned,
         }
     }
 
-    /// For those who have the lock of the tree.
-    fn is_in(&self, state: u8) -> bool {
-        self.links.state.get() & state != 0
+    fn parent(&self) -> Option<&Self> {
+        // SAFETY: null, or a parent, which outlives its children.
+        unsafe { self.parent.as_ref() }
     }
 
-    /// The lock of the tree is held.
-    fn enter(&self, state: u8) {
-        let state = self.links.state.get() | state;
-        self.links.state.set(state);
-        self.state.store(state, Ordering::Release);
-    }
-
-    /// Whether somebody has waited in this scope or below, for those who know that nobody does any more.
-    #[inline]
-    fn was_enlisted(&self) -> bool {
-        self.state.load(Ordering::Relaxed) & ENLISTED != 0
-    }
-
-    /// Whether it is certain, at a glance, that the scope is not cancelled.
+    /// Whether it is certain, at a glance, that the scope is not cancelled and that no deadline has passed.
     #[inline]
     pub(crate) fn is_plainly_going_on(&self) -> bool {
         self.state.load(Ordering::Acquire) == ENLISTED
@@ -151,42 +161,38 @@ impl CancelScope {
         let mut scope = self;
         loop {
             let state = scope.state.load(Ordering::Acquire);
-            if state != 0 {
+            if state & (FLAGGED | ENLISTED) != 0 {
                 return state & FLAGGED != 0;
             }
-            // SAFETY: a parent outlives its children.
-            match unsafe { scope.parent.as_ref() } {
+            match scope.parent() {
                 Some(parent) => scope = parent,
                 None => return false,
             }
         }
     }
 
-    /// The root. At once, and not from parent to parent: a scope that has waited wants it when it ends, however deep it is.
-    fn tree(&self) -> &Self {
-        // SAFETY: parents outlive their children.
-        unsafe { self.root.as_ref() }.unwrap_or(self)
+    /// Whether the scope has been enlisted. The flag is in the same word: who sees this sees it too, when it looks for it.
+    #[inline]
+    fn is_enlisted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & ENLISTED != 0
     }
 
     /// Makes the scope known to those above, so that it hears when they are cancelled.
     #[inline]
     pub(crate) fn enlist(&self) {
-        // The flag is in the same word: who sees this sees it too, when he looks for it.
-        if self.state.load(Ordering::Relaxed) & ENLISTED == 0 {
+        if !self.is_enlisted() {
             self.enlist_all();
         }
     }
 
     #[cold]
     fn enlist_all(&self) {
-        let _tree = lock(&self.tree().lock);
         // From the top down, so that what is above has heard all: the flags are copied on the way. Most often the parent is
         // enlisted, and there is nothing to remember.
         let mut path = Vec::new();
         let mut scope = self;
-        // SAFETY: a parent outlives its children.
-        while let Some(parent) = unsafe { scope.parent.as_ref() }
-            && !parent.is_in(ENLISTED)
+        while let Some(parent) = scope.parent()
+            && !parent.is_enlisted()
         {
             path.push(scope);
             scope = parent;
@@ -195,80 +201,76 @@ impl CancelScope {
         path.into_iter().rev().for_each(Self::enlist_below_parent);
     }
 
-    /// The lock of the tree is held, and the parent, if there is one, enlisted.
+    /// The parent, if there is one, is enlisted.
     fn enlist_below_parent(&self) {
-        if self.is_in(ENLISTED) {
+        let Some(parent) = self.parent() else {
+            self.state.fetch_or(ENLISTED, Ordering::Release);
             return;
-        }
-        let mut state = ENLISTED;
-        // SAFETY: a parent outlives its children, and siblings are in the tree, whose lock is held.
-        unsafe {
-            if let Some(parent) = self.parent.as_ref() {
-                state |= parent.links.state.get() & FLAGGED;
-                let first = parent.links.first_child.replace(self);
-                self.links.next.set(first);
-                if let Some(first) = first.as_ref() {
-                    first.links.previous.set(self);
-                }
+        };
+        let _siblings = lock(&parent.lock);
+        let flag = parent.state.load(Ordering::Acquire) & FLAGGED;
+        let is_enlisted = self.state.fetch_or(ENLISTED | flag, Ordering::Release) & ENLISTED != 0;
+        // Another strand may have been here first.
+        if !is_enlisted {
+            let first = parent.first_child.replace(self);
+            self.next.set(first);
+            // SAFETY: in the list, whose lock is held, so it is alive.
+            if let Some(first) = unsafe { first.as_ref() } {
+                first.previous.set(self);
             }
         }
-        self.enter(state);
     }
 
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
     pub(crate) fn cancel(&self) {
-        let _tree = lock(&self.tree().lock);
-        self.for_each_below(Self::flag);
+        let Some(_own) = self.flag() else { return };
+        // The locks of those between this scope and the children that are looked at.
+        let mut held = Vec::new();
+        let mut scope = self;
+        // Depth first, by the links: a deep tree must not need a deep stack.
+        // SAFETY: the lock of whoever's child this is is held, so all that is linked is alive.
+        unsafe {
+            let mut child = scope.first_child.get();
+            loop {
+                if let Some(next) = child.as_ref() {
+                    match next.flag() {
+                        Some(guard) if !next.first_child.get().is_null() => {
+                            held.push(guard);
+                            scope = next;
+                            child = scope.first_child.get();
+                        }
+                        _ => child = next.next.get(),
+                    }
+                } else if held.pop().is_some() {
+                    child = scope.next.get();
+                    scope = &*scope.parent;
+                } else {
+                    return;
+                }
+            }
+        }
     }
 
-    /// Sets the flag, then ends the wait that may be going on. Whether the flag is new. The lock of the tree is held.
-    fn flag(&self) -> bool {
-        if self.is_in(FLAGGED) {
-            return false;
+    /// Takes the lock, sets the flag, and ends the wait that may be going on. `None`: the flag was set before.
+    fn flag(&self) -> Option<MutexGuard<'_, ()>> {
+        let guard = lock(&self.lock);
+        let before = self.state.fetch_or(FLAGGED, Ordering::AcqRel);
+        if before & FLAGGED != 0 {
+            return None;
         }
-        self.enter(FLAGGED);
-        if !self.is_in(ENLISTED) {
-            return true;
+        if before & ENLISTED == 0 {
+            return Some(guard);
         }
-        full_fence();
-        let waiter = self.links.waiter.get();
+        fence_after_update();
+        let waiter = self.waiter.get();
         if !waiter.is_null() {
-            // SAFETY: whoever takes a waiter away or ends it takes the lock first. Threads and fibers alone wait in scopes, so
-            // the wake-up runs no foreign code.
+            // SAFETY: whoever takes a waiter away takes the lock first, and otherwise it outlives the scope. Threads and fibers
+            // alone wait in scopes, so the wake-up runs no foreign code.
             if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
                 wake.wake();
             }
         }
-        true
-    }
-
-    /// Calls `visit` for this scope and for all below those for which it says `true`. The lock of the tree is held.
-    fn for_each_below(&self, mut visit: impl FnMut(&Self) -> bool) {
-        if !visit(self) {
-            return;
-        }
-        let mut scope = self;
-        // Depth first, by the links: a deep tree must not need a deep stack.
-        // SAFETY: the lock of the tree is held, so all that is linked is alive.
-        unsafe {
-            let mut child = scope.links.first_child.get();
-            loop {
-                if let Some(next) = child.as_ref() {
-                    if visit(next) {
-                        scope = next;
-                        child = scope.links.first_child.get();
-                    } else {
-                        child = next.links.next.get();
-                    }
-                } else {
-                    if ptr::eq(scope, self) {
-                        return;
-                    }
-                    child = scope.links.next.get();
-                    scope = &*scope.parent;
-                }
-            }
-        }
+        Some(guard)
     }
 
     /// From here on `waiter` waits in this root, which was made without.
@@ -276,15 +278,33 @@ impl CancelScope {
     /// # Safety
     /// Called once, before there is a scope below it or a wait in it. `waiter` stays alive until `detach`.
     pub(crate) unsafe fn attach(&self, waiter: *const Waiter) {
-        self.links.waiter.set(waiter);
+        self.waiter.set(waiter);
     }
 
     /// Nobody waits in this root any more.
     pub(crate) fn detach(&self) {
         // Whoever enlisted it waited in it or below, and has ended.
-        if self.was_enlisted() {
-            let _tree = lock(&self.tree().lock);
-            self.links.waiter.set(ptr::null());
+        if self.is_enlisted() {
+            let _own = lock(&self.lock);
+            self.waiter.set(ptr::null());
+        }
+    }
+
+    /// Leaves the list of the parent.
+    #[cold]
+    fn delist(&self, parent: &Self) {
+        let _siblings = lock(&parent.lock);
+        debug_assert!(self.first_child.get().is_null(), "a scope ends after those below it");
+        let (previous, next) = (self.previous.get(), self.next.get());
+        // SAFETY: in the list, whose lock is held, so both are alive.
+        unsafe {
+            match previous.as_ref() {
+                Some(previous) => previous.next.set(next),
+                None => parent.first_child.set(next),
+            }
+            if let Some(next) = next.as_ref() {
+                next.previous.set(previous);
+            }
         }
     }
 }
@@ -294,28 +314,11 @@ impl Drop for CancelScope {
     fn drop(&mut self) {
         // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above. Whoever
         // enlisted it waited in it or below, and has ended.
-        if self.was_enlisted() && !self.parent.is_null() && !self.is_shielded {
-            self.delist();
-        }
-    }
-}
-
-impl CancelScope {
-    /// Leaves the tree.
-    #[cold]
-    fn delist(&self) {
-        let _tree = lock(&self.tree().lock);
-        debug_assert!(self.links.first_child.get().is_null(), "a scope ends after those below it");
-        let (previous, next) = (self.links.previous.get(), self.links.next.get());
-        // SAFETY: the lock of the tree is held, so neighbours and parent are alive.
-        unsafe {
-            match previous.as_ref() {
-                Some(previous) => previous.links.next.set(next),
-                None => (*self.parent).links.first_child.set(next),
-            }
-            if let Some(next) = next.as_ref() {
-                next.links.previous.set(previous);
-            }
+        if self.is_enlisted()
+            && !self.is_shielded
+            && let Some(parent) = self.parent()
+        {
+            self.delist(parent);
         }
     }
 }

@@ -254,9 +254,8 @@ impl<'a> Cx<'a> {
 
     #[inline(never)]
     pub(crate) fn checkpoint_slowly(&self) -> Result<(), Cancelled> {
-        if self.scope.is_cancelled() {
-            return Err(Cancelled);
-        }
+        // With a deadline this comes before every operation, and reads the clock: each may be the last that is in time.
+        self.check()?;
         let budget = self.waiter().budget();
         if budget.get() > 0 {
             budget.set(budget.get() - 1);

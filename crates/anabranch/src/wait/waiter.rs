@@ -49,7 +49,7 @@ const HERE: u64 = 4;
 const TAG: u64 = 7;
 const SHIFT: u32 = 3;
 
-/// How many waits in a row may find at once what they want before the strand lets others run and looks at its deadline.
+/// How many waits in a row may find at once what they want before the strand lets others run.
 pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
 /// How a wait ends whose owner is to look again. Its place has not decided it, and may still have the address.

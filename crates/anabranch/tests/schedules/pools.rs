@@ -106,6 +106,7 @@ fn tasks_for_which_a_body_waits() {
                     thread::scope(|threads| {
                         let mut trigger = Trigger::new();
                         let (signal, has_run) = (trigger.signal(), &has_run);
+                        let (leave, stay) = mpsc::channel::<()>();
                         threads.spawn(move || {
                             (0..any(0, 20)).for_each(|_| thread::yield_now());
                             s.spawn(move || {
@@ -113,10 +114,14 @@ fn tasks_for_which_a_body_waits() {
                                 signal.send();
                                 drop(trap.step());
                             });
+                            // When a thread of a scope ends shuttle wakes the parent, whatever that waits for.
+                            let _ = stay.recv();
                         });
                         anabranch::run(|cx| trigger.wait(cx)).unwrap();
-                        drop(trap.step());
+                        drop(leave);
                     });
+                    // Not inside: shuttle does not wait for the threads of a scope that unwinds.
+                    drop(trap.step());
                 });
             });
             if let Some(fiber) = fiber {

@@ -1,13 +1,17 @@
 //! anabranch, in its two ways: fibers that borrow from a scope or a join, and spawned ones with handles.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use anabranch::channel::{self, Receiver, Sender};
 use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::{Done, Peer};
 use crate::fibers::workloads::alarms::Alarms;
 use crate::fibers::workloads::asleep::Crowd;
+use crate::fibers::workloads::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
 fn pool(threads: usize) -> Pool {
@@ -114,6 +118,85 @@ impl Peer for Structured {
             Done::new(mutex.into_inner(), meter)
         })
     }
+
+    fn waits(pool: &Pool, program: Program) -> Done {
+        inside(pool, move |cx| {
+            let watch = Stopwatch::start();
+            let steps = match program {
+                Program::Intervals { fibers, ticks } => intervals(cx, fibers, ticks),
+                Program::Ring { fibers, tokens, hops } => ring(cx, fibers, tokens, hops),
+                Program::Actors { actors: count, messages, hops } => actors(cx, count, messages, hops),
+                Program::Crawl { fetches, at_a_time } => crawl(cx, fetches, at_a_time),
+            };
+            Done::new(steps, watch.stop())
+        })
+    }
+}
+
+fn intervals(cx: &Cx<'_>, fibers: u64, ticks: u64) -> u64 {
+    let done = AtomicU64::new(0);
+    cx.scope(|s| {
+        for _ in 0..fibers {
+            s.spawn(|cx| {
+                let mut interval = cx.interval(Duration::from_millis(1));
+                (0..ticks).for_each(|_| _ = interval.wait(cx).expect("nobody cancels"));
+                done.fetch_add(ticks, Ordering::Relaxed);
+            });
+        }
+    });
+    done.into_inner()
+}
+
+/// Each receives a number, and sends one less to the one that `choose` says; zero goes to the end.
+fn forward(cx: &Cx<'_>, receiver: &Receiver<u64>, over: &Sender<()>, mut choose: impl FnMut(&Cx<'_>, u64) -> bool) {
+    while let Ok(left) = receiver.recv(cx) {
+        if !(if left == 0 { over.send(cx, ()).is_ok() } else { choose(cx, left - 1) }) {
+            return;
+        }
+    }
+}
+
+fn ring(cx: &Cx<'_>, fibers: u64, tokens: u64, hops: u64) -> u64 {
+    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..fibers).map(|_| channel::unbounded()).unzip();
+    let (over, ended) = channel::unbounded();
+    for token in 0..tokens {
+        senders[(token * fibers / tokens) as usize].send(cx, hops).expect("it is open");
+    }
+    senders.rotate_left(1);
+    cx.scope(|s| {
+        for (sender, receiver) in senders.into_iter().zip(receivers) {
+            let over = over.clone();
+            s.spawn(move |cx| forward(cx, &receiver, &over, |cx, left| sender.send(cx, left).is_ok()));
+        }
+        (0..tokens).for_each(|_| ended.recv(cx).expect("all tokens come to an end"));
+        s.cancel();
+    });
+    tokens * hops
+}
+
+fn actors(cx: &Cx<'_>, actors: u64, messages: u64, hops: u64) -> u64 {
+    let (boxes, receivers): (Vec<_>, Vec<_>) = (0..actors).map(|_| channel::bounded(ROOM)).unzip();
+    let boxes = &boxes;
+    let (over, ended) = channel::unbounded();
+    cx.scope(|s| {
+        for (number, receiver) in (0..).zip(receivers) {
+            let (over, mut chance) = (over.clone(), Chance::new(number));
+            s.spawn(move |cx| {
+                forward(cx, &receiver, &over, |cx, left| boxes[chance.neighbour(boxes.len())].send(cx, left).is_ok());
+            });
+        }
+        for message in 0..messages {
+            boxes[(message * actors / messages) as usize].send(cx, hops).expect("it is open");
+        }
+        (0..messages).for_each(|_| ended.recv(cx).expect("all messages come to an end"));
+        s.cancel();
+    });
+    messages * hops
+}
+
+fn crawl(cx: &Cx<'_>, fetches: u64, at_a_time: usize) -> u64 {
+    let pages = cx.map(at_a_time, 0..fetches, |cx, number| cx.sleep(Chance::nap(number)));
+    pages.expect("nobody cancels").len() as u64
 }
 
 /// `spawn` and `JoinHandle::join`.

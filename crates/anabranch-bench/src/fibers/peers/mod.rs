@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{self, Peers};
 use crate::fibers::workloads::alarms::Alarms;
 use crate::fibers::workloads::asleep::Crowd;
+use crate::fibers::workloads::waits::Program;
 use crate::sample::Meter;
 
 /// What a peer did and how long it took.
@@ -86,6 +87,11 @@ pub trait Peer: 'static {
 
     /// Spawns `fibers` that lock a mutex `times` times each, to add one to what is in it. Returns the sum.
     fn lock(_: &Self::Pool, _fibers: u64, _times: u64) -> Done {
+        unsuited()
+    }
+
+    /// Runs a program that mostly waits. Returns how many steps it made.
+    fn waits(_: &Self::Pool, _program: Program) -> Done {
         unsuited()
     }
 }

@@ -2,15 +2,17 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::{JoinSet, spawn, yield_now};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 use super::{Done, Peer};
 use crate::fibers::workloads::alarms::Alarms;
 use crate::fibers::workloads::asleep::Crowd;
+use crate::fibers::workloads::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
 /// The multi-threaded runtime.
@@ -39,6 +41,90 @@ fn fib(n: u32) -> Pin<Box<dyn Future<Output = u64> + Send>> {
         let b = fib(n - 2).await;
         a.await.expect("no task panics") + b
     })
+}
+
+async fn intervals(tasks: u64, ticks: u64) -> u64 {
+    let mut set = JoinSet::new();
+    for _ in 0..tasks {
+        set.spawn(async move {
+            let mut interval = interval(Duration::from_millis(1));
+            interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            // The first tick is at once.
+            for _ in 0..=ticks {
+                interval.tick().await;
+            }
+            ticks
+        });
+    }
+    set.join_all().await.into_iter().sum()
+}
+
+async fn ring(tasks: u64, tokens: u64, hops: u64) -> u64 {
+    let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..tasks).map(|_| mpsc::unbounded_channel()).unzip();
+    let (over, mut ended) = mpsc::unbounded_channel();
+    for token in 0..tokens {
+        senders[(token * tasks / tokens) as usize].send(hops).expect("it is open");
+    }
+    senders.rotate_left(1);
+    let mut set = JoinSet::new();
+    for (sender, mut receiver) in senders.into_iter().zip(receivers) {
+        let over = over.clone();
+        set.spawn(async move {
+            while let Some(left) = receiver.recv().await {
+                if !(if left == 0 { over.send(()).is_ok() } else { sender.send(left - 1).is_ok() }) {
+                    return;
+                }
+            }
+        });
+    }
+    for _ in 0..tokens {
+        ended.recv().await.expect("all tokens come to an end");
+    }
+    set.shutdown().await;
+    tokens * hops
+}
+
+async fn actors(actors: u64, messages: u64, hops: u64) -> u64 {
+    let (boxes, receivers): (Vec<_>, Vec<_>) = (0..actors).map(|_| mpsc::channel(ROOM)).unzip();
+    let boxes: Arc<[mpsc::Sender<u64>]> = boxes.into();
+    let (over, mut ended) = mpsc::unbounded_channel();
+    let mut set = JoinSet::new();
+    for (number, mut receiver) in (0..).zip(receivers) {
+        let (boxes, over, mut chance) = (Arc::clone(&boxes), over.clone(), Chance::new(number));
+        set.spawn(async move {
+            while let Some(left) = receiver.recv().await {
+                let is_open = if left == 0 {
+                    over.send(()).is_ok()
+                } else {
+                    boxes[chance.neighbour(boxes.len())].send(left - 1).await.is_ok()
+                };
+                if !is_open {
+                    return;
+                }
+            }
+        });
+    }
+    for message in 0..messages {
+        boxes[(message * actors / messages) as usize].send(hops).await.expect("it is open");
+    }
+    for _ in 0..messages {
+        ended.recv().await.expect("all messages come to an end");
+    }
+    set.shutdown().await;
+    messages * hops
+}
+
+async fn crawl(fetches: u64, at_a_time: usize) -> u64 {
+    let permits = Arc::new(Semaphore::new(at_a_time));
+    let mut set = JoinSet::new();
+    for number in 0..fetches {
+        let permit = Arc::clone(&permits).acquire_owned().await.expect("it is open");
+        set.spawn(async move {
+            sleep(Chance::nap(number)).await;
+            drop(permit);
+        });
+    }
+    set.join_all().await.len() as u64
 }
 
 impl Peer for Tokio {
@@ -113,6 +199,19 @@ impl Peer for Tokio {
         });
     }
 
+    fn waits(runtime: &Runtime, program: Program) -> Done {
+        inside(runtime, async move {
+            let watch = Stopwatch::start();
+            let steps = match program {
+                Program::Intervals { fibers, ticks } => intervals(fibers, ticks).await,
+                Program::Ring { fibers, tokens, hops } => ring(fibers, tokens, hops).await,
+                Program::Actors { actors: count, messages, hops } => actors(count, messages, hops).await,
+                Program::Crawl { fetches, at_a_time } => crawl(fetches, at_a_time).await,
+            };
+            Done::new(steps, watch.stop())
+        })
+    }
+
     fn lock(runtime: &Runtime, fibers: u64, times: u64) -> Done {
         inside(runtime, async move {
             let mutex = Arc::new(Mutex::new(0u64));
@@ -162,6 +261,10 @@ impl Peer for Current {
 
     fn alarms(runtime: &Runtime, alarms: &Arc<Alarms>) {
         Tokio::alarms(runtime, alarms);
+    }
+
+    fn waits(runtime: &Runtime, program: Program) -> Done {
+        Tokio::waits(runtime, program)
     }
 
     fn lock(runtime: &Runtime, fibers: u64, times: u64) -> Done {

@@ -5,8 +5,10 @@ pub mod asleep;
 pub mod fib;
 pub mod lock;
 pub mod spawn;
+pub mod waits;
 pub mod yields;
 
+use self::waits::Program;
 use super::peers::{Done, Kind, Peer, anabranch, executor, go, may, threads, tokio};
 use crate::bench::{AnyWorkload, Threads};
 use crate::options::Listed;
@@ -40,6 +42,16 @@ pub trait Workload {
     /// Whether `kind` can take part.
     fn suits(&self, kind: Kind) -> bool;
 
+    /// Whether `kind` is one of those to be beaten.
+    fn is_rival(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    /// How much of the value of the best rival would be good, where something has been said about that.
+    fn bar(&self) -> Option<f64> {
+        None
+    }
+
     /// Takes one sample with the peer `P` in `pool`.
     ///
     /// # Panics
@@ -68,6 +80,14 @@ impl<W: Workload> AnyWorkload<Kind> for W {
         Workload::suits(self, kind)
     }
 
+    fn is_rival(&self, kind: Kind) -> bool {
+        Workload::is_rival(self, kind)
+    }
+
+    fn bar(&self) -> Option<f64> {
+        Workload::bar(self)
+    }
+
     fn sample_with(&self, kind: Kind, threads: usize) -> Sample {
         fn with<P: Peer>(workload: &impl Workload, threads: usize) -> Sample {
             workload.sample::<P>(&P::pool(threads))
@@ -93,7 +113,7 @@ fn nanoseconds_each(done: Done, units: u64) -> Sample {
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 8] = [
+pub const ALL: [Listed<Kind, Settings>; 13] = [
     ("yield-alone", |settings| Box::new(yields::Yields::new(settings, 1))),
     ("yield-pair", |settings| Box::new(yields::Yields::new(settings, 2))),
     ("spawn", |settings| Box::new(spawn::Spawn::new(if settings.quick { 100_000 } else { 1_000_000 }))),
@@ -105,7 +125,24 @@ pub const ALL: [Listed<Kind, Settings>; 8] = [
         Box::new(asleep::Asleep::new(fibers, milliseconds))
     }),
     ("alarms", |settings| Box::new(alarms::Ringing::new(if settings.quick { 20_000 } else { 100_000 }))),
+    ("interval-1", |settings| waits(Program::Intervals { fibers: 1, ticks: if settings.quick { 300 } else { 3_000 } })),
+    ("interval-100", |settings| {
+        waits(Program::Intervals { fibers: 100, ticks: if settings.quick { 300 } else { 3_000 } })
+    }),
+    ("waiting-10k", |settings| {
+        waits(Program::Ring { fibers: 10_000, tokens: 10, hops: if settings.quick { 10_000 } else { 100_000 } })
+    }),
+    ("actors", |settings| {
+        waits(Program::Actors { actors: 10_000, messages: 1_000, hops: if settings.quick { 200 } else { 2_000 } })
+    }),
+    ("crawler", |settings| {
+        waits(Program::Crawl { fetches: if settings.quick { 1_000 } else { 5_000 }, at_a_time: 100 })
+    }),
 ];
+
+fn waits(program: Program) -> Box<dyn AnyWorkload<Kind>> {
+    Box::new(waits::Waits::new(program))
+}
 
 #[cfg(test)]
 mod testing {

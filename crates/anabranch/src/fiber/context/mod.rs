@@ -7,13 +7,13 @@
 //! stack goes on there, and nothing has to stand in for this switch.
 //!
 //! There are two of the same face: `native`, our own switch, for the processors that it is written for, and `portable`, that of
-//! corosensei, for all others, and for the sanitizers, which have to be told of every switch (`--cfg
+//! corosensei, for all others, for Windows, and for the sanitizers, which have to be told of every switch (`--cfg
 //! anabranch_portable_switch`).
 
-#[cfg(all(target_arch = "x86_64", not(anabranch_portable_switch)))]
+#[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 #[path = "native.rs"]
 mod switch;
-#[cfg(not(all(target_arch = "x86_64", not(anabranch_portable_switch))))]
+#[cfg(not(all(target_arch = "x86_64", unix, not(anabranch_portable_switch))))]
 #[path = "portable.rs"]
 mod switch;
 

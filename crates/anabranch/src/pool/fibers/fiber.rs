@@ -30,7 +30,7 @@ use crate::{
         frame::Frame,
         worker::{AbortOnUnwind, Worker},
     },
-    sys::unwind::catch_unwind,
+    sys::{prefetch::prefetch, unwind::catch_unwind},
     time::timers::Key,
     wait::{
         cancel::CancelScope,
@@ -47,6 +47,9 @@ use std::{
     panic::AssertUnwindSafe,
     ptr,
 };
+
+/// How many lines of a stack are fetched when its fiber is woken.
+const FETCHED: usize = 6;
 
 /// See the [module](self). What every wait touches comes first, together.
 #[repr(C)]
@@ -111,6 +114,7 @@ unsafe fn wake(fiber: *const Fiber) {
     unsafe {
         let home = (*fiber).home;
         if ptr::eq(Worker::current(), home) {
+            (*fiber).fetch();
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
@@ -248,6 +252,15 @@ impl Fiber {
         self.take_up();
         // SAFETY: the record lies in the block, and nobody changes it before `show_name` has taken it back.
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
+    }
+
+    /// Has the processor fetch the top of the fiber's stack, where it goes on before long.
+    #[inline(always)]
+    fn fetch(&self) {
+        let top: *const u8 = self.exit.get().cast();
+        for line in 0..FETCHED {
+            prefetch(top.wrapping_byte_sub(64 * line));
+        }
     }
 
     /// The fiber runs, with what it had forked.

@@ -174,6 +174,11 @@ impl Local {
         self.timers.borrow().next_deadline().unwrap_or(NEVER)
     }
 
+    /// When the last timer is due of those that are within so many nanoseconds of the first.
+    pub(crate) fn last_deadline_within(&self, slack: u64) -> u64 {
+        self.timers.borrow().last_deadline_within(slack).unwrap_or(NEVER)
+    }
+
     pub(crate) fn pop_timer(&self, now: u64) -> Option<*const Fiber> {
         self.timers.borrow_mut().pop_due(now)
     }

@@ -1,0 +1,156 @@
+//! Programs that mostly wait, and the CPU time that they take: user and system time of the process, whatever the clock says.
+//!
+//! - `interval-1`, `interval-100`: fibers that each wait for the ticks of an interval of a millisecond.
+//! - `waiting-10k`: ten thousand fibers in a ring, of which each waits at a channel; tokens hop from one to the next.
+//! - `actors`: ten thousand fibers with a bounded mailbox each. Each sends what it receives to another one, chosen by chance.
+//! - `crawler`: fetches that sleep for 1 to 50 ms, a hundred at a time.
+
+use serde::{Deserialize, Serialize};
+
+use super::Workload;
+use crate::fibers::peers::{Kind, Peer};
+use crate::sample::Sample;
+
+/// What a sample does. The answer is how many steps there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Program {
+    /// Fibers that wait for ticks.
+    Intervals {
+        /// How many fibers.
+        fibers: u64,
+        /// How many ticks each waits for.
+        ticks: u64,
+    },
+    /// A ring in which tokens hop.
+    Ring {
+        /// How many fibers it has.
+        fibers: u64,
+        /// How many tokens, spread evenly.
+        tokens: u64,
+        /// How many hops each makes.
+        hops: u64,
+    },
+    /// Actors that forward messages.
+    Actors {
+        /// How many there are.
+        actors: u64,
+        /// How many messages are under way.
+        messages: u64,
+        /// How many times each is forwarded.
+        hops: u64,
+    },
+    /// Fetches that sleep.
+    Crawl {
+        /// How many there are.
+        fetches: u64,
+        /// How many at a time.
+        at_a_time: usize,
+    },
+}
+
+/// The room of a mailbox.
+pub const ROOM: usize = 16;
+
+impl Program {
+    fn steps(self) -> u64 {
+        match self {
+            Program::Intervals { fibers, ticks } => fibers * ticks,
+            Program::Ring { tokens, hops, .. } => tokens * hops,
+            Program::Actors { messages, hops, .. } => messages * hops,
+            Program::Crawl { fetches, .. } => fetches,
+        }
+    }
+}
+
+/// A sequence that looks like chance, and is the same in every run: for the actor of this number.
+#[derive(Clone, Debug)]
+pub struct Chance(fastrand::Rng);
+
+impl Chance {
+    /// The sequence of this number.
+    pub fn new(number: u64) -> Chance {
+        Chance(fastrand::Rng::with_seed(number))
+    }
+
+    /// The next of `count` neighbours.
+    pub fn neighbour(&mut self, count: usize) -> usize {
+        self.0.usize(0..count)
+    }
+
+    /// How long the fetch of this number sleeps.
+    pub fn nap(number: u64) -> std::time::Duration {
+        std::time::Duration::from_micros(Chance::new(number).0.u64(1_000..50_000))
+    }
+}
+
+/// A program that mostly waits.
+pub struct Waits(Program);
+
+impl Waits {
+    /// One that does this.
+    pub fn new(program: Program) -> Waits {
+        Waits(program)
+    }
+}
+
+impl Workload for Waits {
+    fn title(&self) -> String {
+        match self.0 {
+            Program::Intervals { fibers, ticks } => format!("{fibers} fibers, {ticks} ticks of 1 ms each: CPU time"),
+            Program::Ring { fibers, tokens, hops } => {
+                format!("{fibers} fibers in a ring, {tokens} tokens, {hops} hops each: CPU time")
+            }
+            Program::Actors { actors, messages, hops } => {
+                format!("{actors} actors, {messages} messages, each forwarded {hops} times: CPU time")
+            }
+            Program::Crawl { fetches, at_a_time } => {
+                format!("{fetches} fetches that sleep 1 to 50 ms, {at_a_time} at a time: CPU time")
+            }
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        "CPU ms"
+    }
+
+    fn rounds(&self, asked: usize) -> usize {
+        asked.div_ceil(2)
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Anabranch | Kind::Tokio | Kind::TokioCurrent)
+    }
+
+    fn is_rival(&self, kind: Kind) -> bool {
+        kind == Kind::Tokio
+    }
+
+    fn bar(&self) -> Option<f64> {
+        Some(1.2)
+    }
+
+    fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
+        let done = P::waits(pool, self.0);
+        assert_eq!(done.answer, self.0.steps(), "how many steps there were");
+        let meter = done.meter;
+        Sample { value: meter.cpu * 1e3, ..Sample::per_unit(meter, 1.0, 1.0) }.with("wall ms", meter.wall * 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fibers::workloads::testing::everyone_does_it;
+
+    #[test]
+    fn everyone_waits() {
+        for program in [
+            Program::Intervals { fibers: 3, ticks: 4 },
+            Program::Ring { fibers: 10, tokens: 2, hops: 35 },
+            Program::Actors { actors: 20, messages: 5, hops: 50 },
+            Program::Crawl { fetches: 20, at_a_time: 10 },
+        ] {
+            everyone_does_it(&Waits::new(program), 2);
+        }
+    }
+}

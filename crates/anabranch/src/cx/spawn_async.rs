@@ -1,0 +1,45 @@
+//! Running a future on the pool, on a fiber of its own.
+
+use crate::{
+    cx::{
+        handle::{JoinError, JoinHandle},
+        spawn::spawn_task,
+    },
+    pool::{Pool, worker::Worker},
+    wait::Cancelled,
+};
+use std::future::Future;
+
+/// Runs a future on the pool that the caller is in, or else on the default one.
+///
+/// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the
+/// future; its handle says [`JoinError::Aborted`] then.
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// let handle = anabranch::spawn_async(async { 6 * 7 });
+/// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), 42);
+/// ```
+pub fn spawn_async<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match Worker::current().registry() {
+        Some(registry) => spawn_task(registry, (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted)),
+        None => Pool::default().spawn_async(future),
+    }
+}
+
+impl Pool {
+    /// As [`spawn_async`], in this pool.
+    pub fn spawn_async<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        spawn_task(self.registry(), (), |cx| cx.block_on(future).map_err(|Cancelled| JoinError::Aborted))
+    }
+}

@@ -1,0 +1,36 @@
+//! In the place of memory maps, where they are not used: memory from the allocator.
+
+use std::{
+    alloc::{Layout, alloc, dealloc},
+    io,
+    ptr::NonNull,
+};
+
+/// Memory of this process, readable and writable; freed when dropped.
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Mapping {
+    /// `len` bytes whose address is a multiple of `len`, a power of two that is not zero.
+    pub(crate) fn aligned(len: usize, _is_huge: bool) -> io::Result<Self> {
+        assert!(len > 0);
+        let layout = Layout::from_size_align(len, len).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: the layout is not empty.
+        let start = NonNull::new(unsafe { alloc(layout) }).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, layout })
+    }
+
+    /// Its first byte.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, by `aligned`, and freed once.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
