@@ -31,7 +31,9 @@ pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
 
 /// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
 #[derive(Clone, Default)]
-pub(crate) struct PanicHandler(Option<Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>);
+pub(crate) struct PanicHandler(Option<Arc<PanicFunction>>);
+
+type PanicFunction = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
 impl PanicHandler {
     pub(crate) fn new(handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
