@@ -22,18 +22,20 @@
 //! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
 //!
 //! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner that is asked,
-//! leaves the stack *swept*. The next fork of this owner finds the demand and serves it, which ends that state under the gate.
-//! A guest that takes the seat withdraws the demand, and begins a root of another number, so the state counts for one root.
-//! Therefore a swept stack whose owner is asked has no private frame:
+//! leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds the demand and serves it, which
+//! ends that state under the gate. A guest that takes the seat withdraws the demand, and begins a root of another number, so the state
+//! counts for one root. A stack that is swept, whose owner is asked, and whose newest frame is the same has no private frame:
 //!
-//! | step of the owner   | reads or writes                           | what a raid does with the gate held               |
-//! |---------------------|-------------------------------------------|---------------------------------------------------|
-//! | fork                | `is_asked`; links the frame; if asked: serves | 1. reads `is_asked` and the number of the root |
-//! | serve               | clears `is_asked`; gate: not swept        | 2. barrier                                        |
-//! | new guest           | next number of the root; clears `is_asked` | 3. reads `tail`, publishes; notes 1 if nothing is left |
+//! | step of the owner   | reads or writes                               | what a raid does with the gate held                     |
+//! |---------------------|-----------------------------------------------|---------------------------------------------------------|
+//! | fork                | 1. `is_asked`; 2. links the frame; 3. serves if asked | a. reads `is_asked` and the number of the root  |
+//! | serve               | clears `is_asked`; gate: not swept            | b. barrier                                              |
+//! | new guest           | next number of the root; clears `is_asked`    | c. reads `tail`, publishes; notes a and the tail if nothing is left |
 //!
-//! A fork that has not seen the demand of step 1 has linked its frame before step 2, so step 3 finds it. A demand that is cleared after
-//! step 1 is cleared by one who comes to the gate after step 3, or by one that changes the number.
+//! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their frame by then but one:
+//! the owner may be between its steps 1 and 2. That frame is none of those that are open, so while it is linked the newest frame is
+//! another one than at c, and the raid is not skipped. A demand that is cleared after a is cleared by one who comes to the gate after c, or
+//! by one that changes the number.
 //!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf from slot 0 on, and `gate.published`
 //! counts them. Joins are nested, so a published frame that is popped is the one on the highest slot. (2) Frames are
@@ -69,15 +71,15 @@ struct Gate {
     published: usize,
     /// How many frames were private after the last publication.
     private: usize,
-    /// The root in which a raid has published everything; see the module.
-    swept_in: Option<u64>,
+    /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
+    swept: Option<(u64, *const Frame)>,
     /// What runs on this thread, the innermost first.
     running: *const Running,
 }
 
 impl Gate {
     const fn new() -> Self {
-        Self { published: 0, private: 0, swept_in: None, running: ptr::null() }
+        Self { published: 0, private: 0, swept: None, running: ptr::null() }
     }
 }
 
@@ -233,7 +235,7 @@ impl ForkStack {
     pub(crate) unsafe fn serve(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
         self.signals.is_asked.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
-        gate.swept_in = None;
+        gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the owner does not pop meanwhile.
         unsafe { self.publish(&mut gate, newest, owner, most, offer) }
@@ -317,12 +319,13 @@ impl ForkStack {
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         let mut gate = lock(&self.gate);
-        if self.tail.load(Ordering::Relaxed).is_null() {
+        let newest: *const Frame = self.tail.load(Ordering::Relaxed);
+        if newest.is_null() {
             return 0;
         }
         let demand = self.is_asked().then(roots);
         if self.fence == Fence::Asymmetric {
-            if demand.is_some() && gate.swept_in == demand {
+            if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
                 return 0;
             }
             self.signals.is_closed.store(true, Ordering::Relaxed);
@@ -331,7 +334,7 @@ impl ForkStack {
         let newest = self.tail.load(Ordering::Acquire);
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
-        gate.swept_in = if gate.private == 0 { demand } else { None };
+        gate.swept = demand.filter(|_| gate.private == 0).map(|root| (root, newest.cast_const()));
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }
