@@ -39,18 +39,20 @@
 //! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
 //!
 //! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner that is asked,
-//! leaves the stack *swept*. The next fork of this owner finds the demand and serves it, which ends that state under the gate.
-//! A guest that takes the seat withdraws the demand, and begins a root of another number, so the state counts for one root.
-//! Therefore a swept stack whose owner is asked has no private frame:
+//! leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds the demand and serves it, which
+//! ends that state under the gate. A guest that takes the seat withdraws the demand, and begins a root of another number, so the state
+//! counts for one root. A stack that is swept, whose owner is asked, and whose newest frame is the same has no private frame:
 //!
-//! | step of the owner   | reads or writes                           | what a raid does with the gate held               |
-//! |---------------------|-------------------------------------------|---------------------------------------------------|
-//! | fork                | `is_asked`; links the frame; if asked: serves | 1. reads `is_asked` and the number of the root |
-//! | serve               | clears `is_asked`; gate: not swept        | 2. barrier                                        |
-//! | new guest           | next number of the root; clears `is_asked` | 3. reads `tail`, publishes; notes 1 if nothing is left |
+//! | step of the owner   | reads or writes                               | what a raid does with the gate held                     |
+//! |---------------------|-----------------------------------------------|---------------------------------------------------------|
+//! | fork                | 1. `is_asked`; 2. links the frame; 3. serves if asked | a. reads `is_asked` and the number of the root  |
+//! | serve               | clears `is_asked`; gate: not swept            | b. barrier                                              |
+//! | new guest           | next number of the root; clears `is_asked`    | c. reads `tail`, publishes; notes a and the tail if nothing is left |
 //!
-//! A fork that has not seen the demand of step 1 has linked its frame before step 2, so step 3 finds it. A demand that is cleared after
-//! step 1 is cleared by one who comes to the gate after step 3, or by one that changes the number.
+//! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their frame by then but one:
+//! the owner may be between its steps 1 and 2. That frame is none of those that are open, so while it is linked the newest frame is
+//! another one than at c, and the raid is not skipped. A demand that is cleared after a is cleared by one who comes to the gate after c, or
+//! by one that changes the number.
 //!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published frame
 //! that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a frame that its
@@ -83,19 +85,19 @@ const MOST_DOUBLINGS: u32 = 16;
 
 /// What the lock of publication guards.
 struct Gate {
-    /// The oldest private frame; of no meaning where none is traced.
+    /// The oldest private frame, as the last publication left it; null if it left none.
     oldest: *const Frame,
     /// How many raids there have been since the owner published something itself.
     raids: u32,
-    /// The root in which a raid has published everything; see the module.
-    swept_in: Option<u64>,
+    /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
+    swept: Option<(u64, *const Frame)>,
     /// What runs on this thread, the innermost first.
     running: *const Running,
 }
 
 impl Gate {
     const fn new() -> Self {
-        Self { oldest: ptr::null(), raids: 0, swept_in: None, running: ptr::null() }
+        Self { oldest: ptr::null(), raids: 0, swept: None, running: ptr::null() }
     }
 }
 
@@ -237,7 +239,7 @@ impl ForkStack {
         self.signals.is_asked.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
         gate.raids = 0;
-        gate.swept_in = None;
+        gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the owner does not pop meanwhile.
         unsafe { self.publish(&mut gate, newest, owner, most, offer) }
@@ -329,12 +331,13 @@ impl ForkStack {
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         let mut gate = lock(&self.gate);
-        if self.tail.load(Ordering::Relaxed).is_null() {
+        let newest: *const Frame = self.tail.load(Ordering::Relaxed);
+        if newest.is_null() {
             return 0;
         }
         let demand = self.is_asked().then(roots);
         if self.fence == Fence::Asymmetric {
-            if demand.is_some() && gate.swept_in == demand {
+            if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
                 return 0;
             }
             self.signals.is_closed.store(true, Ordering::Relaxed);
@@ -345,7 +348,7 @@ impl ForkStack {
         gate.raids += 1;
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
-        gate.swept_in = if gate.oldest.is_null() { demand } else { None };
+        gate.swept = demand.filter(|_| gate.oldest.is_null()).map(|root| (root, newest.cast_const()));
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }
