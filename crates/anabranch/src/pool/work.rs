@@ -152,7 +152,8 @@ impl Registry {
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
-            if is_in_the_way || is_alone && has_looked || *now - start > patience {
+            // A search has looked once before it ends, however short it is.
+            if is_in_the_way || has_looked && (is_alone || *now - start > patience) {
                 manners.note_search(false);
                 return None;
             }
