@@ -1,8 +1,11 @@
-//! What is wrong with a protocol is said at the word that is wrong, in words that one can act on.
+//! What is said about a mistake is said at the word that is wrong, in words that one can act on.
 //!
-//! The texts are in `protocols`; `TRYBUILD=overwrite` writes them anew, to be read before they are kept.
+//! The texts are in `protocols`, and in `library` those of the crate `anabranch`; `TRYBUILD=overwrite` writes them anew, to be read before
+//! they are kept.
 
 #[test]
 fn errors_are_at_the_word() {
-    trybuild::TestCases::new().compile_fail("tests/protocols/*.rs");
+    let mistakes = trybuild::TestCases::new();
+    mistakes.compile_fail("tests/protocols/*.rs");
+    mistakes.compile_fail("tests/library/*.rs");
 }

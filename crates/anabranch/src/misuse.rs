@@ -109,6 +109,29 @@
 //! });
 //! ```
 //!
+//! # What operations and racers are made of is used by this crate alone
+//! An operation attempts through `&self`, and relies on nobody doing so meanwhile. Bounds of a public trait bring its methods with them
+//! wherever they can be named.
+//! ```
+//! fn take<O: anabranch::channel::Operation>(operation: O) { drop(operation); }
+//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) -> R { cx.race(racers) }
+//! ```
+//! ```compile_fail,E0624
+//! fn take<O: anabranch::channel::Operation>(operation: O) { operation.attempt(); }
+//! ```
+//! ```compile_fail,E0624
+//! fn take<O: anabranch::channel::Operation>(operation: O) { operation.withdraw(); }
+//! ```
+//! ```compile_fail,E0624
+//! fn take<R: anabranch::channel::Receive>(mut receiver: R) { _ = receiver.receive(); }
+//! ```
+//! ```compile_fail,E0308
+//! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) {
+//!     let finish = std::sync::Mutex::new(None);
+//!     cx.scope(|s| racers.start(s.spawner(), &finish));
+//! }
+//! ```
+//!
 //! # Scopes keep their own
 //! ```
 //! let text = String::from("text");

@@ -3,7 +3,7 @@
 use crate::{
     cx::scope::Spawner,
     sys::sync::{Mutex, into_inner, lock},
-    wait::{Cancelled, Cx},
+    wait::{Cancelled, Cx, current::apart},
 };
 use std::iter::Enumerate;
 
@@ -36,7 +36,12 @@ where
         loop {
             let (index, item) = {
                 let mut state = lock(&self.state);
-                let Some(next) = state.items.next().filter(|_| state.error.is_none()) else { return };
+                if state.error.is_some() {
+                    return;
+                }
+                // The other fibers block their threads until they can take the next item, so an iterator that has got hold of a `Cx`
+                // must not leave the stack here.
+                let Some(next) = apart(|| state.items.next()) else { return };
                 if state.fibers < self.limit {
                     state.fibers += 1;
                     spawner.spawn(move |cx| self.run(cx, spawner, function));
@@ -77,7 +82,7 @@ impl Cx<'_> {
     /// The first error, in time. The others are cancelled and waited for.
     ///
     /// # Panics
-    /// When `limit` is zero; when `function` or the iterator panics.
+    /// When `limit` is zero; when `function` or the iterator panics. An iterator that has got hold of a `Cx` cannot wait by it.
     ///
     /// ```
     /// use anabranch::Cancelled;

@@ -9,8 +9,19 @@ use crate::{
     wait::Cx,
 };
 
-/// Where the winner's result goes.
-type Finish<R> = Mutex<Option<R>>;
+/// Where the winner's result goes. A type of its own, which nobody else can make: so the hidden methods of [`Racers`] are called here
+/// alone.
+pub struct Finish<R>(Mutex<Option<R>>);
+
+impl<R> Finish<R> {
+    fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    fn into_result(self) -> Option<R> {
+        into_inner(self.0)
+    }
+}
 
 fn enter<'scope, R, F>(spawner: Spawner<'scope, '_>, finish: &'scope Finish<R>, racer: F)
 where
@@ -24,7 +35,7 @@ where
 /// others have heard: who drops it may take long, or want to know who won.
 fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
     let late = {
-        let mut first = lock(finish);
+        let mut first = lock(&finish.0);
         if first.is_none() { first.replace(result) } else { Some(result) }
     };
     spawner.cancel();
@@ -79,7 +90,7 @@ fn enter_ok<'scope, R, E, F>(
 
 /// The winner, or the errors in the order of the racers.
 fn first_success<R, E>(finish: Finish<R>, errors: Errors<E>) -> Result<R, Vec<E>> {
-    into_inner(finish).ok_or_else(|| {
+    finish.into_result().ok_or_else(|| {
         let mut errors = into_inner(errors);
         errors.sort_by_key(|&(index, _)| index);
         errors.into_iter().map(|(_, error)| error).collect()
@@ -173,9 +184,9 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn race<R: Send>(&self, racers: impl Racers<R>) -> R {
-        let finish = Finish::new(None);
+        let finish = Finish::new();
         self.scope(|s| racers.start(s.spawner(), &finish));
-        into_inner(finish).expect("a tuple has at least one closure, and those that panic do so here")
+        finish.into_result().expect("a tuple has at least one closure, and those that panic do so here")
     }
 
     /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. The first to return wins, be it
@@ -203,9 +214,9 @@ impl Cx<'_> {
         F: Fn(&Cx<'_>, I::Item) -> R + Sync,
         R: Send,
     {
-        let (finish, racer) = (Finish::new(None), &racer);
+        let (finish, racer) = (Finish::new(), &racer);
         self.scope(|s| items.into_iter().for_each(|item| enter(s.spawner(), &finish, move |cx| racer(cx, item))));
-        into_inner(finish)
+        finish.into_result()
     }
 
     /// As [`race`](Self::race), but only a success wins: a closure that fails leaves the race to the others.
@@ -230,7 +241,7 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn race_ok<R: Send, E: Send>(&self, racers: impl FallibleRacers<R, E>) -> Result<R, Vec<E>> {
-        let (finish, errors) = (Finish::new(None), Errors::new(Vec::new()));
+        let (finish, errors) = (Finish::new(), Errors::new(Vec::new()));
         self.scope(|s| racers.start(s.spawner(), &finish, &errors));
         first_success(finish, errors)
     }
@@ -257,7 +268,7 @@ impl Cx<'_> {
         R: Send,
         E: Send,
     {
-        let (finish, errors, racer) = (Finish::new(None), Errors::new(Vec::new()), &racer);
+        let (finish, errors, racer) = (Finish::new(), Errors::new(Vec::new()), &racer);
         self.scope(|s| {
             for (index, item) in items.into_iter().enumerate() {
                 enter_ok(s.spawner(), &finish, &errors, index, move |cx| racer(cx, item));

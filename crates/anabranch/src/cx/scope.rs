@@ -23,6 +23,7 @@ use crate::{
     wait::{
         Cx,
         cancel::CancelScope,
+        one_fiber::{OneFiber, ScopeOfManyFibers},
         slot::{Slot, SlotWait},
         strand::Reason,
     },
@@ -38,6 +39,15 @@ pub struct FiberScope<'scope, 'env: 'scope> {
     spawned: Cell<u64>,
     spawner: Spawner<'scope, 'env>,
 }
+
+// SAFETY: the condition does not hold, so it is neither. See `one_fiber`.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "never holds")]
+unsafe impl Send for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfManyFibers {}
+// SAFETY: as above.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "never holds")]
+unsafe impl Sync for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfManyFibers {}
 
 /// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See [`FiberScope::spawner`].
 pub struct Spawner<'scope, 'env: 'scope> {

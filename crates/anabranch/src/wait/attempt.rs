@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_micros(20);
     note = "others are `cx.sleeping(duration)`, `trigger.waiting()`, `mutex.locking()`, `semaphore.acquiring(n)`"
 )]
 #[allow(private_bounds, reason = "sealed")]
-pub trait Attempt: Place {
+pub(crate) trait Attempt: Place {
     /// What there is in the end.
     type Output;
 

@@ -12,6 +12,7 @@ use crate::{
         current::Stack,
         error::{Cancelled, WaitError},
         locals::Locals,
+        one_fiber::{CxOfManyFibers, OneFiber},
         place::Place,
         strand::{Reason, Strand, leave},
         waiter::{BUDGET, HAILED, Outcome, Waiter},
@@ -122,6 +123,15 @@ pub struct Cx<'a> {
     pub(crate) locals: &'a Locals,
     _bound_to_its_strand: PhantomData<*mut ()>,
 }
+
+// SAFETY: the condition does not hold, so it is neither. See `one_fiber`.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "never holds")]
+unsafe impl Send for Cx<'_> where for<'any> OneFiber<'any>: CxOfManyFibers {}
+// SAFETY: as above.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "never holds")]
+unsafe impl Sync for Cx<'_> where for<'any> OneFiber<'any>: CxOfManyFibers {}
 
 impl<'a> Cx<'a> {
     #[inline]

@@ -15,8 +15,8 @@ impl Locals {
     }
 
     fn find(&self, key: *const ()) -> Option<&dyn Any> {
-        // SAFETY: the fiber's own strand comes here alone, and no reference to the list is kept while anything else runs; the
-        // boxes stay until `clear`.
+        // SAFETY: only the fiber's thread comes here, as a `Cx` is not `Sync`, and no reference to the list is kept while anything else
+        // runs; the boxes stay until `clear`.
         let values = unsafe { &*self.values.get() };
         values.iter().find(|(of, _)| ptr::eq(*of, key)).map(|(_, value)| &**value)
     }
@@ -87,7 +87,8 @@ impl<T: 'static> FiberLocal<T> {
         let key: *const () = ptr::from_ref(self).cast();
         let found = cx.locals.find(key).or_else(|| {
             let value = Box::new((self.init)());
-            // SAFETY: as in `find`. The initialiser may have made others; it cannot have made this one, for it has no `Cx`.
+            // SAFETY: as in `find`. The initialiser may have made others, and, if it has got hold of a `Cx`, this one: then the older one is
+            // found, and both stay.
             unsafe { (*cx.locals.values.get()).push((key, value)) };
             cx.locals.find(key)
         });

@@ -12,6 +12,7 @@ pub(crate) mod cx;
 mod error;
 pub(crate) mod future;
 pub(crate) mod locals;
+pub(crate) mod one_fiber;
 pub(crate) mod parked;
 mod patience;
 pub(crate) mod place;

@@ -28,8 +28,9 @@ pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     type Done;
 }
 
-impl<A: Attempt> Operation for A {
-    type Done = A::Output;
+// Not `A::Output`: the methods of a public trait that is a bound of this one would be everybody's, and none of them is safe in any order.
+impl<A: Attempt<Output = D>, D> Operation for A {
+    type Done = D;
 }
 
 /// So many operations, and in which order they are attempted: in their own, or at random.
