@@ -9,7 +9,7 @@ use anabranch::{
     channel::{self, oneshot},
     chunks_mut, par_for_each, par_map, par_reduce, proto, scope,
 };
-use common::{Tally, join_stolen, pool, wait_until};
+use common::{LONG, Tally, join_stolen, pool, wait_until, watchdog};
 use std::{
     future::Future,
     pin::pin,
@@ -23,6 +23,11 @@ use std::{
 
 /// One for all: to make one and to let it go are a good part of the time under Miri.
 static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
+
+/// Runs `body` in the pool that all share.
+fn in_pool<R: Send>(body: impl FnOnce() -> R + Send) -> R {
+    watchdog(LONG, || POOL.install(body))
+}
 
 /// What the panic of `body` carried. The text goes out without a backtrace: Miri takes minutes for one.
 fn panic_text(body: impl FnOnce()) -> String {
@@ -53,7 +58,7 @@ impl Splittable for Short {
 
 #[test]
 fn results_of_a_map_are_dropped_when_an_item_panics() {
-    POOL.install(|| {
+    in_pool(|| {
         for bad in [1, 5, 39] {
             let tally = Tally::default();
             let text = panic_text(|| {
@@ -73,14 +78,14 @@ fn results_of_a_map_are_dropped_when_items_are_missing() {
     let tally = Tally::default();
     let text = panic_text(|| _ = par_map(Short(0..1), |item| (item, tally.make())));
     assert!(text.contains("fewer items"));
-    let text = panic_text(|| _ = POOL.install(|| par_map(Short(0..40), |item| (item, tally.make()))));
+    let text = panic_text(|| _ = in_pool(|| par_map(Short(0..40), |item| (item, tally.make()))));
     assert!(text.contains("fewer items"));
     tally.assert_all_dropped();
 }
 
 #[test]
 fn a_join_is_stolen() {
-    POOL.install(|| {
+    in_pool(|| {
         let (text, numbers) = (String::from("text"), vec![1, 2, 3]);
         let (a, b) = join_stolen(|| text.len(), || numbers.iter().sum::<i32>());
         assert_eq!((a, b), (4, 6));
@@ -100,7 +105,7 @@ fn join_stolen_below(depth: u32) -> u32 {
 
 #[test]
 fn a_stolen_half_panics() {
-    POOL.install(|| {
+    in_pool(|| {
         let tally = Tally::default();
         let text = panic_text(|| {
             _ = join_stolen(
@@ -116,9 +121,61 @@ fn a_stolen_half_panics() {
     });
 }
 
+/// Its result is wanted by nobody.
+#[test]
+fn a_stolen_half_is_waited_for_when_the_first_half_panics() {
+    in_pool(|| {
+        let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
+        let text = panic_text(|| {
+            anabranch::join(
+                || {
+                    wait_until(|| begun.load(Ordering::Acquire) > 0);
+                    panic!("first");
+                },
+                || {
+                    begun.store(1, Ordering::Release);
+                    tally.make()
+                },
+            );
+        });
+        assert_eq!(text, "first");
+        tally.assert_all_dropped();
+    });
+}
+
+/// The owner waits for its fork, and runs what the thief has forked inside it.
+#[test]
+fn forks_inside_of_a_stolen_one_are_taken_back() {
+    in_pool(|| {
+        let (_, result) = join_stolen(
+            || (),
+            || {
+                let (_, number) = join_stolen(|| (), || 1);
+                let (text, numbers) = anabranch::join(|| String::from("text"), || vec![2, 3]);
+                (number, text, numbers)
+            },
+        );
+        assert_eq!(result, (1, String::from("text"), vec![2, 3]));
+    });
+}
+
+/// Whoever enters another pool publishes what is open in the first.
+#[test]
+fn a_fork_that_was_published_is_run_once() {
+    let other = pool(1);
+    let (a, b) = in_pool(|| anabranch::join(|| other.install(|| anabranch::join(|| 1, || 2)), || vec![3]));
+    assert_eq!((a, b), ((1, 2), vec![3]));
+}
+
+#[test]
+fn a_broadcast_beside_an_open_fork_is_answered() {
+    let (answers, text) = in_pool(|| anabranch::join(|| POOL.broadcast(|index| index + 1), || String::from("text")));
+    assert_eq!((answers, text.as_str()), (vec![1, 2], "text"));
+}
+
 #[test]
 fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
-    POOL.install(|| {
+    in_pool(|| {
         let count = AtomicUsize::new(0);
         scope(|s| {
             for _ in 0..4 {
@@ -132,7 +189,7 @@ fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
 
 #[test]
 fn loops_are_run_by_two_threads() {
-    POOL.install(|| {
+    in_pool(|| {
         // Each of the first two items waits for the other one, so two threads have to run them.
         let begun = AtomicUsize::new(0);
         let meet = || {
@@ -169,7 +226,7 @@ fn loops_are_run_by_two_threads() {
 
 #[test]
 fn results_of_a_map_are_dropped_when_a_stolen_item_panics() {
-    POOL.install(|| {
+    in_pool(|| {
         let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
         let owner = thread::current().id();
         let text = panic_text(|| {
