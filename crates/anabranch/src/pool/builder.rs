@@ -170,16 +170,16 @@ impl Builder {
     }
 
     /// The size of the guard below the stack of each fiber, in bytes: memory that cannot be touched, where a fiber that overflows
-    /// its stack is stopped. Rounded up to whole pages. Without it 1 MiB, and 64 KiB on 32-bit systems.
+    /// its stack is stopped. Rounded up to whole pages. Without it 256 KiB, and 64 KiB on 32-bit systems.
     ///
     /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
     /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their packages, and not of
     /// the compilers; Windows always does it). Without it, a function whose frame is larger than the guard, by a large array or by
     /// `alloca`, can step over the guard and write to the stack of another fiber.
     ///
-    /// A guard takes address space, and some kilobytes of page tables: one of 1 MiB takes about two more than one of 64 KiB,
-    /// which counts for programs with a million fibers. Those that call no C code, or only code that is compiled with
-    /// protection, may take less.
+    /// A guard takes address space and page tables: 0.4 KiB for each stack where it is 256 KiB, 2 KiB where it is 1 MiB, which counts
+    /// for programs with a million fibers. Programs that call C code with larger frames set a larger guard; those that call none, or
+    /// only code that is compiled with protection, may set a smaller one.
     ///
     /// Without effect on Windows, whose guards the system moves itself.
     ///

@@ -54,3 +54,39 @@ impl Hail {
         }
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::Hail;
+    use crate::pool::fibers::ready::Inbox;
+    use std::{cell::Cell, mem::offset_of, ptr};
+
+    /// What has a hail, as a fiber does.
+    struct Whole {
+        count: Cell<u32>,
+        hail: Hail,
+    }
+
+    /// Whoever answers goes from the hail to what it is a field of, so the pointer has to be good for that.
+    #[test]
+    fn a_hail_leads_to_what_it_is_a_field_of() {
+        let inbox = Inbox::new();
+        let wholes = [(); 3].map(|()| Whole { count: Cell::new(0), hail: Hail::new() });
+        for _ in 0..2 {
+            for whole in &wholes {
+                let whole = ptr::from_ref(whole);
+                // SAFETY: all of them stay, and nobody waits.
+                unsafe {
+                    Hail::send(&raw const (*whole).hail, &raw const inbox, || unreachable!("nobody is away"));
+                    Hail::send(&raw const (*whole).hail, &raw const inbox, || unreachable!("nobody is away"));
+                }
+            }
+            Hail::answer_all(&inbox, |hail| {
+                // SAFETY: the hail of a `Whole`, sent by a pointer made from one to it.
+                let whole = unsafe { &*hail.byte_sub(offset_of!(Whole, hail)).cast::<Whole>() };
+                whole.count.set(whole.count.get() + 1);
+            });
+        }
+        assert_eq!(wholes.each_ref().map(|whole| whole.count.get()), [2; 3]);
+    }
+}

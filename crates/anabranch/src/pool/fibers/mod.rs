@@ -15,6 +15,7 @@ pub(crate) mod local;
 mod overdue;
 pub(crate) mod pages;
 pub(crate) mod ready;
+#[cfg_attr(miri, allow(dead_code, reason = "pages come from the heap"))]
 mod regions;
 pub(crate) mod root;
 mod suspend;

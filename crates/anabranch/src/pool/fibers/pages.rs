@@ -22,7 +22,7 @@
 //! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes the counts
 //! before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one acquires.
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, miri)))]
 use crate::pool::fibers::regions;
 use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering};
 use std::{alloc::Layout, ptr};
@@ -243,7 +243,7 @@ impl Store {
             let class = &(*this).classes[head.size / STEP - 1];
             if head.used.get() > 0 {
                 head.is_listed.set(true);
-                class.add_open(head);
+                class.add_open(page);
             } else if !ptr::eq(class.current.get(), page) {
                 if head.is_listed.get() {
                     Class::close(head);
@@ -369,14 +369,20 @@ impl Store {
 }
 
 impl Class {
-    /// Puts a page to the open ones.
-    unsafe fn add_open(&self, page: &Page) {
-        page.open_from.set(&raw const self.open);
-        let next = self.open.replace(ptr::from_ref(page).cast_mut());
-        page.next_open.set(next);
-        // SAFETY: what is in the list is the owner's.
-        if let Some(next) = unsafe { next.as_ref() } {
-            next.open_from.set(&raw const page.next_open);
+    /// Puts a page to the open ones, by a pointer to the whole of it and not to its head alone: the page may become the
+    /// current one, of which blocks are taken by this pointer.
+    ///
+    /// # Safety
+    /// The page is the owner's, and not among the open ones.
+    unsafe fn add_open(&self, page: *mut Page) {
+        let next = self.open.replace(page);
+        // SAFETY: the caller's word; what is in the list is the owner's.
+        unsafe {
+            (*page).open_from.set(&raw const self.open);
+            (*page).next_open.set(next);
+            if let Some(next) = next.as_ref() {
+                next.open_from.set(&raw const (*page).next_open);
+            }
         }
     }
 
@@ -403,8 +409,8 @@ unsafe fn give_back(page: *mut Page) {
     }
 }
 
-/// For the models: a page comes from the heap.
-#[cfg(loom)]
+/// For the models and Miri: a page comes from the heap.
+#[cfg(any(loom, miri))]
 mod regions {
     use super::PAGE;
     use std::alloc::{Layout, alloc, dealloc};
@@ -422,5 +428,48 @@ mod regions {
     pub(super) unsafe fn give_back(page: *mut u8) {
         // SAFETY: from `take`, and not used any more.
         unsafe { dealloc(page, LAYOUT) };
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{PAGE, STEP, Store};
+    use std::{alloc::Layout, ptr};
+
+    /// Blocks are freed by the owner and by another thread, before the owner has left and afterwards. For Miri.
+    #[test]
+    fn blocks_of_a_page_that_has_room_again_are_taken() {
+        const LAYOUT: Layout = Layout::new::<[u64; 32]>();
+        let store = Store::new();
+        let take = || {
+            // SAFETY: this thread is the owner.
+            let block = unsafe { Store::take(store, LAYOUT) }.expect("there is memory").cast::<[u64; 32]>();
+            // SAFETY: large enough, aligned to `STEP`, and nobody else's.
+            unsafe { block.write([1; 32]) };
+            block
+        };
+        const { assert!(LAYOUT.align() <= STEP) };
+        // Two pages are used up.
+        let mut blocks: Vec<_> = (0..2 * (PAGE / LAYOUT.size())).map(|_| take()).collect();
+        // SAFETY: each was taken and is freed once; the owner does not use the store after it has left.
+        unsafe {
+            let free = |blocks: &mut Vec<*mut [u64; 32]>, own: *const Store| {
+                let block = blocks.remove(0);
+                assert_eq!(*block, [1; 32]);
+                Store::free(own, block.cast());
+            };
+            free(&mut blocks, store);
+            // As another thread does.
+            free(&mut blocks, ptr::null());
+            blocks.extend([take(), take(), take()]);
+            for _ in 0..blocks.len() / 2 {
+                free(&mut blocks, store);
+            }
+            blocks.push(take());
+            Store::leave(store);
+            while !blocks.is_empty() {
+                free(&mut blocks, ptr::null());
+            }
+        }
     }
 }

@@ -13,6 +13,9 @@
 //! A worker that ends has to know that nobody is about to wake it any more: each of those who have to wake it says so
 //! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were replaced.
 //!
+//! Provenance: the pointers that were put in are the ones that come out, and are never made anew from a reference: a linked
+//! [`Hail`](super::hail::Hail) is a field, and its pointer leads to the fiber that it is a field of.
+//!
 //! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries nothing: of a
 //! push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
 
@@ -165,13 +168,13 @@ impl<F: Linked> Inbox<F> {
         let mut oldest: *const F = ptr::null();
         // SAFETY: what was in the inbox is suspended, and the owner's from here on.
         unsafe {
-            while let Some(fiber) = newest.as_ref() {
-                newest = fiber.next().replace(oldest);
-                oldest = fiber;
+            while !newest.is_null() {
+                let next = (*newest).next().replace(oldest);
+                oldest = std::mem::replace(&mut newest, next);
             }
-            while let Some(fiber) = oldest.as_ref() {
-                oldest = fiber.next().get();
-                into.push(fiber);
+            while !oldest.is_null() {
+                let next = (*oldest).next().get();
+                into.push(std::mem::replace(&mut oldest, next));
             }
         }
         true
