@@ -530,3 +530,22 @@ fn an_item_of_a_set_and_a_handle_by_the_cx_of_another_fiber_are_refused() {
     });
     assert_eq!(refused, (true, true));
 }
+
+#[test]
+fn a_handler_of_hazards_does_not_wait_by_the_cx_whose_wait_is_told_of() {
+    static REFUSED: AtomicU32 = AtomicU32::new(0);
+    watchdog(LONG, || {
+        let told = |_: &anabranch::Hazard| {
+            if CURRENT.is_set() {
+                REFUSED.fetch_add(CURRENT.with(|cx| u32::from(is_foreign(cx))), Ordering::Relaxed);
+            }
+        };
+        let pool = one_thread().on_hazard(told).build().unwrap();
+        on_fiber(&pool, |_| {
+            anabranch::run(|cx| {
+                CURRENT.set(cx, || (0..3).for_each(|_| cx.sleep(SHORT).unwrap()));
+            });
+        });
+    });
+    assert_eq!(REFUSED.load(Ordering::Relaxed), 1);
+}

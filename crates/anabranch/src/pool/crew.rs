@@ -16,6 +16,7 @@ use crate::{
         thread::{self, JoinHandle},
         unwind::catch_unwind,
     },
+    wait::current::apart,
 };
 use std::{
     any::Any,
@@ -208,14 +209,16 @@ impl Crew {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
-    /// Tells of a hazard. Does not unwind: it is called in the middle of waits.
+    /// Tells of a hazard. Does not unwind: it is called in the middle of waits, one of which the handler must not begin again.
     pub(crate) fn tell(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.plan.on_hazard {
             Some(handler) => {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(hazard))) {
-                    self.report(panic);
-                }
+                apart(|| {
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(hazard))) {
+                        self.report(panic);
+                    }
+                });
             }
             None => hazard::print(hazard),
         }
