@@ -11,7 +11,7 @@ use crate::{
     scope::report,
     sys::unwind::{catch_unwind, resume_unwind},
 };
-use std::{cell::UnsafeCell, mem::ManuallyDrop, panic::AssertUnwindSafe, thread};
+use std::{cell::UnsafeCell, mem::ManuallyDrop, panic::AssertUnwindSafe, ptr, thread};
 
 /// What can be forked: the second half of a `join`, the rest of a loop.
 pub(crate) trait Job: Send {
@@ -52,8 +52,10 @@ union Payload<J: Job> {
 }
 
 impl<J: Job> Fork<J> {
+    /// The frame, by which the whole fork can be run: a pointer to the field alone would not be good for the payload.
+    #[inline(always)]
     pub(crate) fn frame(&self) -> *const Frame {
-        &raw const self.frame
+        ptr::from_ref(self).cast()
     }
 
     /// See [`Frame::pin`].
@@ -72,10 +74,10 @@ impl<J: Job> Fork<J> {
     /// The thief's way of running it.
     ///
     /// # Safety
-    /// `frame` is the first field of a `Fork<J>` that the caller has taken, and its job has not been run.
+    /// `frame` was made by [`frame`](Self::frame) from a `Fork<J>` that the caller has taken, and its job has not been run.
     unsafe fn execute(frame: *const Frame) {
         let this = frame.cast::<Self>();
-        // SAFETY: the frame is at offset 0, and a taken frame is the thief's until it is done.
+        // SAFETY: the pointer is one to the whole fork, and a taken fork is the thief's until it is done.
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
@@ -120,7 +122,7 @@ impl<J: Job> Drop for Unwind<'_, J> {
 #[cold]
 #[inline(never)]
 unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
-    let frame = &raw const fork.frame;
+    let frame = fork.frame();
     // SAFETY: the caller's word; then as in `fork` itself.
     unsafe {
         if worker.stack.pop(frame) || worker.finish(frame) != Outcome::Done {
@@ -134,6 +136,29 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     }
 }
 
+/// What to do instead of a fork on a thread that is in no pool. No closure, since it is to know who called.
+pub(crate) trait Outside<A, J, R> {
+    #[track_caller]
+    fn run(self, a: A, job: J) -> R;
+}
+
+/// For a [`join`]: the two closures, in the default pool.
+struct InDefaultPool;
+
+impl<A, B, RA, RB> Outside<A, Closure<B>, (RA, RB)> for InDefaultPool
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    #[inline(always)]
+    #[track_caller]
+    fn run(self, a: A, Closure(b): Closure<B>) -> (RA, RB) {
+        join_outside((a, b))
+    }
+}
+
 /// Runs `a` while others may take `job`, and then one of three: `own` with the job, if nobody took it; `stolen` with
 /// its result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A panic of `a` or
 /// of the job goes on when both have ended.
@@ -143,12 +168,13 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
 /// cannot hand it on and waits until they have reached the cache: on a fork with two captured `u32`s that was more than
 /// half of its cost.
 #[inline(always)]
+#[track_caller]
 pub(crate) fn fork<A, RA, J, R>(
     a: A,
     job: J,
     own: impl FnOnce(RA, J) -> R,
     stolen: impl FnOnce(RA, J::Output) -> R,
-    outside: impl FnOnce(A, J) -> R,
+    outside: impl Outside<A, J, R>,
 ) -> R
 where
     A: FnOnce() -> RA,
@@ -159,7 +185,7 @@ where
     let ra = if worker.stack.is_asked() {
         if worker.registry().is_none() {
             // SAFETY: never published.
-            return outside(a, unsafe { fork.take_job() });
+            return outside.run(a, unsafe { fork.take_job() });
         }
         // SAFETY: this thread's seat in a pool, and its newest fork; popped below.
         unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
@@ -167,7 +193,7 @@ where
         // SAFETY: as above; the seat outside of every pool is always asked.
         unsafe { run_linked(worker, &fork, a) }
     };
-    let frame = &raw const fork.frame;
+    let frame = fork.frame();
     // SAFETY: pushed by `run_linked`, and whatever `a` pushed has been popped. A fork that is still private, or was
     // reclaimed, is this thread's alone with its job in it; one that is done has its result.
     unsafe {
@@ -188,7 +214,7 @@ where
 #[inline(always)]
 unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce() -> RA) -> RA {
     // SAFETY: the caller's word.
-    unsafe { worker.stack.push(&raw const fork.frame) };
+    unsafe { worker.stack.push(fork.frame()) };
     let unwind = Unwind { worker, fork };
     let ra = a();
     std::mem::forget(unwind);
@@ -209,6 +235,7 @@ fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
 /// [`join`] on a thread that is in no pool. Never inlined, for the same reason.
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn join_outside<A, B, RA, RB>((a, b): (A, B)) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -231,7 +258,7 @@ where
 ///
 /// # Panics
 /// When `a` or `b` panics: once both have ended. If `a` panics, `b` is not begun any more, but waited for if it was; when
-/// both panic, the panic of `a` is passed on.
+/// both panic, the panic of `a` is passed on. Outside of any pool, when the default pool cannot be made.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {
@@ -244,6 +271,7 @@ where
 /// assert_eq!(fib(20), 6765);
 /// ```
 #[inline]
+#[track_caller]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -251,5 +279,5 @@ where
     RA: Send,
     RB: Send,
 {
-    fork(a, Closure(b), |ra, Closure(b)| (ra, b()), |ra, rb| (ra, rb), |a, Closure(b)| join_outside((a, b)))
+    fork(a, Closure(b), |ra, Closure(b)| (ra, b()), |ra, rb| (ra, rb), InDefaultPool)
 }

@@ -36,9 +36,21 @@ pub(crate) struct Ledger {
 unsafe impl Sync for Ledger {}
 
 impl Ledger {
+    /// For the calling thread, which is the parent.
     pub(crate) fn new(parent: &Worker) -> Self {
+        // SAFETY: what this thread runs has not ended.
+        Self::with(unsafe { Lineage::below(parent.stack.lineage()) }, parent)
+    }
+
+    /// Likewise, for a broadcast.
+    pub(crate) fn of_broadcast(parent: &Worker) -> Self {
+        // SAFETY: as in `new`.
+        Self::with(unsafe { Lineage::of_broadcast(parent.stack.lineage()) }, parent)
+    }
+
+    fn with(lineage: Lineage, parent: &Worker) -> Self {
         Self {
-            lineage: Lineage::new(parent.stack.lineage()),
+            lineage,
             pending: AtomicU64::new(0),
             is_waiting: AtomicBool::new(false),
             panic: Mutex::new(None),
@@ -130,7 +142,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 ///
 /// # Panics
 /// When `body` or a task panics: after all tasks have ended, once, with the panic of `body` if there is one, otherwise
-/// with the first of the tasks'.
+/// with the first of the tasks'. Outside of any pool, when the default pool cannot be made.
 ///
 /// ```
 /// let words = ["ana", "branch", "rivers"];
@@ -142,6 +154,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// });
 /// assert_eq!(lengths, [3, 6, 6]);
 /// ```
+#[track_caller]
 pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     if Worker::current().registry().is_none() {
         return Pool::default().registry().enter(|| scope(body));

@@ -43,10 +43,12 @@ fn the_variable_sets_the_number_of_threads() {
 #[test]
 fn zero_in_the_variable_is_an_error() {
     let Some(child) = run_child("zero_in_the_variable_is_an_error", "0") else {
-        assert!(matches!(Pool::builder().build(), Err(BuildError::ZeroThreads)));
+        let error = Pool::builder().build().unwrap_err();
+        assert!(matches!(&error, BuildError::BadVariable(value) if value == "0"));
+        assert!(error.to_string().contains(VARIABLE) && error.to_string().contains("`0`"), "{error}");
         assert_eq!(common::pool(2).num_threads(), 2, "where it is not used it does no harm");
         let text = common::panic_text(|| _ = anabranch::join(|| (), || ()));
-        assert!(text.contains("cannot be made") && text.contains("at least one thread"), "{text}");
+        assert!(text.contains("cannot be made") && text.contains(VARIABLE), "{text}");
         return;
     };
     assert_passed(&child);
@@ -68,8 +70,136 @@ fn garbage_in_the_variable_is_an_error() {
 #[test]
 fn more_threads_than_a_pool_can_have_are_an_error() {
     let Some(child) = run_child("more_threads_than_a_pool_can_have_are_an_error", "5000") else {
-        assert!(matches!(Pool::builder().build(), Err(BuildError::TooManyThreads(5000))));
+        let error = Pool::builder().build().unwrap_err();
+        assert!(matches!(&error, BuildError::BadVariable(value) if value == "5000"));
+        assert!(error.to_string().contains(VARIABLE) && error.to_string().contains("4095"), "{error}");
         return;
     };
     assert_passed(&child);
+}
+
+#[test]
+fn an_empty_variable_is_as_good_as_none() {
+    let Some(child) = run_child("an_empty_variable_is_as_good_as_none", "") else {
+        let threads = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(Pool::builder().build().unwrap().num_threads(), threads);
+        assert_eq!(anabranch::join(anabranch::current_num_threads, || ()).0, threads);
+        return;
+    };
+    assert_passed(&child);
+}
+
+/// Where the panic of `body` points to: file and line.
+fn panic_place(body: impl FnOnce()) -> (String, u32) {
+    let place = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new({
+        let place = std::sync::Arc::clone(&place);
+        move |info| *place.lock().unwrap() = info.location().map(|at| (at.file().to_owned(), at.line()))
+    }));
+    common::panic_text(body);
+    std::panic::set_hook(hook);
+    let place = place.lock().unwrap().take();
+    place.unwrap()
+}
+
+#[test]
+fn an_error_in_the_variable_points_at_the_caller() {
+    let Some(child) = run_child("an_error_in_the_variable_points_at_the_caller", "0") else {
+        let first = line!() + 2;
+        let places = [
+            panic_place(|| _ = anabranch::join(|| (), || ())),
+            panic_place(|| anabranch::scope(|_| ())),
+            panic_place(|| anabranch::par_for_each(0..9, |_| ())),
+            panic_place(|| _ = anabranch::par_map(0..9, |i| i)),
+            panic_place(|| _ = anabranch::par_reduce(0..9, || 0, |a, i| a + i, |a, b| a + b)),
+            panic_place(|| anabranch::run(|_| ())),
+            panic_place(|| drop(anabranch::spawn(|_| ()))),
+            panic_place(|| drop(anabranch::spawn_async(async {}))),
+            panic_place(|| _ = anabranch::current_num_threads()),
+            panic_place(|| _ = anabranch::fibers()),
+        ];
+        for (line, place) in (first..).zip(places) {
+            assert_eq!(place, (file!().to_owned(), line));
+        }
+        return;
+    };
+    assert_passed(&child);
+}
+
+/// Where the system has no memory for a thread's stack it refuses the thread.
+#[cfg(target_os = "linux")]
+mod refused {
+    use super::{assert_passed, common, run_child};
+    use rustix::process::{Resource, Rlimit, setrlimit};
+
+    /// From here on this process can have so many bytes more.
+    fn limit_memory(more: u64) {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+        let kib: u64 = size.trim().trim_end_matches(" kB").parse().unwrap();
+        setrlimit(Resource::As, Rlimit { current: Some(kib * 1024 + more), maximum: None }).unwrap();
+    }
+
+    fn lift_limit() {
+        setrlimit(Resource::As, Rlimit { current: None, maximum: None }).unwrap();
+    }
+
+    fn work() {
+        assert_eq!(common::sum_to(1000), 500_500);
+        let mut count = 0;
+        anabranch::scope(|s| s.spawn(|| count += 1));
+        assert_eq!(count, 1);
+        let squares = anabranch::par_map(0..10_000u64, |i| i * i);
+        assert!((0..).zip(&squares).all(|(i, square)| i * i == *square));
+        let (sender, mut receiver) = anabranch::channel::oneshot::channel();
+        anabranch::run(|cx| assert_eq!(cx.join(|_| sender.send(1).unwrap(), |cx| receiver.recv(cx)).1, Ok(1)));
+    }
+
+    #[test]
+    fn without_any_thread_the_caller_does_all() {
+        let Some(child) = run_child("refused::without_any_thread_the_caller_does_all", "4") else {
+            limit_memory(1 << 20);
+            assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "this is to be a system without threads");
+            assert_eq!(anabranch::current_num_threads(), 1);
+            work();
+            return;
+        };
+        assert_passed(&child);
+        assert!(String::from_utf8_lossy(&child.stderr).contains("refused 4 of 4 threads"));
+    }
+
+    #[test]
+    fn with_fewer_threads_the_default_pool_goes_on() {
+        let Some(child) = run_child("refused::with_fewer_threads_the_default_pool_goes_on", "8") else {
+            limit_memory(9 << 20);
+            let threads = anabranch::current_num_threads();
+            assert!((1..8).contains(&threads), "{threads}");
+            work();
+            assert!(
+                anabranch::Pool::builder().threads(64).build().is_err(),
+                "a pool of one's own is as it was asked for"
+            );
+            // Fibers need stacks too.
+            lift_limit();
+            let handle = anabranch::spawn(|_| 6 * 7);
+            assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), 42);
+            return;
+        };
+        assert_passed(&child);
+    }
+
+    /// What was spawned when there was no thread begins when there can be one.
+    #[test]
+    fn fibers_wait_for_a_thread() {
+        let Some(child) = run_child("refused::fibers_wait_for_a_thread", "2") else {
+            limit_memory(1 << 20);
+            let first = anabranch::spawn(|_| 1);
+            lift_limit();
+            let second = anabranch::spawn(|_| 2);
+            anabranch::run(|cx| assert_eq!((first.join(cx).unwrap(), second.join(cx).unwrap()), (1, 2)));
+            return;
+        };
+        assert_passed(&child);
+    }
 }

@@ -287,10 +287,12 @@ fn a_sequence_that_claims_too_much_for_memory_makes_a_map_panic() {
     assert!(common::panic_text(|| _ = par_map(liar, |_| 0u64)).contains("capacity overflow"));
 }
 
+type Cut = fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>);
+
 /// A source whose pieces and lengths are whatever these say.
 struct Wrong {
     items: Range<usize>,
-    cut: fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>),
+    cut: Cut,
     len: fn(&Range<usize>) -> usize,
 }
 
@@ -373,7 +375,7 @@ fn a_length_that_is_wrong_throughout_ends_the_loop_all_the_same() {
         par_for_each(Longer(0..1000), |_| _ = visited.fetch_add(1, Ordering::Relaxed));
         let visited = visited.into_inner();
         assert!((2..=2000).contains(&visited), "{visited} items");
-        let mapped = std::panic::catch_unwind(|| par_map(Longer(0..1000), |item| Box::new(item)));
+        let mapped = std::panic::catch_unwind(|| par_map(Longer(0..1000), Box::new));
         assert!(mapped.is_err() || mapped.is_ok_and(|results| results.len() == 1000));
     });
 }

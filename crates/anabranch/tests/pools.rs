@@ -10,6 +10,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     thread,
 };
@@ -76,26 +77,64 @@ fn handlers_are_called_once_by_each_thread_with_its_index() {
 }
 
 #[test]
-fn handlers_are_inside_of_the_pool() {
+fn start_handlers_are_inside_of_the_pool() {
     watchdog(LONG, || {
         let sums = Arc::new(Mutex::new(Vec::new()));
-        let handler = |sums: &Arc<Mutex<Vec<_>>>| {
-            let sums = Arc::clone(sums);
+        let handler = {
+            let sums = Arc::clone(&sums);
             move |_| {
                 let mut total = 0;
                 scope(|s| s.spawn(|| total = sum_to(1000)));
                 sums.lock().unwrap().push((current_num_threads(), total, join(|| 1, || 2)));
             }
         };
-        let pool = Pool::builder().threads(3).on_start(handler(&sums)).on_exit(handler(&sums)).build().unwrap();
-        let check = |least: usize| {
-            let sums = sums.lock().unwrap();
-            // Work in a handler may have called for a spare, which has its handlers too.
-            assert!(sums.len() >= least && sums.iter().all(|sum| *sum == (3, 500_500, (1, 2))), "{sums:?}");
+        let _pool = Pool::builder().threads(3).on_start(handler).build().unwrap();
+        let sums = sums.lock().unwrap();
+        // Work in a handler may have called for a spare, which has its handlers too.
+        assert!(sums.len() >= 3 && sums.iter().all(|sum| *sum == (3, 500_500, (1, 2))), "{sums:?}");
+    });
+}
+
+/// The pool is over by then. What a handler spawns or forks is run all the same, by the default pool.
+#[test]
+fn exit_handlers_are_outside_of_the_pool() {
+    watchdog(LONG, || {
+        const THREADS: usize = 17;
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let handler = {
+            let done = Arc::clone(&done);
+            move |_| {
+                let mut total = 0;
+                scope(|s| s.spawn(|| total = sum_to(1000)));
+                let (sender, receiver) = mpsc::channel();
+                join(move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
+                let fiber = anabranch::spawn(|_| 6 * 7);
+                let answer = anabranch::run(|cx| fiber.join(cx)).unwrap();
+                let forgotten = Arc::clone(&done);
+                drop(anabranch::spawn(move |_| drop(forgotten)));
+                done.lock().unwrap().push((current_num_threads(), total, answer));
+            }
         };
-        check(3);
+        let pool = Pool::builder().threads(THREADS).on_exit(handler).build().unwrap();
         drop(pool);
-        check(6);
+        let threads = current_num_threads();
+        let outcome = std::mem::take(&mut *done.lock().unwrap());
+        assert_eq!(outcome, vec![(threads, 500_500, 42); THREADS]);
+        // The fibers that nobody waits for run too.
+        while Arc::strong_count(&done) > 1 {
+            thread::yield_now();
+        }
+    });
+}
+
+#[test]
+fn a_pool_may_be_used_after_a_panic_was_caught() {
+    fn is_unwind_safe<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: &T) {}
+    in_pools(|pool| {
+        is_unwind_safe(pool);
+        let panic = std::panic::catch_unwind(|| pool.install(|| join(|| panic!("a"), || sum_to(100))));
+        assert!(panic.is_err());
+        assert_eq!(pool.install(|| sum_to(1000)), 500_500);
     });
 }
 

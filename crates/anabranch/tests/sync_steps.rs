@@ -175,7 +175,13 @@ fn an_event_that_is_taken_back_and_happens_again() {
         event.reset();
         Some(guard(OnDrop(|| event.set())))
     };
-    play_all(|_| Box::pin(async { guard(event.wait_async().await) }), newcomer);
+    let wait = |_| -> Wait<'_> {
+        Box::pin(async {
+            event.wait_async().await;
+            guard(())
+        })
+    };
+    play_all(wait, newcomer);
 }
 
 /// One notification for each time that it is given back: each reaches somebody who can use it.

@@ -145,7 +145,7 @@ fn an_endpoint_over_a_wire_can_do_what_any_can() {
             let bank = bank.try_deposit(100).unwrap();
             let _done = cx.block_on(bank.quit_async()).unwrap().unwrap();
             running.join(cx).unwrap().unwrap();
-            service.join(cx).unwrap();
+            _ = service.join(cx).unwrap();
         });
     });
 }

@@ -394,7 +394,6 @@ impl<T> Future for JoinHandle<T> {
 }
 
 /// Why there is no result of a fiber.
-#[derive(Debug)]
 pub enum JoinError {
     /// Whoever waited for it was cancelled. The fiber goes on.
     Cancelled,
@@ -418,6 +417,26 @@ impl From<TimedOut> for JoinError {
     }
 }
 
+/// The text of a panic, if its payload is one.
+fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
+    payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}
+
+/// With the text of the panic, which is what `unwrap` then shows.
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("Cancelled"),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Aborted => f.write_str("Aborted"),
+            Self::Panicked(payload) => match panic_text(payload.as_ref()) {
+                Some(text) => f.debug_tuple("Panicked").field(&text).finish(),
+                None => f.debug_tuple("Panicked").field(payload).finish(),
+            },
+        }
+    }
+}
+
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -425,9 +444,8 @@ impl fmt::Display for JoinError {
             Self::TimedOut => TimedOut.fmt(f),
             Self::Aborted => f.write_str("the future was cancelled"),
             Self::Panicked(payload) => {
-                let text = payload.downcast_ref::<&str>().copied();
-                let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                write!(f, "the fiber panicked: {}", text.unwrap_or("with a payload that is no text"))
+                let text = panic_text(payload.as_ref()).unwrap_or("with a payload that is no text");
+                write!(f, "the fiber panicked: {text}")
             }
         }
     }

@@ -161,6 +161,7 @@ impl Pool {
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.
+#[track_caller]
 pub fn fibers() -> Vec<FiberInfo> {
     match Worker::current().registry() {
         Some(registry) => list(registry),

@@ -23,6 +23,7 @@ use crate::{
 /// let (a, b) = anabranch::run(|cx| cx.join(|_| 6 * 7, |_| "both"));
 /// assert_eq!((a, b), (42, "both"));
 /// ```
+#[track_caller]
 pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
     if Worker::current().registry().is_some() {
         return run_here(body);

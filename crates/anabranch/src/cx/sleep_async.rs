@@ -55,6 +55,7 @@ pub struct SleepAsync {
 ///     cx.block_on(async { anabranch::select!(async, { () = cx.sleeping(Duration::from_millis(1)) => () }) })
 /// });
 /// ```
+#[track_caller]
 pub fn sleep_async(duration: Duration) -> SleepAsync {
     match Worker::current().registry() {
         Some(registry) => sleep_in(registry, duration),

@@ -153,6 +153,7 @@ where
 /// let handle = anabranch::spawn(|_| 6 * 7);
 /// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), 42);
 /// ```
+#[track_caller]
 pub fn spawn<F, T>(function: F) -> JoinHandle<T>
 where
     F: FnOnce(&Cx<'_>) -> T + Send + 'static,

@@ -22,6 +22,7 @@ use std::future::Future;
 /// let handle = anabranch::spawn_async(async { 6 * 7 });
 /// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), 42);
 /// ```
+#[track_caller]
 pub fn spawn_async<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,

@@ -196,7 +196,11 @@ mod tests {
 
     /// Runs `body` in a fiber, as the scheduler does, above the stacks of others.
     fn in_fiber(name: Option<&str>, without_guard_markers: bool, body: fn()) {
-        let config = StackConfig { stack_size: 96 << 10, without_guard_markers, ..StackConfig::default() };
+        in_fiber_above(StackConfig::default().guard_size, name, without_guard_markers, body);
+    }
+
+    fn in_fiber_above(guard_size: usize, name: Option<&str>, without_guard_markers: bool, body: fn()) {
+        let config = StackConfig { stack_size: 96 << 10, guard_size, without_guard_markers, ..StackConfig::default() };
         let mut pool = StackPool::new(config).unwrap();
         let below: [_; 8] = std::array::from_fn(|_| pool.take().unwrap());
         let stack = pool.take().unwrap();
@@ -259,10 +263,14 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn a_large_frame_of_c_does_not_reach_another_fiber() {
-        let cases: [(&str, fn()); 3] =
-            [("137", leap::<{ 137 << 10 }>), ("500", leap::<{ 500 << 10 }>), ("1000", leap::<{ 1000 << 10 }>)];
+        let usual = StackConfig::default().guard_size;
+        let cases: [(&str, usize, fn()); 3] = [
+            ("137", usual, leap::<{ 137 << 10 }>),
+            ("250", usual, leap::<{ 250 << 10 }>),
+            ("1000", 1 << 20, leap::<{ 1000 << 10 }>),
+        ];
         let Some(case) = child::case() else {
-            for (case, _) in cases {
+            for (case, ..) in cases {
                 for case in [case.to_owned(), format!("{case} protected")] {
                     let child = run("a_large_frame_of_c_does_not_reach_another_fiber", &case);
                     assert_says(&child, &[libc::SIGABRT], "the stack of fiber `foreign` overflowed");
@@ -272,8 +280,8 @@ mod tests {
         };
         ensure_alternate_stack().unwrap();
         let (size, kind) = case.split_once(' ').unwrap_or((&case, ""));
-        let (_, leap) = cases.into_iter().find(|(name, _)| *name == size).unwrap();
-        in_fiber(Some("foreign"), kind == "protected", leap);
+        let (_, guard_size, leap) = cases.into_iter().find(|(name, ..)| *name == size).unwrap();
+        in_fiber_above(guard_size, Some("foreign"), kind == "protected", leap);
     }
 
     #[test]

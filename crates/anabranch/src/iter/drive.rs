@@ -16,7 +16,7 @@
 
 use crate::{
     iter::Splittable,
-    join::{Job, fork},
+    join::{Job, Outside, fork},
     pool::{handle::Pool, worker::Worker},
     sys::clock::Instant,
 };
@@ -169,6 +169,7 @@ where
 impl<I, F, C> Reduction<'_, I, F, C> {
     /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole blocks.
     #[inline]
+    #[track_caller]
     pub(super) fn start<S, A>(&self, items: S, acc: A) -> A
     where
         S: Splittable,
@@ -181,6 +182,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     }
 
     #[inline]
+    #[track_caller]
     fn begin<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
@@ -201,6 +203,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn start_outside<S, A>(&self, (items, acc): (Counted<S>, A)) -> A
     where
         S: Splittable,
@@ -241,7 +244,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             Piece { items: right, by: self },
             |acc, piece| self.go_on(piece.items, acc),
             |left, right| (self.combine)(left, right),
-            outside,
+            Never,
         )
     }
 
@@ -288,7 +291,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
                 Piece { items: right, by: self },
                 |left, piece| Ok((left, piece.items)),
                 |left, right| Err((self.combine)(left, right)),
-                outside,
+                Never,
             );
             match next {
                 Ok(rest) => (acc, items) = rest,
@@ -329,7 +332,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
                 piece,
                 |left, paced| Ok((left, paced.piece.items)),
                 |left, right| Err((self.combine)(left, right)),
-                outside,
+                Never,
             );
             match next {
                 Ok(rest) => (acc, items) = rest,
@@ -339,8 +342,14 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     }
 }
 
-fn outside<A, J, R>(_: A, _: J) -> R {
-    unreachable!("`start` has brought the thread into a pool")
+/// A loop enters a pool before it forks.
+struct Never;
+
+impl<A, J, R> Outside<A, J, R> for Never {
+    #[cold]
+    fn run(self, _: A, _: J) -> R {
+        unreachable!("`start` has brought the thread into a pool")
+    }
 }
 
 #[cfg(test)]

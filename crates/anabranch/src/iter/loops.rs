@@ -13,6 +13,7 @@ use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
 /// let mut xs = vec![1.0f64; 1000];
 /// anabranch::par_for_each(&mut xs[..], |x| *x = x.sin());
 /// ```
+#[track_caller]
 pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
     let reduction =
         Reduction { identity: &|| (), fold: &|(), block: S| block.into_seq().for_each(&body), combine: &|(), ()| () };
@@ -41,6 +42,7 @@ pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
 /// );
 /// assert_eq!(longest, 5);
 /// ```
+#[track_caller]
 pub fn par_reduce<S: Splittable, A: Send>(
     items: S,
     identity: impl Fn() -> A + Sync,
@@ -64,6 +66,7 @@ pub fn par_reduce<S: Splittable, A: Send>(
 /// ```
 /// assert_eq!(anabranch::par_map(0..5u32, |i| i * i), [0, 1, 4, 9, 16]);
 /// ```
+#[track_caller]
 pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let len = items.len();
     let mut results = Vec::with_capacity(len);

@@ -4,14 +4,12 @@ use super::{
     explore,
     seat::{Fork, Seat, thief},
 };
-use crate::sys::barrier::Fence;
+use crate::{
+    pool::{frame::Lineage, shelf::Theft},
+    sys::{barrier::Fence, sync::Ordering},
+};
 use loom::thread;
-
-fn steal_and_put_back(seat: &Seat) {
-    if let Some((_, claim)) = seat.stack.shelf.take_oldest(0) {
-        claim.put_back();
-    }
-}
+use std::ptr;
 
 #[test]
 fn models_shelf_owner_against_a_thief() {
@@ -45,24 +43,87 @@ fn models_shelf_two_published_two_thieves() {
     });
 }
 
+/// What a publisher has noted in a frame is of use to the next one only as long as the frame is there.
 #[test]
-fn models_shelf_a_claim_is_put_back() {
-    explore("shelf, put back", Some(3), || {
+fn models_shelf_frames_are_popped_between_publications() {
+    explore("shelf, traces", Some(2), || {
         let seat = Seat::new();
-        let others = [thief(&seat, steal_and_put_back), thief(&seat, Seat::steal)];
-        let fork = Fork::new();
-        seat.fork(&fork);
+        let other = thief(&seat, |seat| {
+            seat.steal();
+            seat.steal();
+        });
+        let (first, second, third, fourth) = (Fork::new(), Fork::new(), Fork::new(), Fork::new());
+        seat.fork(&first);
+        seat.fork(&second);
+        seat.fork(&third);
         assert_eq!(seat.publish(1), 1);
-        seat.join(&fork);
-        for other in others {
-            other.join().unwrap();
-        }
+        // Traced and private: another follows the second one, and is traced in turn.
+        seat.join(&third);
+        seat.fork(&fourth);
+        assert_eq!(seat.publish(1), 1);
+        assert_eq!(seat.publish(2), 1);
+        seat.join(&fourth);
+        seat.join(&second);
+        // All that was traced is gone.
+        third.reset();
+        seat.fork(&third);
+        assert_eq!(seat.publish(2), 1);
+        seat.join(&third);
+        seat.join(&first);
+        other.join().unwrap();
     });
 }
 
-/// The same slot and the same address again, this time private: a thief with an old reading must not get it.
+/// The oldest private frame is popped, and what comes then lies elsewhere.
 #[test]
-fn models_shelf_the_slot_and_the_frame_are_reused() {
+fn models_shelf_all_that_was_traced_is_popped() {
+    explore("shelf, stale traces", None, || {
+        let seat = Seat::new();
+        let (first, second, third) = (Fork::new(), Fork::new(), Fork::new());
+        seat.fork(&first);
+        seat.fork(&second);
+        assert_eq!(seat.publish(1), 1);
+        seat.join(&second);
+        seat.fork(&third);
+        assert_eq!(seat.publish(1), 1);
+        assert_eq!(seat.publish(1), 0);
+        seat.join(&third);
+        seat.join(&first);
+    });
+}
+
+/// A thief of what lies above asks for descendants and takes none of the others; thefts are known from first to last.
+#[test]
+fn models_shelf_descendants_and_thefts() {
+    explore("shelf, descendants", Some(3), || {
+        let seat = Seat::new();
+        let (outer, inner) = (Fork::new(), Fork::new());
+        seat.fork(&outer);
+        seat.fork(&inner);
+        assert_eq!(seat.publish(2), 2);
+        let other = thief(&seat, |seat| {
+            let theft = Theft { thief: 7, base: 3 };
+            let (root, stranger) = (ptr::null(), ptr::NonNull::<Lineage>::dangling().as_ptr().cast_const());
+            assert!(seat.stack.shelf.take_descendant(0, stranger, theft).is_none());
+            assert!(seat.stack.shelf.take_descendant(2, stranger, theft).is_none());
+            assert!(seat.stack.shelf.take_descendant(0, root, theft).is_none(), "null is the root, and no ancestor");
+            if let Some(claim) = seat.stack.shelf.take(theft) {
+                let stolen = (seat.stack.shelf.theft_at(0), seat.stack.shelf.oldest_theft(0));
+                assert_eq!(stolen, (Some(theft), Some(theft)));
+                assert_eq!(seat.stack.shelf.oldest_theft(1), None);
+                claim.run();
+                assert_eq!(seat.stack.shelf.theft_at(0), None);
+            }
+        });
+        seat.join(&inner);
+        seat.join(&outer);
+        other.join().unwrap();
+    });
+}
+
+/// The same position and the same address again, this time private: a thief that comes late must not get it.
+#[test]
+fn models_shelf_the_position_and_the_frame_are_reused() {
     explore("shelf, reuse", Some(4), || {
         let seat = Seat::new();
         let other = thief(&seat, |seat| {
@@ -120,7 +181,7 @@ fn models_raid_against_the_owner() {
 
 fn raid_against_the_owner(fence: Fence) {
     {
-        let seat = Seat::with(4, fence);
+        let seat = Seat::with(fence);
         let other = thief(&seat, raid_and_steal);
         let fork = Fork::new();
         seat.fork(&fork);
@@ -162,6 +223,28 @@ fn models_raid_while_the_owner_publishes() {
     });
 }
 
+/// Two raids in turn: the second goes on from what the first has noted, however much of it is gone.
+#[test]
+fn models_raid_twice_while_the_owner_joins() {
+    explore("raid, traces", Some(2), || {
+        let seat = Seat::new();
+        let other = thief(&seat, |seat| {
+            seat.raid(1);
+            seat.raid(1);
+            seat.steal();
+            seat.steal();
+        });
+        let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
+        seat.fork(&outer);
+        seat.fork(&inner);
+        seat.join(&inner);
+        seat.fork(&next);
+        seat.join(&next);
+        seat.join(&outer);
+        other.join().unwrap();
+    });
+}
+
 /// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published then.
 #[test]
 fn models_raid_may_be_skipped_where_all_is_swept() {
@@ -182,7 +265,7 @@ fn models_raid_may_be_skipped_where_all_is_swept() {
         other.join().unwrap();
         seat.stack.ask();
         seat.raid(8);
-        assert_eq!(seat.stack.shelf.len(), 2, "a private fork is left");
+        assert_eq!(seat.stack.shelf.open(), 2, "a private fork is left");
         forks.iter().rev().for_each(|fork| seat.join(fork));
     });
 }
@@ -199,7 +282,7 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
         let (first, second) = (Fork::new(), Fork::new());
         seat.fork(&first);
         seat.join(&first);
-        seat.roots.add(1);
+        seat.roots.fetch_add(1, Ordering::Relaxed);
         seat.stack.forget_demand();
         let is_asked = seat.stack.is_asked();
         seat.fork(&second);
@@ -209,7 +292,7 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
         other.join().unwrap();
         seat.stack.ask();
         seat.raid(8);
-        assert_eq!(seat.stack.shelf.len(), 1, "a private fork is left");
+        assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
         seat.join(&second);
     });
 }

@@ -43,28 +43,25 @@ fn models_offer_a_stale_one_is_left_alone() {
     });
 }
 
-/// Both kinds in one list: the plain ones go to the shelf in their order, the others to the queue. What finds no place on the
-/// shelf stays private.
+/// Both kinds in one list: the plain ones go to the shelf in their order, the others to the queue.
 #[test]
 fn models_offer_beside_forks_that_cannot_wait() {
-    for (capacity, published) in [(4, 3), (1, 2)] {
-        explore(&format!("offer, both kinds, {capacity} places on the shelf"), Some(2), move || {
-            let seat = Seat::with(capacity, Fence::Asymmetric);
-            let others = [thief(&seat, Seat::steal), thief(&seat, Seat::take_offer)];
-            let strand = Thread::new();
-            let (outer, middle, inner) = (Fork::new(), Fork::waiting(), Fork::new());
-            seat.fork(&outer);
-            seat.fork(&middle);
-            seat.fork(&inner);
-            assert_eq!(seat.publish(usize::MAX), published);
-            seat.join(&inner);
-            seat.join_waiting(&strand, &middle);
-            seat.join(&outer);
-            for other in others {
-                other.join().unwrap();
-            }
-        });
-    }
+    explore("offer, both kinds", Some(2), || {
+        let seat = Seat::new();
+        let others = [thief(&seat, Seat::steal), thief(&seat, Seat::take_offer)];
+        let strand = Thread::new();
+        let (outer, middle, inner) = (Fork::new(), Fork::waiting(), Fork::new());
+        seat.fork(&outer);
+        seat.fork(&middle);
+        seat.fork(&inner);
+        assert_eq!(seat.publish(usize::MAX), 3);
+        seat.join(&inner);
+        seat.join_waiting(&strand, &middle);
+        seat.join(&outer);
+        for other in others {
+            other.join().unwrap();
+        }
+    });
 }
 
 fn raid_and_take(seat: &Seat) {
@@ -90,7 +87,7 @@ fn models_offer_is_made_by_a_raider() {
 
 /// A fiber leaves the thread with its list, another forks and joins, the first comes back. A raider looks at any moment.
 fn a_list_leaves_and_comes_back(fence: Fence) {
-    let seat = Seat::with(4, fence);
+    let seat = Seat::with(fence);
     let other = thief(&seat, raid_and_take);
     let strand = Thread::new();
     let (first, second) = (Fork::waiting(), Fork::waiting());

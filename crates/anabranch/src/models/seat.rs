@@ -6,12 +6,12 @@ use crate::{
         fork_stack::{ForkStack, Outcome},
         frame::Frame,
         offer::Offer,
-        stats::Counter,
+        shelf::Theft,
     },
     sys::{
         barrier::Fence,
         parker::Parker,
-        sync::{Mutex, lock},
+        sync::{AtomicU64, Mutex, Ordering, lock},
     },
 };
 use loom::{cell::UnsafeCell, sync::Arc, thread};
@@ -67,25 +67,25 @@ pub(super) struct Seat {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
     /// The roots of its guests.
-    pub(super) roots: Counter,
+    pub(super) roots: AtomicU64,
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
 impl Seat {
     pub(super) fn new() -> Arc<Self> {
-        Self::with(4, Fence::Asymmetric)
+        Self::with(Fence::Asymmetric)
     }
 
-    pub(super) fn with(capacity: usize, fence: Fence) -> Arc<Self> {
-        let stack = ForkStack::new(capacity, fence);
-        Arc::new(Self { stack, parker: Parker::new(), roots: Counter::default(), jobs: Mutex::new(VecDeque::new()) })
+    pub(super) fn with(fence: Fence) -> Arc<Self> {
+        let stack = ForkStack::new(fence);
+        Arc::new(Self { stack, parker: Parker::new(), roots: AtomicU64::new(0), jobs: Mutex::new(VecDeque::new()) })
     }
 
     // ---- the owner ----
 
     /// Makes the frame anew, for it may have been used, and links it.
     pub(super) fn fork(&self, fork: &Fork) {
-        let frame = &raw const fork.frame;
+        let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: the model's owner calls this, and joins; until it is linked the frame is the owner's alone.
         unsafe {
             frame.cast_mut().write(Frame::new(Fork::execute, self.stack.newest(), fork.may_wait));
@@ -101,7 +101,7 @@ impl Seat {
 
     /// As the end of `join`.
     pub(super) fn join(&self, fork: &Fork) {
-        let frame = &raw const fork.frame;
+        let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: the model's owner calls this with what it forked last.
         unsafe {
             if self.stack.pop(frame) || self.stack.finish(frame, |_| self.parker.park()) != Outcome::Done {
@@ -113,7 +113,7 @@ impl Seat {
 
     /// As the end of `Cx::join`.
     pub(super) fn join_waiting(&self, strand: &Thread, fork: &Fork) {
-        let frame = &raw const fork.frame;
+        let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: as in `join`.
         let offer = unsafe { if self.stack.pop(frame) { None } else { self.stack.finish_offered(frame) } };
         if offer.is_none_or(|offer| strand.shielded(|cx| offer.take_back(cx, reason()))) {
@@ -126,7 +126,7 @@ impl Seat {
 
     /// Runs the oldest fork on the shelf.
     pub(super) fn steal(&self) {
-        if let Some((_, claim)) = self.stack.shelf.take_oldest(0) {
+        if let Some(claim) = self.stack.shelf.take(Theft { thief: 1, base: 0 }) {
             claim.run();
         }
     }
@@ -140,7 +140,12 @@ impl Seat {
     }
 
     pub(super) fn raid(&self, most: usize) -> usize {
-        self.stack.raid(&self.parker, &self.roots, most, |offer| lock(&self.jobs).push_back(offer))
+        self.stack.raid(
+            &self.parker,
+            || self.roots.load(Ordering::Relaxed),
+            most,
+            |offer| lock(&self.jobs).push_back(offer),
+        )
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn broadcast<R: Send>(registry: &Registry, op: impl Fn(usize) -> R + 
     let answers: Vec<Mutex<Option<R>>> = (0..registry.threads()).map(|_| Mutex::new(None)).collect();
     registry.enter(|| {
         let me = Worker::current();
-        let ledger = Ledger::new(me);
+        let ledger = Ledger::of_broadcast(me);
         let (op, answers) = (&op, &answers[..]);
         for (index, answer) in answers.iter().enumerate() {
             let worker = registry.worker(index);

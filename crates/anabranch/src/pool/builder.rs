@@ -50,8 +50,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// How many threads work at a time, guests included. Without it: `ANABRANCH_NUM_THREADS`, or else as many as the
-    /// machine offers to the process.
+    /// How many threads work at a time, guests included. Without it: `ANABRANCH_NUM_THREADS`, or else, if that is unset or
+    /// empty, as many as the machine offers to the process.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -79,8 +79,9 @@ impl Builder {
         self
     }
 
-    /// Called by each of the pool's own threads when it ends, with its index. A panic in it goes to the panic handler and no
-    /// further.
+    /// Called by each of the pool's own threads when it ends, with its index. The pool is over then, and the handler is outside
+    /// of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
+    /// panic handler and no further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.plan.on_exit = Some(Box::new(handler));
         self
@@ -169,16 +170,16 @@ impl Builder {
     }
 
     /// The size of the guard below the stack of each fiber, in bytes: memory that cannot be touched, where a fiber that overflows
-    /// its stack is stopped. Rounded up to whole pages. Without it 1 MiB, and 64 KiB on 32-bit systems.
+    /// its stack is stopped. Rounded up to whole pages. Without it 256 KiB, and 64 KiB on 32-bit systems.
     ///
     /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
     /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their packages, and not of
     /// the compilers; Windows always does it). Without it, a function whose frame is larger than the guard, by a large array or by
     /// `alloca`, can step over the guard and write to the stack of another fiber.
     ///
-    /// A guard takes address space, and some kilobytes of page tables: one of 1 MiB takes about two more than one of 64 KiB,
-    /// which counts for programs with a million fibers. Those that call no C code, or only code that is compiled with
-    /// protection, may take less.
+    /// A guard takes address space and page tables: 0.4 KiB for each stack where it is 256 KiB, 2 KiB where it is 1 MiB, which counts
+    /// for programs with a million fibers. Programs that call C code with larger frames set a larger guard; those that call none, or
+    /// only code that is compiled with protection, may set a smaller one.
     ///
     /// Without effect on Windows, whose guards the system moves itself.
     ///
@@ -223,9 +224,19 @@ impl Builder {
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
-    /// When the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is no number, when the
-    /// system refuses a thread, or when a start handler panics. The threads that had started are ended again.
-    pub fn build(mut self) -> Result<Pool, BuildError> {
+    /// When the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and holds something else than
+    /// such a number, when the system refuses a thread, or when a start handler panics. The threads that had started are
+    /// ended again.
+    pub fn build(self) -> Result<Pool, BuildError> {
+        self.start(false)
+    }
+
+    /// As [`build`](Self::build), but goes on with fewer threads, or none, if the system refuses some.
+    pub(crate) fn build_with_what_there_is(self) -> Result<Pool, BuildError> {
+        self.start(true)
+    }
+
+    fn start(mut self, makes_do: bool) -> Result<Pool, BuildError> {
         let threads = match self.threads {
             Some(threads) => threads,
             None => default_threads(std::env::var_os(NUM_THREADS).as_deref())?,
@@ -247,13 +258,20 @@ impl Builder {
         let pool = Pool { registry: Registry::new(threads, fence, self.plan, self.clock, limits) };
         let (started, starts) = mpsc::channel();
         // Where there are no threads the caller is the only one, whatever was asked for.
-        let own = if thread::CAN_START { threads } else { 0 };
-        for index in 0..own {
-            pool.registry.crew.start(pool.registry.worker(index), Some(started.clone())).map_err(BuildError::Spawn)?;
+        let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
+        while running < own {
+            match pool.registry.crew.start(pool.registry.worker(running), Some(started.clone())) {
+                Ok(()) => running += 1,
+                Err(error) if makes_do => {
+                    pool.registry.make_do_with(running, error);
+                    break;
+                }
+                Err(error) => return Err(BuildError::Spawn(error)),
+            }
         }
         // A thread that ends without a word closes the channel.
         drop(started);
-        for _ in 0..own {
+        for _ in 0..running {
             if !starts.recv().unwrap_or(false) {
                 return Err(BuildError::StartHandlerPanicked);
             }
@@ -285,12 +303,11 @@ impl fmt::Debug for Builder {
 
 /// The number of threads where the program does not say it.
 fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
-    match variable {
+    match variable.filter(|value| !value.is_empty()) {
         None => Ok(thread::cores().min(MAX_THREADS)),
         Some(value) => match value.to_str().and_then(|text| text.trim().parse().ok()) {
-            Some(0) => Err(BuildError::ZeroThreads),
-            Some(threads) => Ok(threads),
-            None => Err(BuildError::BadVariable(value.to_string_lossy().into_owned())),
+            Some(threads @ 1..=MAX_THREADS) => Ok(threads),
+            _ => Err(BuildError::BadVariable(value.to_string_lossy().into_owned())),
         },
     }
 }
@@ -299,11 +316,11 @@ fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildErr
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A pool of no threads was asked for, by the builder or by `ANABRANCH_NUM_THREADS`.
+    /// A pool of no threads was asked for.
     ZeroThreads,
     /// A pool of more than 4,095 threads was asked for.
     TooManyThreads(usize),
-    /// `ANABRANCH_NUM_THREADS` holds no whole number.
+    /// `ANABRANCH_NUM_THREADS` holds no whole number from 1 to 4,095; what it holds.
     BadVariable(String),
     /// The operating system refused to start a thread.
     Spawn(io::Error),
@@ -321,7 +338,7 @@ impl fmt::Display for BuildError {
             Self::BadVariable(value) => {
                 write!(
                     f,
-                    "{NUM_THREADS} must be a whole number of at least 1, not `{value}`; unset it to use all cores"
+                    "{NUM_THREADS} must be a whole number from 1 to {MAX_THREADS}, not `{value}`; unset it to use all cores"
                 )
             }
             Self::Spawn(error) => write!(f, "the system refused to start a thread of the pool: {error}"),
@@ -352,8 +369,8 @@ mod tests {
     fn the_variable_is_a_whole_number_of_at_least_one() {
         assert_eq!(default_threads(Some(OsStr::new(" 3 "))).unwrap(), 3);
         assert!(default_threads(None).unwrap() >= 1);
-        assert!(matches!(default_threads(Some(OsStr::new("0"))), Err(BuildError::ZeroThreads)));
-        for bad in ["", "-1", "two", "1.5", "99999999999999999999999"] {
+        assert_eq!(default_threads(Some(OsStr::new(""))).unwrap(), default_threads(None).unwrap());
+        for bad in ["0", " ", "4096", "-1", "two", "1.5", "99999999999999999999999"] {
             let error = default_threads(Some(OsStr::new(bad))).unwrap_err();
             assert!(matches!(&error, BuildError::BadVariable(value) if value == bad), "{bad}: {error}");
             assert!(error.to_string().contains(NUM_THREADS));

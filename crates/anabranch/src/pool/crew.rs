@@ -20,6 +20,7 @@ use crate::{
 use std::{
     any::Any,
     io,
+    ops::Range,
     panic::AssertUnwindSafe,
     sync::{Arc, Weak},
 };
@@ -30,7 +31,9 @@ pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
 
 /// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
 #[derive(Clone, Default)]
-pub(crate) struct PanicHandler(Option<Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>>);
+pub(crate) struct PanicHandler(Option<Arc<PanicFunction>>);
+
+type PanicFunction = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
 impl PanicHandler {
     pub(crate) fn new(handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
@@ -77,8 +80,10 @@ pub(crate) struct Crew {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
-    /// A seat whose thread the system refused, for the next attempt.
-    unused: Mutex<Option<usize>>,
+    /// Seats whose threads the system refused, for the next attempts.
+    unused: Mutex<Vec<usize>>,
+    /// It refused all of them when the pool was made.
+    had_no_thread: AtomicBool,
 }
 
 impl Crew {
@@ -91,12 +96,28 @@ impl Crew {
             refused: AtomicU64::new(0),
             has_complained: AtomicBool::new(false),
             has_seen_run_on_fiber: AtomicBool::new(false),
-            unused: Mutex::new(None),
+            unused: Mutex::new(Vec::new()),
+            had_no_thread: AtomicBool::new(false),
         }
     }
 
     pub(crate) fn spares(&self) -> usize {
         self.spares.load(Ordering::Relaxed) as usize
+    }
+
+    /// The system has refused the threads for these seats, and the pool does without.
+    pub(crate) fn make_do_with(&self, missing: Range<usize>, error: io::Error) {
+        self.had_no_thread.store(missing.start == 0, Ordering::Relaxed);
+        diagnostics::warn(format_args!(
+            "the system refused {} of {} threads of the default pool, which does without: {error}",
+            missing.len(),
+            missing.end
+        ));
+        lock(&self.unused).extend(missing.rev());
+    }
+
+    pub(crate) fn had_no_thread(&self) -> bool {
+        self.had_no_thread.load(Ordering::Relaxed)
     }
 
     pub(crate) fn refused(&self) -> u64 {
@@ -157,11 +178,12 @@ impl Crew {
             let _ = started.send(is_ready);
         }
         registry.work(me, is_spare);
+        // SAFETY: the seat outside of every pool is always there.
+        unsafe { Worker::occupy(outside) };
+        // Outside: on the seat nobody would run any more what a handler spawns, or take what it forks.
         if is_ready {
             self.call(self.plan.on_exit.as_ref(), number);
         }
-        // SAFETY: the seat outside of every pool is always there.
-        unsafe { Worker::occupy(outside) };
     }
 
     /// Calls a handler. Whether it returned.
@@ -208,13 +230,13 @@ impl Crew {
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
         // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
         let error = if self.spares() < self.plan.max_spares {
-            let seat = lock(&self.unused).take().unwrap_or_else(|| registry.add_seat(true).index);
+            let seat = lock(&self.unused).pop().unwrap_or_else(|| registry.add_seat(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
             match self.start(registry.worker(seat), None) {
                 Ok(()) => return true,
                 Err(error) => {
                     self.spares.fetch_sub(1, Ordering::Relaxed);
-                    *lock(&self.unused) = Some(seat);
+                    lock(&self.unused).push(seat);
                     Some(error)
                 }
             }

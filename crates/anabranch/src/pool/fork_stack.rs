@@ -3,15 +3,32 @@
 //! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it: three plain
 //! stores and two loads by the owner, no fence. Nothing that is loaded there is ever needed as an address, so the processor
 //! never waits for one fork in order to do the next. Only when somebody asks is the oldest private frame, the biggest piece
-//! of work there is, looked up by walking the list and published on the [`Shelf`]. Lists of frames on the stack come from
-//! Spice (Holk's heartbeat scheduler in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from
-//! private deques (Acar, Chargueraud, Rainey 2013).
+//! of work there is, published on the [`Shelf`]. Lists of frames on the stack come from Spice (Holk's heartbeat scheduler
+//! in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from private deques (Acar, Chargueraud,
+//! Rainey 2013).
 //!
 //! ```text
-//!   tail -> F -> E -> D -> C' -> B' -> A'        ' = is_published: always the oldest ones, the end of the list
-//!                          |     |     |
-//!                  shelf  [2]   [1]   [0]
+//!   tail -> F -> E -> D" -> C" -> B' -> A'       ' = is_published: always the oldest ones, the end of the list
+//!                     D" <- C"    |     |        " = is_traced: private, with a way back to the newer one
+//!                           ^    [1]   [0] shelf
+//!                       oldest
 //! ```
+//!
+//! The list leads from new to old, and publication goes from old to new. So the publisher *traces* the private frames: it
+//! walks from `tail` to the first frame that is traced or published, and writes into each frame on its way which one
+//! followed it and what it belongs to. `gate.oldest` is where the next publication begins, and the traces lead on from
+//! there. A frame is walked past once and published once at most, so publication costs a fork O(1), however many are open.
+//!
+//! | a frame is | known by                    | left by                                                              |
+//! |------------|-----------------------------|----------------------------------------------------------------------|
+//! | new        | neither mark                | the publisher -> traced; the owner pops it                           |
+//! | traced     | `is_traced`                 | the publisher -> published; the owner pops it                        |
+//! | published  | `is_published`              | see [`Shelf`], [`Offer`]                                             |
+//!
+//! A pop does not tell the publisher. It need not: if the walk meets a traced frame, all that are older are still there and as
+//! they were, `oldest` among them, and only what followed the frame that was met may have changed, which the walk notes
+//! anew. If it meets none, then all that had been traced is gone, and what `oldest` says too: the last private frame on the
+//! walk is the oldest. A frame that is made at the place of one that was traced begins without the mark.
 //!
 //! Raids. An owner in a long piece of work that does not fork cannot be asked, so a thread that finds no other work may
 //! publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then* reads `tail`.
@@ -22,64 +39,65 @@
 //! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
 //!
 //! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner that is asked,
-//! leaves the stack *swept*. The next fork of this owner finds the demand and serves it, which ends that state under the gate.
-//! A guest that takes the seat withdraws the demand, and begins a root of another number, so the state counts for one root.
-//! Therefore a swept stack whose owner is asked has no private frame:
+//! leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds the demand and serves it, which
+//! ends that state under the gate. A guest that takes the seat withdraws the demand, and begins a root of another number, so the state
+//! counts for one root. A stack that is swept, whose owner is asked, and whose newest frame is the same has no private frame:
 //!
-//! | step of the owner   | reads or writes                           | what a raid does with the gate held               |
-//! |---------------------|-------------------------------------------|---------------------------------------------------|
-//! | fork                | `is_asked`; links the frame; if asked: serves | 1. reads `is_asked` and the number of the root |
-//! | serve               | clears `is_asked`; gate: not swept        | 2. barrier                                        |
-//! | new guest           | next number of the root; clears `is_asked` | 3. reads `tail`, publishes; notes 1 if nothing is left |
+//! | step of the owner   | reads or writes                               | what a raid does with the gate held                     |
+//! |---------------------|-----------------------------------------------|---------------------------------------------------------|
+//! | fork                | 1. `is_asked`; 2. links the frame; 3. serves if asked | a. reads `is_asked` and the number of the root  |
+//! | serve               | clears `is_asked`; gate: not swept            | b. barrier                                              |
+//! | new guest           | next number of the root; clears `is_asked`    | c. reads `tail`, publishes; notes a and the tail if nothing is left |
 //!
-//! A fork that has not seen the demand of step 1 has linked its frame before step 2, so step 3 finds it. A demand that is cleared after
-//! step 1 is cleared by one who comes to the gate after step 3, or by one that changes the number.
+//! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their frame by then but one:
+//! the owner may be between its steps 1 and 2. That frame is none of those that are open, so while it is linked the newest frame is
+//! another one than at c, and the raid is not skipped. A demand that is cleared after a is cleared by one who comes to the gate after c, or
+//! by one that changes the number.
 //!
-//! Invariants: (1) The published frames are the oldest, in the order of the shelf from slot 0 on, and `gate.published`
-//! counts them. Joins are nested, so a published frame that is popped is the one on the highest slot. (2) Frames are
-//! published under the gate alone; a frame that its owner pops from an open stack and finds private stays private. (3) The
-//! list of what runs on this thread changes under the gate too, so a raider can follow it.
+//! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published frame
+//! that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a frame that its
+//! owner pops from an open stack and finds private stays private. (3) The list of what runs on this thread changes under
+//! the gate too, so a raider can follow it.
 //!
 //! Orderings: `tail` (release, acquire by the raider) carries the frames to a raider. Each store of a frame releases, also those of a
 //! pop and of `attach`: in C++20 a relaxed store does not continue the release sequence of the store before it. And the gate carries what a raider did to
 //! the owner. The owner reads `is_closed` under the barrier's guarantee; if it finds the stack open again (release, acquire) it
-//! sees in `is_published` what the raider did. `is_asked` carries nothing: a demand seen late is served late.
+//! sees in `is_published` what the raider did, and what the raider wrote into a frame comes before all that the owner
+//! does with the memory of that frame later. `is_asked` carries nothing: a demand seen late is served late.
 
 use crate::{
     pool::{
-        frame::{Frame, Lineage, Published, Running, Shelved},
+        frame::{Frame, Lineage, Running},
         offer::Offer,
         shelf::Shelf,
-        stats::Counter,
     },
     sys::{
         barrier::{self, Fence},
         parker::Parker,
-        sync::{AtomicBool, AtomicPtr, Mutex, MutexGuard, Ordering, lock},
+        sync::{AtomicBool, AtomicPtr, Mutex, Ordering, lock},
     },
 };
 use crossbeam_utils::CachePadded;
 use std::{ptr, sync::Arc};
 
-/// How many frames the owner walks past, at most, for each one that it publishes: on a very long list several are published
-/// at a time.
-const STEPS_PER_FRAME: usize = 64;
+/// How often a raid publishes twice as many frames as the one before.
+const MOST_DOUBLINGS: u32 = 16;
 
 /// What the lock of publication guards.
 struct Gate {
-    /// How many frames are published.
-    published: usize,
-    /// How many frames were private after the last publication.
-    private: usize,
-    /// The root in which a raid has published everything; see the module.
-    swept_in: Option<u64>,
+    /// The oldest private frame, as the last publication left it; null if it left none.
+    oldest: *const Frame,
+    /// How many raids there have been since the owner published something itself.
+    raids: u32,
+    /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
+    swept: Option<(u64, *const Frame)>,
     /// What runs on this thread, the innermost first.
     running: *const Running,
 }
 
 impl Gate {
     const fn new() -> Self {
-        Self { published: 0, private: 0, swept_in: None, running: ptr::null() }
+        Self { oldest: ptr::null(), raids: 0, swept: None, running: ptr::null() }
     }
 }
 
@@ -126,13 +144,13 @@ impl ForkStack {
             signals: CachePadded::new(Signals { is_asked: AtomicBool::new(true), is_closed: AtomicBool::new(false) }),
             fence: Fence::Symmetric,
             gate: Mutex::new(Gate::new()),
-            shelf: Shelf::closed(),
+            shelf: Shelf::new(),
         }
     }
 
     /// Without an asymmetric barrier the stack is always closed: then every pop goes through the gate, which costs as much as
     /// the fence would that it takes the place of, and raids work all the same.
-    pub(crate) fn new(capacity: usize, fence: Fence) -> Self {
+    pub(crate) fn new(fence: Fence) -> Self {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             signals: CachePadded::new(Signals {
@@ -141,7 +159,7 @@ impl ForkStack {
             }),
             fence,
             gate: Mutex::new(Gate::new()),
-            shelf: Shelf::new(capacity),
+            shelf: Shelf::new(),
         }
     }
 
@@ -186,56 +204,42 @@ impl ForkStack {
     }
 
     /// Ends a fork that was popped and may be published: takes it back, or waits until a thief has run it. `pause` is called
-    /// between two looks, with the fork's place on the shelf; it may return at any time, and must do so when this thread is
-    /// unparked.
+    /// between two looks, with the fork's position on the shelf; it may return at any time, and must do so when this thread
+    /// is unparked.
     ///
     /// # Safety
     /// Only the owner of `frame` calls this, when it has just popped it.
     pub(crate) unsafe fn finish(&self, frame: *const Frame, mut pause: impl FnMut(usize)) -> Outcome {
-        let index = {
-            let mut gate = lock(&self.gate);
+        {
+            let _gate = lock(&self.gate);
             // SAFETY: the owner's, and alive until its join ends.
             if !unsafe { Frame::is_published(frame) } {
                 // A raider was at the list and did not reach it, or there always may be one.
                 return Outcome::Private;
             }
-            let index = gate.published - 1;
-            if self.shelf.reclaim(index, frame) {
-                self.withdraw(&mut gate);
-                return Outcome::Reclaimed;
-            }
-            index
+        }
+        let position = match self.shelf.reclaim(frame) {
+            Ok(()) => return Outcome::Reclaimed,
+            Err(position) => position,
         };
-        let outcome = loop {
-            // SAFETY: this thread is the owner, and has not ended the frame.
-            if unsafe { Frame::is_done(frame) } {
-                break Outcome::Done;
-            }
-            // A thread that leapfrogged and found a stranger puts it back.
-            if self.shelf.reclaim(index, frame) {
-                break Outcome::Reclaimed;
-            }
-            pause(index);
-        };
-        self.withdraw(&mut lock(&self.gate));
-        outcome
+        // SAFETY: this thread is the owner, and has not ended the frame.
+        while !unsafe { Frame::is_done(frame) } {
+            pause(position);
+        }
+        self.shelf.withdraw();
+        Outcome::Done
     }
 
-    /// The highest slot falls free.
-    fn withdraw(&self, gate: &mut MutexGuard<'_, Gate>) {
-        gate.published -= 1;
-        self.shelf.set_len(gate.published);
-    }
-
-    /// Serves the demand: publishes the `most` oldest private frames, or some more where the way to them is long. `owner`
-    /// will wait for them. How many there were.
+    /// Serves the demand: publishes the oldest private frames, so many at most. `owner` will wait for them. How many there
+    /// were.
     ///
     /// # Safety
     /// Only the owner calls this.
     pub(crate) unsafe fn serve(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
         self.signals.is_asked.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
-        gate.swept_in = None;
+        gate.raids = 0;
+        gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
         // SAFETY: the owner does not pop meanwhile.
         unsafe { self.publish(&mut gate, newest, owner, most, offer) }
@@ -256,7 +260,7 @@ impl ForkStack {
     /// # Safety
     /// Only the owner calls this, when all frames are published and none is on the shelf.
     pub(crate) unsafe fn detach(&self) -> *const Frame {
-        debug_assert_eq!(lock(&self.gate).published, 0, "what compute code has forked does not wait");
+        debug_assert_eq!(self.shelf.open(), 0, "what compute code has forked does not wait");
         let newest = self.newest();
         self.tail.store(ptr::null_mut(), Ordering::Relaxed);
         newest
@@ -292,6 +296,13 @@ impl ForkStack {
         unsafe { gate.running.as_ref() }.map_or(ptr::null(), |record| record.lineage)
     }
 
+    /// How many broadcasts what this thread runs now is inside of, one in the other.
+    #[cfg(not(loom))]
+    pub(crate) fn broadcasts(&self) -> u32 {
+        // SAFETY: what runs has not ended.
+        unsafe { self.lineage().as_ref() }.map_or(0, Lineage::broadcasts)
+    }
+
     // ---- everybody ----
 
     /// Asks the owner to publish at its next fork.
@@ -307,53 +318,67 @@ impl ForkStack {
         self.signals.is_asked.store(false, Ordering::Relaxed);
     }
 
-    /// Publishes up to `most` frames, the oldest, for an owner that does not answer. Returns how many there were. `roots` counts the
-    /// roots that the owner's seat has had.
+    /// Publishes the oldest frames for an owner that does not answer: `most` of them, and twice as many at each raid that
+    /// follows, since an owner that is blocked may wait for all of them. How many there were. `roots`
+    /// counts the roots that the owner's seat has had.
     ///
     /// Costs some microseconds where there may be private frames and an asymmetric barrier.
     pub(crate) fn raid(
         &self,
         owner: *const Parker,
-        roots: &Counter,
+        roots: impl FnOnce() -> u64,
         most: usize,
         offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         let mut gate = lock(&self.gate);
-        if self.tail.load(Ordering::Relaxed).is_null() {
+        let newest: *const Frame = self.tail.load(Ordering::Relaxed);
+        if newest.is_null() {
             return 0;
         }
-        let demand = self.is_asked().then(|| roots.get());
+        let demand = self.is_asked().then(roots);
         if self.fence == Fence::Asymmetric {
-            if demand.is_some() && gate.swept_in == demand {
+            if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
                 return 0;
             }
             self.signals.is_closed.store(true, Ordering::Relaxed);
             barrier::heavy();
         }
         let newest = self.tail.load(Ordering::Acquire);
+        let most = most.saturating_mul(1 << gate.raids.min(MOST_DOUBLINGS));
+        gate.raids += 1;
         // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
-        gate.swept_in = if gate.private == 0 { demand } else { None };
+        gate.swept = demand.filter(|_| gate.oldest.is_null()).map(|root| (root, newest.cast_const()));
         if self.fence == Fence::Asymmetric {
             self.signals.is_closed.store(false, Ordering::Release);
         }
         published
     }
 
-    /// How many of the `count` frames from `frame` on go to the shelf.
+    /// Traces what is private from `newest` on, and returns the oldest private frame; null if there is none.
     ///
     /// # Safety
-    /// As for [`publish`](Self::publish).
-    unsafe fn count_plain(mut frame: *const Frame, count: usize) -> usize {
-        let mut plain = 0;
-        for _ in 0..count {
-            // SAFETY: the caller's word.
-            unsafe {
-                plain += usize::from(!Frame::may_wait(frame));
+    /// No frame of the list is popped meanwhile.
+    unsafe fn trace(gate: &mut Gate, newest: *const Frame) -> *const Frame {
+        let (mut frame, mut newer, mut running) = (newest, ptr::null(), gate.running);
+        // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the gate.
+        unsafe {
+            while !frame.is_null() && !Frame::is_published(frame) {
+                if Frame::is_traced(frame) {
+                    // From here on all is as it was.
+                    Frame::set_newer(frame, newer);
+                    return gate.oldest;
+                }
+                // A frame that was there when a piece of work began is not that one's, but of what it interrupted.
+                while let Some(record) = running.as_ref().filter(|record| ptr::eq(record.base.get(), frame)) {
+                    running = record.outer.get();
+                }
+                Frame::trace(frame, newer, running.as_ref().map_or(ptr::null(), |record| record.lineage));
+                newer = frame;
                 frame = Frame::previous(frame);
             }
         }
-        plain
+        newer
     }
 
     /// Publishes the oldest of the private frames from `newest` on. How many.
@@ -362,54 +387,32 @@ impl ForkStack {
     /// No frame of the list is popped meanwhile.
     unsafe fn publish(
         &self,
-        gate: &mut MutexGuard<'_, Gate>,
+        gate: &mut Gate,
         newest: *const Frame,
         owner: *const Parker,
         most: usize,
         mut offer: impl FnMut(Arc<Offer>),
     ) -> usize {
-        // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the gate.
+        let mut count = 0;
+        // SAFETY: the frames stay, by the caller's word. Private, and traced; what forked them is below them on the stack, and
+        // goes on. One on the shelf is taken off again by its owner when it has popped it.
         unsafe {
-            let mut private = 0;
-            let mut frame = newest;
-            while !frame.is_null() && !Frame::is_published(frame) {
-                private += 1;
-                frame = Frame::previous(frame);
-            }
-            let meant = private.min(most.max(private / STEPS_PER_FRAME));
-            let (mut frame, mut running) = (newest, gate.running);
-            let mut place = gate.published;
-            let mut count = 0;
-            for left in (1..=private).rev() {
-                // A frame that was there when a piece of work began is not that one's, but of what it interrupted.
-                while let Some(record) = running.as_ref().filter(|record| ptr::eq(record.base.get(), frame)) {
-                    running = record.outer.get();
-                }
-                if left == meant {
-                    // The oldest of these goes to the lowest free slot.
-                    place += Self::count_plain(frame, meant);
-                }
-                if left <= meant && Frame::may_wait(frame) {
+            let mut frame = Self::trace(gate, newest);
+            while count < most && !frame.is_null() {
+                let newer = Frame::newer(frame);
+                if Frame::may_wait(frame) {
                     let new = Arc::new(Offer::new(frame));
-                    Frame::prepare(frame, Published::Offered(Arc::clone(&new)));
+                    Frame::offer(frame, Arc::clone(&new));
                     offer(new);
-                    count += 1;
-                } else if left <= meant {
-                    place -= 1;
-                    // Where the shelf is full the newer ones stay private.
-                    if place < self.shelf.capacity() {
-                        let lineage = running.as_ref().map_or(ptr::null(), |record| record.lineage);
-                        Frame::prepare(frame, Published::Shelved(Shelved::new(lineage, owner)));
-                        self.shelf.publish(place, frame);
-                        gate.published += 1;
-                        count += 1;
-                    }
+                } else {
+                    Frame::shelve(frame, owner);
+                    self.shelf.publish(frame);
                 }
-                frame = Frame::previous(frame);
+                count += 1;
+                frame = newer;
             }
-            self.shelf.set_len(gate.published);
-            gate.private = private - count;
-            count
+            gate.oldest = frame;
         }
+        count
     }
 }

@@ -3,20 +3,23 @@
 //!
 //! | state     | who may touch it                            | how it leaves                                            |
 //! |-----------|---------------------------------------------|----------------------------------------------------------|
-//! | private   | the owner                                   | the owner pops it, or publishes it                       |
-//! | published | whoever wins the CAS on its slot            | reclaimed by the owner, or taken by a thief              |
+//! | private   | the owner; its trace, the publisher         | the owner pops it, or it is published                    |
+//! | published | who takes it off the shelf                  | reclaimed by the owner, or taken by a thief              |
 //! | taken     | the thief, and `done` by the owner          | the thief sets `done`, its last touch of the frame       |
 //! | done      | the owner                                   | the owner takes the result out; the stack frame ends     |
 //!
 //! A fork of `Cx::join` differs in two things: it is published as an [`Offer`], and its owner does not wait for it here.
 //!
-//! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written when the frame
-//! is published, by whoever publishes it.
+//! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written later, by the
+//! thread that publishes frames of this stack: first the [`Trace`], when it walks past the private frame, and over it
+//! what a published frame has. Both are written under the gate of the fork stack, while the owner cannot pop the frame.
 //!
-//! Orderings: publishing stores the slot with release, and winning the slot's CAS acquires it, so the thief sees the
-//! frame as the owner wrote it. The thief stores `done` with release, and the owner loads it with acquire, so the owner
-//! sees the result. After `done` is set the owner may return from the `join` at once and the frame is gone: whatever the
-//! thief needs afterwards it reads before.
+//! Orderings: the lock of the shelf carries the frame to the thief. The thief stores `done` with release, and the owner
+//! loads it with acquire, so the owner sees the result. After `done` is set the owner may return from the `join` at once
+//! and the frame is gone: whatever the thief needs afterwards it reads before.
+//!
+//! Provenance: a pointer to a frame is used to run the fork that the frame is the head of, so it is made from a
+//! reference to the whole fork (`Fork::frame` in `join`), and never from one to the frame alone.
 
 use crate::{
     pool::offer::Offer,
@@ -27,7 +30,7 @@ use crate::{
 };
 use std::{
     cell::{Cell, UnsafeCell},
-    mem::MaybeUninit,
+    mem::{ManuallyDrop, MaybeUninit},
     ptr,
     sync::Arc,
 };
@@ -40,11 +43,32 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Lineage {
     parent: *const Lineage,
+    /// How many broadcasts it is inside of, one in the other.
+    broadcasts: u32,
 }
 
 impl Lineage {
-    pub(crate) fn new(parent: *const Lineage) -> Self {
-        Self { parent }
+    /// # Safety
+    /// `parent` is null or has not ended.
+    pub(crate) unsafe fn below(parent: *const Lineage) -> Self {
+        // SAFETY: the caller's word.
+        let broadcasts = unsafe { parent.as_ref() }.map_or(0, |parent| parent.broadcasts);
+        Self { parent, broadcasts }
+    }
+
+    /// The lineage of what a broadcast runs.
+    ///
+    /// # Safety
+    /// As for [`below`](Self::below).
+    pub(crate) unsafe fn of_broadcast(parent: *const Lineage) -> Self {
+        // SAFETY: the caller's word.
+        let Self { parent, broadcasts } = unsafe { Self::below(parent) };
+        Self { parent, broadcasts: broadcasts + 1 }
+    }
+
+    /// How many broadcasts it is inside of, one in the other.
+    pub(crate) fn broadcasts(&self) -> u32 {
+        self.broadcasts
     }
 
     /// Whether `self` is `ancestor` or was forked, at any depth, inside it.
@@ -88,16 +112,20 @@ pub(crate) struct Shelved {
     done: AtomicBool,
 }
 
-impl Shelved {
-    pub(crate) fn new(parent: *const Lineage, owner: *const Parker) -> Self {
-        Self { lineage: Lineage::new(parent), owner, done: AtomicBool::new(false) }
-    }
+/// What the publisher notes in a private frame when it walks past it.
+#[derive(Clone, Copy)]
+struct Trace {
+    /// The fork that came after this one; null if this was the newest.
+    newer: *const Frame,
+    /// The work inside which it was forked.
+    parent: *const Lineage,
 }
 
-/// What a frame has from its publication on.
-pub(crate) enum Published {
-    Shelved(Shelved),
-    Offered(Arc<Offer>),
+/// What is written into a frame after it was linked: which of the three, its flags tell.
+union Late {
+    trace: Trace,
+    shelved: ManuallyDrop<Shelved>,
+    offer: ManuallyDrop<Arc<Offer>>,
 }
 
 /// Whose fork it is.
@@ -111,15 +139,19 @@ enum Kind {
     OnCompute,
 }
 
-/// The head of every frame. Aligned so that the lowest bit of its address is free for the tag of its slot.
-#[repr(C, align(8))]
+/// The head of every frame.
+#[repr(C)]
 pub(crate) struct Frame {
     execute: unsafe fn(*const Frame),
     /// The fork that was the newest before this one.
     previous: *const Frame,
     is_published: AtomicBool,
     kind: Cell<Kind>,
-    published: UnsafeCell<MaybeUninit<Published>>,
+    /// A publisher has walked past it. Touched under the gate alone.
+    is_traced: Cell<bool>,
+    /// Fills four bytes up with the flags above, so that a fork writes them by one store.
+    _fourth: u8,
+    late: UnsafeCell<MaybeUninit<Late>>,
 }
 
 impl Frame {
@@ -132,7 +164,9 @@ impl Frame {
             previous,
             is_published: AtomicBool::new(false),
             kind: Cell::new(if may_wait { Kind::MayWait } else { Kind::Compute }),
-            published: UnsafeCell::new(MaybeUninit::uninit()),
+            is_traced: Cell::new(false),
+            _fourth: 0,
+            late: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 
@@ -175,82 +209,124 @@ impl Frame {
         self.kind.set(Kind::OnCompute);
     }
 
+    /// # Safety
+    /// As for [`previous`](Self::previous), under the gate of its stack.
+    pub(crate) unsafe fn is_traced(this: *const Frame) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { (*this).is_traced.get() }
+    }
+
+    /// Notes what follows it in the list, and the work inside which it was forked.
+    ///
+    /// # Safety
+    /// The frame is private and linked, and the caller is at the list, under the gate of its stack.
+    pub(crate) unsafe fn trace(this: *const Frame, newer: *const Frame, parent: *const Lineage) {
+        // SAFETY: the publisher alone touches `late` of a private frame (state table), so there is no reference into it.
+        unsafe {
+            Self::late(this).write(Late { trace: Trace { newer, parent } });
+            (*this).is_traced.set(true);
+        }
+    }
+
+    /// Notes anew what follows it in the list.
+    ///
+    /// # Safety
+    /// As for [`trace`](Self::trace), and it is traced.
+    pub(crate) unsafe fn set_newer(this: *const Frame, newer: *const Frame) {
+        // SAFETY: as in `trace`, which wrote it.
+        unsafe { (*Self::late(this)).trace.newer = newer }
+    }
+
+    /// What follows it in the list.
+    ///
+    /// # Safety
+    /// As for [`set_newer`](Self::set_newer).
+    pub(crate) unsafe fn newer(this: *const Frame) -> *const Frame {
+        // SAFETY: as in `trace`, which wrote it.
+        unsafe { (*Self::late(this)).trace.newer }
+    }
+
+    /// Gives the frame what it has on the shelf, where the caller then puts it. `owner` will wait for it.
+    ///
+    /// # Safety
+    /// As for [`set_newer`](Self::set_newer). What forked it has not ended.
+    pub(crate) unsafe fn shelve(this: *const Frame, owner: *const Parker) {
+        // SAFETY: as in `trace`, which wrote the trace; the parent has not ended, by the caller's word.
+        unsafe {
+            let lineage = Lineage::below((*Self::late(this)).trace.parent);
+            let shelved = Shelved { lineage, owner, done: AtomicBool::new(false) };
+            Self::late(this).write(Late { shelved: ManuallyDrop::new(shelved) });
+            (*this).is_published.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives the frame the offer as which it is published.
+    ///
+    /// # Safety
+    /// As for [`set_newer`](Self::set_newer), of a frame that may wait.
+    pub(crate) unsafe fn offer(this: *const Frame, offer: Arc<Offer>) {
+        // SAFETY: as in `trace`.
+        unsafe {
+            Self::late(this).write(Late { offer: ManuallyDrop::new(offer) });
+            (*this).is_published.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Takes the offer out of a frame that may wait.
     ///
     /// # Safety
     /// The frame was published, it is popped, and this is called once.
     pub(crate) unsafe fn take_offer(this: *const Frame) -> Arc<Offer> {
-        // SAFETY: `prepare` wrote it before the publication, and nobody else reads it; see there.
-        match unsafe { (*(*this).published.get()).assume_init_read() } {
-            Published::Offered(offer) => offer,
-            Published::Shelved(_) => unreachable!("a fork that may wait is offered"),
-        }
+        // SAFETY: `offer` wrote it at the publication, and nobody else reads it.
+        unsafe { ManuallyDrop::take(&mut (*Self::late(this)).offer) }
     }
 
-    /// Runs the work of a frame that was offered and taken. The owner is told by whoever took it.
+    /// Runs the work of a frame that was taken. The owner is told by the caller.
     ///
     /// # Safety
-    /// The caller has taken the offer, and runs it once.
+    /// The caller has taken the frame, and runs it once.
     pub(crate) unsafe fn execute(this: *const Frame) {
         // SAFETY: `execute` fits the frame that it was stored in.
         unsafe { ((*this).execute)(this) }
     }
 
     /// # Safety
-    /// The frame is private and the caller is the one who publishes it, under the gate of its stack.
-    pub(crate) unsafe fn prepare(this: *const Frame, published: Published) {
-        // SAFETY: what a private frame keeps for its publication is touched by the publisher alone (state table), so nobody
-        // holds a reference into the cell.
-        unsafe {
-            (*(*this).published.get()).write(published);
-            (*this).is_published.store(true, Ordering::Relaxed);
-        }
+    /// The frame is alive.
+    unsafe fn late(this: *const Frame) -> *mut Late {
+        // SAFETY: the caller's word; no reference is made.
+        UnsafeCell::raw_get(unsafe { &raw const (*this).late }).cast()
     }
 
     /// # Safety
     /// The frame was put on the shelf and is not over.
-    unsafe fn published<'a>(this: *const Frame) -> &'a Shelved {
-        // SAFETY: `prepare` wrote it before the publication; since then it is only read, and `done` is atomic.
-        match unsafe { (*(*this).published.get()).assume_init_ref() } {
-            Published::Shelved(shelved) => shelved,
-            Published::Offered(_) => unreachable!("a frame on the shelf was put there"),
-        }
+    unsafe fn shelved<'a>(this: *const Frame) -> &'a Shelved {
+        // SAFETY: `shelve` wrote it before the publication; since then it is only read, and `done` is atomic.
+        unsafe { &(*Self::late(this)).shelved }
     }
 
     /// # Safety
-    /// The frame was published and is not over.
+    /// The frame was put on the shelf and is not over.
     pub(crate) unsafe fn lineage<'a>(this: *const Frame) -> &'a Lineage {
         // SAFETY: the caller's word.
-        unsafe { &Self::published(this).lineage }
+        unsafe { &Self::shelved(this).lineage }
     }
 
     /// # Safety
     /// As for [`lineage`](Self::lineage), and the caller owns the frame: it alone decides when the frame is over.
     pub(crate) unsafe fn is_done(this: *const Frame) -> bool {
         // SAFETY: the caller's word.
-        unsafe { Self::published(this).done.load(Ordering::Acquire) }
+        unsafe { Self::shelved(this).done.load(Ordering::Acquire) }
     }
 
-    /// Wakes the thread that waits for this frame, which may now take it back.
+    /// Tells the owner that a frame of the shelf was run. The frame may be gone when this returns.
     ///
     /// # Safety
-    /// The caller has just won the frame's slot.
-    pub(crate) unsafe fn owner(this: *const Frame) -> *const Parker {
-        // SAFETY: a taken frame is not over until `done` is set.
-        unsafe { Self::published(this).owner }
-    }
-
-    /// Runs a taken frame and tells its owner. The frame may be gone when this returns.
-    ///
-    /// # Safety
-    /// The caller won the frame's slot, and runs it once.
-    pub(crate) unsafe fn run(this: *const Frame) {
-        // SAFETY: a taken frame is the thief's (state table) until `done` is set; `execute` fits the frame that it was
-        // stored in.
+    /// The caller took the frame and has run it.
+    pub(crate) unsafe fn finish(this: *const Frame) {
+        // SAFETY: a taken frame is the thief's (state table) until `done` is set.
         unsafe {
-            ((*this).execute)(this);
-            let owner = Self::owner(this);
-            Self::published(this).done.store(true, Ordering::Release);
+            let owner = Self::shelved(this).owner;
+            Self::shelved(this).done.store(true, Ordering::Release);
             // The frame may be gone from here on; the parker belongs to a worker and stays.
             (*owner).unpark();
         }

@@ -9,7 +9,8 @@ use crate::pool::{
 };
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    panic::{RefUnwindSafe, UnwindSafe},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 /// A pool of worker threads.
@@ -18,6 +19,10 @@ use std::{
 /// pool that they are called in, and outside of any the default one, which is made on its first use and has
 /// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
 /// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
+///
+/// If the system refuses some of the threads of the default pool, it goes on with the others, and says so once on the
+/// standard error stream. If there are none, each caller does all of its work itself; spawned fibers then wait until the
+/// system grants a thread.
 ///
 /// A pool of T threads lets T threads work at a time. A thread from outside that comes in by [`install`](Self::install)
 /// works as one of them for as long as it stays, a *guest*: nothing is handed over, nobody has to wake up first. When
@@ -48,12 +53,33 @@ impl Pool {
     /// The default pool, which is made if this is its first use.
     ///
     /// # Panics
-    /// When it cannot be made: see [`Builder::build`].
+    /// When `ANABRANCH_NUM_THREADS` is set to what is no number of threads.
+    #[inline]
+    #[track_caller]
     pub(crate) fn default() -> &'static Pool {
-        DEFAULT.get_or_init(|| match Self::builder().build() {
+        match DEFAULT.get() {
+            Some(pool) => pool,
+            None => Self::make_default(),
+        }
+    }
+
+    /// Not within the initialiser of `DEFAULT`, from which a panic would not point at the caller.
+    #[cold]
+    #[track_caller]
+    fn make_default() -> &'static Pool {
+        static MAKING: Mutex<()> = Mutex::new(());
+        // Nothing is behind this lock that a panic could leave in pieces.
+        let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match DEFAULT.get() {
+            Some(pool) => Ok(pool),
+            // Somebody may have set up another one meanwhile, by hand; then this one is ended.
+            None => Self::builder().build_with_what_there_is().map(|pool| DEFAULT.get_or_init(|| pool)),
+        };
+        drop(making);
+        match made {
             Ok(pool) => pool,
             Err(error) => panic!("the default anabranch pool cannot be made: {error}"),
-        })
+        }
     }
 
     pub(super) fn set_default(pool: Pool) -> Result<(), BuildError> {
@@ -109,6 +135,9 @@ impl Pool {
     /// is held across one of these. A thread that is inside another pool answers when it has come back, so work that it
     /// waits for there must not broadcast here.
     ///
+    /// What `op` waits for may broadcast in turn, to any depth. Beside that a thread that waits inside of `op` answers other
+    /// broadcasts too, but has no more than eight such answers on its stack: the rest comes when these are over.
+    ///
     /// # Panics
     /// When an `op` panics: once all have ended, with the first panic.
     ///
@@ -120,6 +149,11 @@ impl Pool {
         broadcast::broadcast(&self.registry, op)
     }
 }
+
+// What the threads of a pool share is changed by atomics, and under locks within which no code of the user's runs. So a panic
+// leaves it whole.
+impl UnwindSafe for Pool {}
+impl RefUnwindSafe for Pool {}
 
 impl Drop for Pool {
     fn drop(&mut self) {
@@ -143,6 +177,7 @@ impl fmt::Debug for Pool {
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.
+#[track_caller]
 pub fn current_num_threads() -> usize {
     match Worker::current().registry() {
         Some(registry) => registry.threads(),

@@ -40,7 +40,6 @@ pub(crate) mod stats;
 pub(crate) mod status;
 #[cfg(not(loom))]
 pub(crate) mod tasks;
-pub(crate) mod untouched;
 #[cfg(not(loom))]
 pub(crate) mod wait;
 #[cfg(not(loom))]

@@ -20,7 +20,7 @@ use crate::{
 };
 use std::{
     cell::Cell,
-    ptr,
+    io, ptr,
     sync::{Arc, Weak},
 };
 
@@ -32,7 +32,8 @@ pub(crate) struct Registry {
     seats: Seats,
     /// Seats are added one at a time.
     adding: Mutex<()>,
-    threads: usize,
+    /// Set once more, by `make_do_with`, before anybody else has the pool.
+    threads: AtomicUsize,
     /// How many threads the machine runs at a time for this process.
     pub(crate) cores: usize,
     /// When the pool was made.
@@ -69,7 +70,7 @@ impl Registry {
             Self {
                 seats,
                 adding: Mutex::new(()),
-                threads,
+                threads: AtomicUsize::new(threads),
                 cores: thread::cores(),
                 since: Instant::now(),
                 sleep: Sleep::new(fence),
@@ -95,7 +96,14 @@ impl Registry {
 
     /// How many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        self.threads.load(Ordering::Relaxed)
+    }
+
+    /// The system has refused all threads but the first `running`. One works at a time in any case, be it a guest.
+    pub(crate) fn make_do_with(&self, running: usize, error: io::Error) {
+        let wanted = self.threads();
+        self.threads.store(running.max(1), Ordering::Relaxed);
+        self.crew.make_do_with(running..wanted, error);
     }
 
     /// How long there had been the pool, in microseconds.
@@ -155,6 +163,8 @@ impl Registry {
             Some(worker) => self.wake(Some(worker)),
             None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
             // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
+            // There may be none who could be called, so far.
+            None if self.crew.had_no_thread() => self.ensure_lookout(),
             None => {}
         }
     }
@@ -175,7 +185,7 @@ impl Registry {
             unsafe { here.fibers.jobs.push(job) };
             self.rouse_for_work();
         } else {
-            let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads;
+            let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads();
             self.worker(index).fibers.jobs.post(job);
             self.stir();
         }
@@ -197,12 +207,12 @@ impl Registry {
     }
 
     pub(crate) fn has_free_slot(&self) -> bool {
-        self.count_active(self.threads) < self.threads
+        self.count_active(self.threads()) < self.threads()
     }
 
     /// Whether more threads work than there are slots, so that one between two pieces of work should give way.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.count_active(self.threads + 1) > self.threads
+        self.count_active(self.threads() + 1) > self.threads()
     }
 
     /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not count. What
@@ -316,7 +326,7 @@ impl Registry {
         self.seats.list(seat.index);
     }
 
-    /// Takes the vacant seats of guests off the list, but for a few, and gives their memory back.
+    /// Takes the vacant seats of guests off the list, but for a few.
     pub(crate) fn trim_seats(&self) {
         let is_vacant = |seat: &&Worker| !seat.is_own && !seat.status.is_occupied();
         for seat in self.workers().filter(is_vacant).skip(KEPT_SEATS) {
@@ -328,8 +338,6 @@ impl Registry {
             if !seat.has_work() && seat.inbox.is_empty() {
                 seat.is_unlisted.set(1);
                 self.seats.unlist(seat.index);
-                // SAFETY: this thread holds the seat, in which nothing is published.
-                unsafe { seat.forget_thefts() };
             }
             seat.status.vacate();
         }
@@ -337,7 +345,7 @@ impl Registry {
 
     pub(crate) fn stats(&self) -> Stats {
         let mut stats = Stats {
-            workers: Vec::with_capacity(self.threads),
+            workers: Vec::with_capacity(self.threads()),
             guests: WorkerStats::default(),
             spares: WorkerStats::default(),
             spare_threads: self.crew.spares(),
@@ -347,7 +355,7 @@ impl Registry {
         };
         for worker in self.seats.all() {
             let counts = worker.counters.read();
-            if worker.index < self.threads {
+            if worker.index < self.threads() {
                 stats.workers.push(counts);
             } else {
                 Stats::accumulate(if worker.is_own { &mut stats.spares } else { &mut stats.guests }, &counts);

@@ -3,7 +3,7 @@
 use crate::{
     pool::{
         fibers::{Daring, job::Job},
-        frame::{Frame, Lineage},
+        frame::Lineage,
         registry::Registry,
         worker::{Work, Worker},
     },
@@ -30,7 +30,7 @@ impl Registry {
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            if let Some(work) = victim.rob(0, me, daring) {
+            if let Some(work) = victim.rob(me, daring) {
                 me.last_victim.set(victim.index);
                 return Some(work);
             }
@@ -51,7 +51,7 @@ impl Registry {
             if self.sleep.has_lookout() && self.has_free_slot() {
                 return None;
             }
-            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.rob_piece(0, me)))
+            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.rob_piece(me)))
         };
         // Neither of the two kinds waits for the other to run out.
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
@@ -93,13 +93,16 @@ impl Registry {
     /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
-        // Who waits for a fork has published all that is below it, and has nothing above.
+        // Who waits has published all that it has forked: see `Worker::park`.
         let silent =
             |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
-            let published = worker.stack.raid(&worker.parker, &worker.roots, self.threads(), |offer| {
-                worker.fibers.jobs.post(Job::offer(offer))
-            });
+            let published = worker.stack.raid(
+                &worker.parker,
+                || worker.roots.get(),
+                self.threads(),
+                |offer| worker.fibers.jobs.post(Job::offer(offer)),
+            );
             if published > 0 {
                 worker.counters.raided.add(published as u64);
                 has_published = true;
@@ -108,26 +111,20 @@ impl Registry {
         has_published
     }
 
-    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork at `index` was stolen takes work from the thief, or from
-    /// those who stole from the thief in turn, but only what descends from `awaited`.
-    pub(crate) fn find_descendant(&self, me: &Worker, index: usize, awaited: *const Lineage) -> Option<Work> {
-        let (mut victim, mut base) = me.thief_of(index)?;
+    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the thief, or
+    /// from those who stole from the thief in turn, but only what descends from `awaited`.
+    pub(crate) fn find_descendant(&self, me: &Worker, position: usize, awaited: *const Lineage) -> Option<Work> {
+        let mut theft = me.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {
-            if let Some(claim) = victim.take_fork(base, me) {
-                // The theft that led here may be an old one, and the thief long busy with something else. A frame that was
-                // won is alive, so its ancestry can be read; a stranger goes back.
-                // SAFETY: the claim keeps the frame alive.
-                if unsafe { Frame::lineage(claim.frame).descends_from(awaited) } {
-                    return Some(Work::Frame(claim));
-                }
-                claim.put_back();
-                return None;
+            let victim = self.worker(theft.thief);
+            if let Some(work) = victim.rob_descendant(theft.base, awaited, me) {
+                return Some(work);
             }
             if let Some(task) = victim.tasks.take_descendant(awaited) {
                 return Some(Work::Task(task));
             }
             victim.stack.ask();
-            (victim, base) = victim.thief_of(victim.stack.shelf.first_taken(base)?)?;
+            theft = victim.stack.shelf.oldest_theft(theft.base)?;
         }
         None
     }

@@ -143,7 +143,7 @@ mod tests {
         (10..298).for_each(|index| seats.unlist(index));
         assert_eq!(listed(), (0..10).chain(298..300).collect::<Vec<_>>());
         assert_eq!(seats.all().count(), 300);
-        [71, 72, 200].map(|index| seats.list(index));
+        [71, 72, 200].into_iter().for_each(|index| seats.list(index));
         assert_eq!(listed(), (0..10).chain([71, 72, 200]).chain(298..300).collect::<Vec<_>>());
     }
 }

@@ -1,137 +1,215 @@
 //! The shelf: the published forks of one thread, which any other may take without asking.
 //!
-//! | slot      | meaning                          | next                                                             |
-//! |-----------|----------------------------------|------------------------------------------------------------------|
-//! | 0         | empty, or its frame was taken    | publication -> `frame|1`; `put_back` of what was taken likewise  |
-//! | `frame|1` | published, nobody has it         | thief CAS -> 0 (taken), owner CAS -> 0 (reclaimed)               |
+//! | a fork is | it is kept in                | leaves by                                                                |
+//! |-----------|------------------------------|--------------------------------------------------------------------------|
+//! | available | `available`, the oldest first | a thief takes it -> taken; its owner reclaims it -> over                 |
+//! | taken     | `taken`                      | the thief has run it and calls `settle` -> run                           |
+//! | run       | nothing, it counts as open   | the thief tells the owner, who calls `withdraw` -> over                  |
 //!
-//! Invariant: a slot holds a frame only while that frame is published, taken by nobody, and not over: the owner does not
-//! leave a join before it has itself made the slot 0 or seen the frame done. So whoever swings a slot to 0 holds a live
-//! frame, however old the reading was that made it try (an ABA is harmless: the frame of the second A is as live).
+//! All of that changes under one lock, so a fork that is available is alive for as long as the lock is held: its owner
+//! has to come by to take it off. That is why a waiting thread can look what a fork descends from before it takes it, and
+//! why what a taken one says about its thief is true. The two counts beside the lock are hints, for those who only
+//! look around; a thief that finds the lock taken goes on to the next shelf.
 //!
-//! Orderings: publish (release) -> win the slot (acquire) carries the frame to the thief; `put_back` (release) -> reclaim
-//! (acquire) carries it back to the owner. `len` is a hint where to look.
+//! A fork's position is the number of published forks that were open below it. The owner's joins end from above, so
+//! positions grow along `available`, and the one that is on top is always the newest fork that the owner published.
+//! There is no limit to how many there are: a fork that was taken leaves nothing behind but a record of its theft, and
+//! of these there are no more than pieces of work that are being run.
 //!
-//! The owner fills the shelf from below, its oldest fork first, and its joins end from above.
+//! Orderings: the lock carries a frame from the publisher to the thief and back. The counts carry nothing.
 
 use crate::{
-    pool::{frame::Frame, untouched::Untouched},
-    sys::sync::{AtomicPtr, AtomicU64, Ordering},
+    pool::frame::{Frame, Lineage},
+    sys::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock},
 };
-use std::ptr;
+use std::{collections::VecDeque, ptr};
 
-type Slot = AtomicPtr<Frame>;
+/// A list that has become empty keeps room for so many.
+const KEPT: usize = 256;
 
 /// See the [module](self).
 pub(crate) struct Shelf {
-    slots: Untouched<Slot>,
-    len: AtomicU64,
+    /// How many published forks the owner has not ended. Changed under the lock.
+    open: AtomicUsize,
+    /// A copy of the length of `lists.available`, and of that of `lists.taken`.
+    available: AtomicUsize,
+    taken: AtomicUsize,
+    lists: Mutex<Lists>,
 }
 
-/// A published frame that this thread has won. It must be run or put back.
+struct Lists {
+    available: VecDeque<Entry>,
+    taken: Vec<(usize, Theft)>,
+}
+
+struct Entry {
+    position: usize,
+    frame: *const Frame,
+}
+
+/// Who has taken a fork: the index of the worker, and the position on the thief's own shelf from which on its forks lie
+/// that are inside of what it has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Theft {
+    pub(crate) thief: usize,
+    pub(crate) base: usize,
+}
+
+/// A published frame that this thread has taken. It must be run.
 #[must_use]
 pub(crate) struct Claim {
     pub(crate) frame: *const Frame,
-    slot: *const Slot,
+    position: usize,
+    shelf: *const Shelf,
 }
 
-/// The tag keeps a frame that is published apart from every plain pointer to it.
-fn tagged(frame: *const Frame) -> *mut Frame {
-    frame.cast_mut().map_addr(|address| address | 1)
-}
+// SAFETY: the frames are touched under the lock, and by who has taken them.
+unsafe impl Send for Shelf {}
+// SAFETY: as above.
+unsafe impl Sync for Shelf {}
 
 impl Shelf {
-    #[cfg(not(loom))]
-    pub(crate) const fn closed() -> Self {
-        Self { slots: Untouched::none(), len: AtomicU64::new(0) }
+    crate::sys::sync::const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                open: AtomicUsize::new(0),
+                available: AtomicUsize::new(0),
+                taken: AtomicUsize::new(0),
+                lists: Mutex::new(Lists { available: VecDeque::new(), taken: Vec::new() }),
+            }
+        }
     }
 
-    pub(crate) fn new(capacity: usize) -> Self {
-        // SAFETY: all bits zero are a null `AtomicPtr`.
-        Self { slots: unsafe { Untouched::new(capacity) }, len: AtomicU64::new(0) }
+    /// Brings the copies up to date, and gives back what a long list took.
+    fn note(&self, lists: &mut Lists) {
+        if lists.available.is_empty() && lists.available.capacity() > KEPT {
+            lists.available = VecDeque::new();
+        }
+        self.available.store(lists.available.len(), Ordering::Relaxed);
+        self.taken.store(lists.taken.len(), Ordering::Relaxed);
     }
 
-    pub(crate) fn capacity(&self) -> usize {
-        self.slots.len()
+    /// For who would rather look elsewhere than wait.
+    fn try_lock(&self) -> Option<MutexGuard<'_, Lists>> {
+        #[cfg(any(loom, shuttle))]
+        return Some(lock(&self.lists));
+        #[cfg(not(any(loom, shuttle)))]
+        match self.lists.try_lock() {
+            Ok(lists) => Some(lists),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
     }
 
     // ---- the owner, or who acts for it under its gate ----
 
-    /// Publishes the frame that belongs at `index`.
-    pub(crate) fn publish(&self, index: usize, frame: *const Frame) {
-        self.slots[index].store(tagged(frame), Ordering::Release);
+    /// Puts the oldest of the private frames on top.
+    ///
+    /// # Safety
+    /// It was given what a frame on the shelf has, and is alive until its owner has ended it by `reclaim` or `withdraw`.
+    pub(crate) unsafe fn publish(&self, frame: *const Frame) {
+        let mut lists = lock(&self.lists);
+        let position = self.open.load(Ordering::Relaxed);
+        self.open.store(position + 1, Ordering::Relaxed);
+        lists.available.push_back(Entry { position, frame });
+        self.note(&mut lists);
     }
 
-    /// Says how many slots are worth looking at.
-    pub(crate) fn set_len(&self, len: usize) {
-        self.len.store(len as u64, Ordering::Relaxed);
+    /// Takes back the frame that was published last of those that are open; it is over then.
+    ///
+    /// # Errors
+    /// Somebody has taken it; its position.
+    pub(crate) fn reclaim(&self, frame: *const Frame) -> Result<(), usize> {
+        let mut lists = lock(&self.lists);
+        let position = self.open.load(Ordering::Relaxed) - 1;
+        if lists.available.pop_back_if(|newest| ptr::eq(newest.frame, frame)).is_none() {
+            return Err(position);
+        }
+        self.open.store(position, Ordering::Relaxed);
+        self.note(&mut lists);
+        Ok(())
     }
 
-    /// Takes a frame back. `false`: somebody else has it at this moment.
-    pub(crate) fn reclaim(&self, index: usize, frame: *const Frame) -> bool {
-        let (slot, published) = (&self.slots[index], tagged(frame));
-        // Looking first: a waiting owner asks again and again, and should not take the line from a thief each time.
-        slot.load(Ordering::Relaxed) == published
-            && slot.compare_exchange(published, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+    /// The fork that was published last of those that are open is over; a thief has run it.
+    pub(crate) fn withdraw(&self) {
+        let _lists = lock(&self.lists);
+        self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
     // ---- everybody ----
 
-    /// Gives the memory of the slots back.
-    ///
-    /// # Safety
-    /// All slots are empty, and stay so meanwhile.
-    #[cfg(not(loom))]
-    pub(crate) unsafe fn give_back(&self) {
-        // SAFETY: what is read afterwards is zero, as before.
-        unsafe { self.slots.give_back() };
+    /// How many published forks the owner has open, in whatever state. Exact for the owner while nobody publishes for it.
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
     }
 
-    /// How many slots are worth looking at.
-    pub(crate) fn len(&self) -> usize {
-        self.len.load(Ordering::Relaxed) as usize
+    /// Takes the oldest available frame, for the thief that is named.
+    pub(crate) fn take(&self, theft: Theft) -> Option<Claim> {
+        self.take_if(0, theft, |_| true)
     }
 
-    /// Takes the oldest frame that lies at `from` or above. Its index comes with it.
-    pub(crate) fn take_oldest(&self, from: usize) -> Option<(usize, Claim)> {
-        for (index, slot) in self.slots[..self.len()].iter().enumerate().skip(from) {
-            let entry = slot.load(Ordering::Relaxed);
-            if !entry.is_null()
-                && slot.compare_exchange(entry, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
-                return Some((index, Claim { frame: entry.map_addr(|address| address & !1), slot }));
-            }
+    /// Takes the oldest available frame that lies at `from` or above, if it descends from `ancestor`.
+    pub(crate) fn take_descendant(&self, from: usize, ancestor: *const Lineage, theft: Theft) -> Option<Claim> {
+        // SAFETY: called under the lock with a frame that is available, and so alive.
+        self.take_if(from, theft, |frame| unsafe { Frame::lineage(frame).descends_from(ancestor) })
+    }
+
+    fn take_if(&self, from: usize, theft: Theft, suits: impl FnOnce(*const Frame) -> bool) -> Option<Claim> {
+        if !self.has_available() {
+            return None;
         }
-        None
+        let mut lists = self.try_lock()?;
+        let index = if from == 0 { 0 } else { lists.available.partition_point(|entry| entry.position < from) };
+        let oldest = lists.available.get(index)?;
+        if !suits(oldest.frame) {
+            return None;
+        }
+        let Entry { position, frame } = lists.available.remove(index)?;
+        lists.taken.push((position, theft));
+        self.note(&mut lists);
+        Some(Claim { frame, position, shelf: self })
     }
 
-    /// The lowest slot at `from` or above whose frame somebody has taken.
-    pub(crate) fn first_taken(&self, from: usize) -> Option<usize> {
-        let is_taken = |index: &usize| self.slots[*index].load(Ordering::Relaxed).is_null();
-        (from..self.len()).find(is_taken)
+    /// Who runs the fork at this position. `None`: nobody does.
+    pub(crate) fn theft_at(&self, position: usize) -> Option<Theft> {
+        self.find_theft(|taken| taken.iter().find(|(at, _)| *at == position))
+    }
+
+    /// Who runs the oldest of the forks at `from` or above that were taken.
+    pub(crate) fn oldest_theft(&self, from: usize) -> Option<Theft> {
+        self.find_theft(|taken| taken.iter().filter(|(at, _)| *at >= from).min_by_key(|(at, _)| *at))
+    }
+
+    fn find_theft(&self, find: impl FnOnce(&[(usize, Theft)]) -> Option<&(usize, Theft)>) -> Option<Theft> {
+        if self.taken.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        find(&self.try_lock()?.taken).map(|(_, theft)| *theft)
     }
 
     /// Whether there is something to take.
-    pub(crate) fn has_published(&self) -> bool {
-        self.slots[..self.len()].iter().any(|slot| !slot.load(Ordering::Relaxed).is_null())
+    pub(crate) fn has_available(&self) -> bool {
+        self.available.load(Ordering::Relaxed) > 0
+    }
+
+    /// A thief has run the fork at this position.
+    fn settle(&self, position: usize) {
+        let mut lists = lock(&self.lists);
+        let index = lists.taken.iter().position(|(at, _)| *at == position);
+        lists.taken.swap_remove(index.expect("a fork that was taken is open until it was run"));
+        self.note(&mut lists);
     }
 }
 
 impl Claim {
-    /// Gives the frame back to the shelf and tells its owner, who may be waiting for it.
-    pub(crate) fn put_back(self) {
-        // SAFETY: the frame is taken, so its owner waits in its join, and the slot is not used for another. Both the slot
-        // and the parker belong to a worker of the pool and outlive the frame, which may be gone after the store.
-        unsafe {
-            let owner = Frame::owner(self.frame);
-            (*self.slot).store(tagged(self.frame), Ordering::Release);
-            (*owner).unpark();
-        }
-    }
-
     /// Runs the frame and tells its owner.
     pub(crate) fn run(self) {
-        // SAFETY: this claim is the proof that the slot was won, and it is used up here.
-        unsafe { Frame::run(self.frame) }
+        // SAFETY: this claim is the proof that the frame was taken, and it is used up here. The shelf belongs to a worker, and
+        // stays. The frame may be gone after the last call.
+        unsafe {
+            Frame::execute(self.frame);
+            (*self.shelf).settle(self.position);
+            Frame::finish(self.frame);
+        }
     }
 }

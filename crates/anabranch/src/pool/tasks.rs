@@ -79,6 +79,15 @@ impl Tasks {
         })
     }
 
+    /// The oldest task that is inside of more broadcasts than so many. Linear in the number of tasks below it.
+    pub(crate) fn take_inside_of_more(&self, broadcasts: u32) -> Option<Task> {
+        self.take(|queue| {
+            // SAFETY: as in `take_descendant`.
+            let index = queue.iter().position(|task| unsafe { (*task.lineage).broadcasts() } > broadcasts)?;
+            queue.remove(index)
+        })
+    }
+
     fn take(&self, choose: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
         if self.is_empty() {
             return None;

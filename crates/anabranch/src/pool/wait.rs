@@ -64,7 +64,7 @@ impl Worker {
         let mut patience = Patience::default();
         // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
         let outcome = unsafe {
-            self.stack.finish(frame, |index| {
+            self.stack.finish(frame, |position| {
                 let awaited: *const Lineage = Frame::lineage(frame);
                 self.pause(&mut patience, || {
                     // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
@@ -72,7 +72,7 @@ impl Worker {
                     if unwind::panicking() {
                         return None;
                     }
-                    self.registry()?.find_descendant(self, index, awaited)
+                    self.registry()?.find_descendant(self, position, awaited)
                 });
             })
         };
@@ -88,9 +88,8 @@ impl Worker {
     /// Waits for the answers to a broadcast.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
         while !is_over() {
-            match self.inbox.take_oldest() {
-                Some(task) => self.run(Work::Task(task)),
-                None => self.park(),
+            if !self.answer_broadcast() {
+                self.park();
             }
         }
     }
@@ -106,8 +105,7 @@ impl Worker {
     fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
         // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work that
         // this thread waits for in turn.
-        if let Some(task) = self.inbox.take_oldest() {
-            self.run(Work::Task(task));
+        if self.answer_broadcast() {
             *patience = Patience::default();
         } else if let Some(work) = find() {
             self.counters.stolen.add(1);
@@ -123,7 +121,13 @@ impl Worker {
     }
 
     /// Waits to be unparked, and lends the slot meanwhile. May return early.
-    pub(crate) fn park(&self) {
+    ///
+    /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may wait
+    /// for one of these forks in turn.
+    fn park(&self) {
+        if self.publish_all() {
+            self.announce();
+        }
         let is_woken = self.lend_slot(|| self.parker.park_timeout(LONG_WAIT));
         if !is_woken && let Some(registry) = self.registry() {
             registry.ensure_lookout();
@@ -134,8 +138,7 @@ impl Worker {
     /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat. The strand that parks is in the middle of
     /// its wait, and must not be used by them.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
-        if let Some(task) = self.inbox.take_oldest() {
-            current::apart(|| self.run(Work::Task(task)));
+        if current::apart(|| self.answer_broadcast()) {
             return;
         }
         let bound =

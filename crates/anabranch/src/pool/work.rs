@@ -128,9 +128,9 @@ impl Registry {
         let patience = if is_alone { Duration::ZERO } else { manners.patience(me) };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
-            while let Some(task) = me.inbox.take_oldest() {
+            while !me.inbox.is_empty() {
                 me.counters.enter(Phase::Working);
-                me.run(Work::Task(task));
+                me.answer_broadcast();
                 *now = Instant::now();
                 // What it took does not count.
                 start += me.counters.enter_at(Phase::Searching, *now);

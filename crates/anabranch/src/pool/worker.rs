@@ -7,33 +7,23 @@ use crate::{
         frame::{Frame, Lineage, Running},
         monitor,
         registry::Registry,
-        shelf::Claim,
+        shelf::{Claim, Theft},
         stats::{Counter, Counters},
         status::Status,
         tasks::{Task, Tasks},
-        untouched::Untouched,
     },
     sys::{
         barrier::Fence,
         parker::Parker,
-        sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering},
+        sync::{AtomicBool, AtomicU64, Ordering},
         thread::thread_local,
     },
     wait::current::Pinned,
 };
 use std::{cell::Cell, ptr};
 
-/// The most forks that a worker can have published at a time; there is no limit to those that are not. Few under shuttle,
-/// where the limit ought to be met.
-const CAPACITY: usize = if cfg!(shuttle) { 4 } else { 1 << 12 };
-
-/// Who took the frame of a slot, and where on the thief's fork stack its forks begin: where to look for its descendants.
-/// A hint, possibly an old one: whoever follows it checks what it finds.
-#[derive(Default)]
-struct Theft {
-    thief: AtomicPtr<Worker>,
-    base: AtomicU64,
-}
+/// How many broadcasts a worker answers one on top of the other, whether they have to do with each other or not.
+const MOST_ANSWERS: u32 = 8;
 
 /// Work that this thread has taken and must run.
 pub(crate) enum Work {
@@ -49,8 +39,10 @@ pub(crate) struct Worker {
     pub(crate) parker: Parker,
     /// Spawned here; anybody may take them.
     pub(crate) tasks: Tasks,
-    /// For this worker alone.
+    /// For this worker alone: its parts of broadcasts.
     pub(crate) inbox: Tasks,
+    /// How many of these are on its stack.
+    answering: Cell<u32>,
     pub(crate) index: usize,
     /// The seat of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
@@ -70,12 +62,11 @@ pub(crate) struct Worker {
     /// It sleeps, and was named lookout.
     called: AtomicBool,
     registry: *const Registry,
-    thefts: Untouched<Theft>,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `last_victim`, what of `fibers` is the worker's own, and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
+// SAFETY: `last_victim`, `answering`, what of `fibers` is the worker's own, and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
 // by its status. `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
@@ -87,6 +78,7 @@ static NOBODY: Worker = Worker {
     parker: Parker::new(),
     tasks: Tasks::new(),
     inbox: Tasks::new(),
+    answering: Cell::new(0),
     index: usize::MAX,
     is_own: false,
     status: Status::vacant(),
@@ -99,7 +91,6 @@ static NOBODY: Worker = Worker {
     thread: AtomicU64::new(0),
     called: AtomicBool::new(false),
     registry: ptr::null(),
-    thefts: Untouched::none(),
     last_victim: Cell::new(0),
 };
 
@@ -112,10 +103,11 @@ thread_local! {
 impl Worker {
     pub(crate) fn new(registry: *const Registry, index: usize, is_own: bool, fence: Fence) -> Self {
         Self {
-            stack: ForkStack::new(CAPACITY, fence),
+            stack: ForkStack::new(fence),
             parker: Parker::new(),
             tasks: Tasks::new(),
             inbox: Tasks::new(),
+            answering: Cell::new(0),
             index,
             is_own,
             status: Status::vacant(),
@@ -128,8 +120,6 @@ impl Worker {
             thread: AtomicU64::new(0),
             called: AtomicBool::new(false),
             registry,
-            // SAFETY: all bits zero are a null pointer and a zero, in atomics.
-            thefts: unsafe { Untouched::new(CAPACITY) },
             last_victim: Cell::new(0),
         }
     }
@@ -197,12 +187,12 @@ impl Worker {
         self.publish(1);
     }
 
-    /// Lays open all that this thread has forked.
-    pub(crate) fn publish_all(&self) {
-        self.publish(usize::MAX);
+    /// Lays open all that this thread has forked. Whether there was something that had not been.
+    pub(crate) fn publish_all(&self) -> bool {
+        self.publish(usize::MAX) > 0
     }
 
-    fn publish(&self, most: usize) {
+    fn publish(&self, most: usize) -> usize {
         // SAFETY: called by the owner.
         let published =
             unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
@@ -212,6 +202,31 @@ impl Worker {
         {
             registry.rouse_for_work();
         }
+        published
+    }
+
+    /// Does this worker's part of the broadcast that has waited longest. `false`: there is none that it may answer here.
+    ///
+    /// What a broadcast runs may wait in turn, and is asked for the next one then. Workers may wait for each other in this
+    /// way, so in general it has to answer; but if a thousand threads broadcast at a time, a thousand answers must not lie
+    /// on one stack. So above a few of them only such are answered that were begun inside of more broadcasts than what
+    /// runs here. Of all that wait for each other the innermost is answered everywhere, and how deep answers lie is up to how
+    /// deep the program nests broadcasts.
+    pub(crate) fn answer_broadcast(&self) -> bool {
+        if self.inbox.is_empty() {
+            return false;
+        }
+        let answering = self.answering.get();
+        let task = if answering < MOST_ANSWERS {
+            self.inbox.take_oldest()
+        } else {
+            self.inbox.take_inside_of_more(self.stack.broadcasts())
+        };
+        let Some(task) = task else { return false };
+        self.answering.set(answering + 1);
+        self.run(Work::Task(task));
+        self.answering.set(answering);
+        true
     }
 
     /// Runs work that this thread has taken.
@@ -240,9 +255,9 @@ impl Worker {
 
     // ---- thieves ----
 
-    /// Takes work from this worker for `thief`: a published fork at `from` or above, or else a task.
-    pub(crate) fn rob(&self, from: usize, thief: &Worker, daring: Daring) -> Option<Work> {
-        self.rob_piece(from, thief).or_else(|| {
+    /// Takes work from this worker for `thief`: a published fork, or else a task.
+    pub(crate) fn rob(&self, thief: &Worker, daring: Daring) -> Option<Work> {
+        self.rob_piece(thief).or_else(|| {
             let job = self.rob_job(thief, daring)?;
             thief.counters.stolen.add(1);
             Some(Work::Fibers(Some(job)))
@@ -250,8 +265,8 @@ impl Worker {
     }
 
     /// As [`rob`](Self::rob), without the fibers.
-    pub(crate) fn rob_piece(&self, from: usize, thief: &Worker) -> Option<Work> {
-        let work = match self.take_fork(from, thief) {
+    pub(crate) fn rob_piece(&self, thief: &Worker) -> Option<Work> {
+        let work = match self.stack.shelf.take(thief.theft()) {
             Some(claim) => Work::Frame(claim),
             None => Work::Task(self.tasks.take_oldest()?),
         };
@@ -259,34 +274,14 @@ impl Worker {
         Some(work)
     }
 
-    /// Takes a published fork at `from` or above and notes the theft.
-    pub(crate) fn take_fork(&self, from: usize, thief: &Worker) -> Option<Claim> {
-        let (index, claim) = self.stack.shelf.take_oldest(from)?;
-        let theft = &self.thefts[index];
-        theft.base.store(thief.stack.shelf.len() as u64, Ordering::Relaxed);
-        theft.thief.store(ptr::from_ref(thief).cast_mut(), Ordering::Release);
-        Some(claim)
+    /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
+    pub(crate) fn rob_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
+        self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
     }
 
-    /// Who took the fork at `index`, and where its forks begin there. `None` where nobody ever did.
-    pub(crate) fn thief_of(&self, index: usize) -> Option<(&Worker, usize)> {
-        let theft = &self.thefts[index];
-        // SAFETY: workers live as long as their registry, which owns `self` too.
-        let thief = unsafe { theft.thief.load(Ordering::Acquire).as_ref() }?;
-        Some((thief, theft.base.load(Ordering::Relaxed) as usize))
-    }
-
-    /// Gives back the memory for what was published and stolen here.
-    ///
-    /// # Safety
-    /// The caller holds the seat, and nothing is published.
-    pub(crate) unsafe fn forget_thefts(&self) {
-        // SAFETY: all slots of the shelf are empty, so they are zero, and stay so while the seat is held. The thefts are hints,
-        // and no slot can be won to write one.
-        unsafe {
-            self.thefts.give_back();
-            self.stack.shelf.give_back();
-        }
+    /// What this worker takes now is noted by.
+    fn theft(&self) -> Theft {
+        Theft { thief: self.index, base: self.stack.shelf.open() }
     }
 
     /// Whether somebody works here, and has since the lookout asked this last.
@@ -301,7 +296,7 @@ impl Worker {
 
     /// Whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
-        !self.tasks.is_empty() || self.stack.shelf.has_published() || self.has_jobs()
+        !self.tasks.is_empty() || self.stack.shelf.has_available() || self.has_jobs()
     }
 }
 
