@@ -138,7 +138,8 @@ impl<T> Sender<T> {
     ///
     /// In a rendezvous `Ok` means that the value was handed to one receiver. If that receiver is a future which is dropped
     /// before it is polled again, another receiver gets the value: one that waits, or else the next that comes. Until then
-    /// [`len`](Self::len) counts the value, and closing the channel does not discard it. Like the values of any channel it is
+    /// [`len`](Self::len) counts the value, and closing the channel does not discard it. Values that were sent meanwhile may be
+    /// received before it. Like the values of any channel it is
     /// dropped with the last receiver. A [`send`](Self::send), which can wait, returns after its value was received.
     ///
     /// # Errors
