@@ -212,6 +212,35 @@
 //! _ = anabranch::run(|cx| cx.block_on(async { anabranch::select!(async, {}) }));
 //! ```
 //!
+//! # An arm is in a selection once
+//! It has one entry to wait with, also for code that calls what the macro calls. (A pair of arms by value, in async code.)
+//! ```
+//! use anabranch::channel::{__select::{arm, choose, choose_async}, unbounded};
+//! let (_sender, receiver) = unbounded::<u8>();
+//! let (mut one, mut other) = (arm(receiver.receiving()), arm(receiver.receiving()));
+//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut other], false, true)).is_ok());
+//! drop(choose_async((((), one), other), false, true));
+//! ```
+//! ```compile_fail,E0499
+//! use anabranch::channel::{__select::{arm, choose}, unbounded};
+//! let (_sender, receiver) = unbounded::<u8>();
+//! let mut one = arm(receiver.receiving());
+//! assert!(anabranch::run(|cx| choose(cx, [&mut one, &mut one], false, true)).is_ok());
+//! ```
+//! ```compile_fail,E0382
+//! use anabranch::channel::{__select::{arm, choose_async}, unbounded};
+//! let (_sender, receiver) = unbounded::<u8>();
+//! let one = arm(receiver.receiving());
+//! drop(choose_async((((), one), one), false, true));
+//! ```
+//! Nor is one lent twice, since nothing is an arm but what `arm` has made:
+//! ```compile_fail,E0277
+//! use anabranch::channel::{__select::{arm, choose_async}, unbounded};
+//! let (_sender, receiver) = unbounded::<u8>();
+//! let one = arm(receiver.receiving());
+//! drop(choose_async((((), &one), &one), false, true));
+//! ```
+//!
 //! # A conversation keeps its order
 //! ```
 //! # use anabranch::proto;

@@ -83,33 +83,95 @@ fn a_selection_that_was_chosen_receives() {
     });
 }
 
-/// A future that was chosen by one who could not wait, and is dropped: the value goes to another that waits, or to the next.
+/// A future that `try_send` has chosen is dropped: the value goes to another that waits.
 #[test]
-fn a_dropped_receive_leaves_nothing_in_the_channel() {
+fn what_a_dropped_future_was_handed_goes_to_one_that_waits() {
     let tally = Tally::default();
     let (sender, receiver) = rendezvous();
     let first = Polled::waiting(receiver.recv_async());
     let mut second = Polled::waiting(receiver.recv_async());
     assert!(sender.try_send((1, tally.make())).is_ok());
     drop(first);
+    assert!(second.is_woken() && receiver.is_empty());
     assert_eq!(second.poll().unwrap().unwrap().0, 1);
-    let last = Polled::waiting(receiver.recv_async());
-    assert!(sender.try_send((2, tally.make())).is_ok());
-    drop(last);
-    assert_eq!((receiver.len(), receiver.is_empty()), (0, true));
-    assert!(sender.try_send((3, tally.make())).is_err());
-    assert_eq!((receiver.try_recv().unwrap().0, receiver.try_recv().is_err()), (2, true));
     // One that has a fiber to give it to.
     watchdog(LONG, || {
         let (pool, other) = (pool(1), receiver.clone());
         let future = Polled::waiting(receiver.recv_async());
-        assert!(sender.try_send((4, tally.make())).is_ok());
+        assert!(sender.try_send((2, tally.make())).is_ok());
         let fiber = pool.spawn(move |cx| other.recv(cx).map(|(n, _)| n));
         until_waiting(&pool, 1, "Receiver::recv");
         drop(future);
-        assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(4));
+        assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(2));
+        assert!(receiver.is_empty());
     });
     tally.assert_all_dropped();
+}
+
+/// .. or stays for the next receive, in order, and is counted: it was sent, and nobody has it.
+#[test]
+fn what_a_dropped_future_was_handed_stays_for_the_next_receive() {
+    let (sender, receiver) = rendezvous();
+    let futures = [0, 1].map(|_| Polled::waiting(receiver.recv_async()));
+    assert_eq!((sender.try_send(1), sender.try_send(2)), (Ok(()), Ok(())));
+    assert_eq!((receiver.len(), receiver.try_recv()), (0, Err(TryRecvError::Empty)));
+    drop(futures);
+    assert_eq!((sender.len(), receiver.len(), receiver.is_empty()), (2, 2, false));
+    assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
+    let mut sending = Polled::waiting(sender.send_async(3));
+    assert_eq!((receiver.try_recv(), sending.poll(), receiver.len()), (Ok(1), None, 1));
+    assert_eq!(anabranch::run(|cx| receiver.recv(cx)), Ok(2));
+    assert_eq!((receiver.try_recv(), sending.poll()), (Ok(3), Some(Ok(()))));
+    assert_eq!((receiver.try_recv(), receiver.is_empty()), (Err(TryRecvError::Empty), true));
+}
+
+/// Whoever ends when the channel is closed and empty has all that was sent.
+#[test]
+fn what_a_dropped_future_was_handed_outlasts_a_close() {
+    for is_closed_first in [false, true] {
+        let (sender, receiver) = rendezvous();
+        let future = Polled::waiting(receiver.recv_async());
+        assert_eq!(sender.try_send(1), Ok(()));
+        if is_closed_first {
+            sender.close();
+            drop(future);
+        } else {
+            drop(future);
+            drop(sender);
+        }
+        let mut got = Vec::new();
+        while !(receiver.is_closed() && receiver.is_empty()) {
+            got.extend(receiver.try_recv());
+        }
+        assert_eq!((got, receiver.try_recv()), (vec![1], Err(TryRecvError::Closed)));
+    }
+}
+
+/// With the last receiver it is dropped, once.
+#[test]
+fn what_a_dropped_future_was_handed_is_dropped_with_the_last_receiver() {
+    let tally = Tally::default();
+    let (sender, receiver) = rendezvous();
+    let future = Polled::waiting(receiver.recv_async());
+    assert!(sender.try_send(tally.make()).is_ok());
+    drop(future);
+    drop(receiver);
+    tally.assert_all_dropped();
+    assert!(sender.is_empty());
+}
+
+/// A set that waits is woken for it, and so is a wait that begins later.
+#[test]
+fn a_set_receives_what_a_dropped_future_was_handed() {
+    let (sender, receiver) = rendezvous();
+    let mut set = ReceiverSet::from_iter([receiver.clone()]);
+    let mut receiving = Polled::waiting(set.recv_async());
+    let future = Polled::waiting(receiver.recv_async());
+    assert_eq!(sender.try_send(1), Ok(()));
+    assert!(!receiving.is_woken());
+    drop(future);
+    assert!(receiving.is_woken());
+    assert_eq!(receiving.poll().map(|got| got.unwrap().1), Some(Ok(1)));
 }
 
 /// A sender that may wait does not end before its value has been received: not by a future that is woken and dropped.

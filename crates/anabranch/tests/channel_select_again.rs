@@ -158,26 +158,26 @@ fn room_and_sets_are_waited_for_again() {
 /// What `select!` is made of, called by hand: arms that are chosen among again, and a future that is polled after its end.
 #[test]
 fn arms_that_were_done_can_be_chosen_among_again() {
-    use anabranch::channel::__select::{Arm, choose, choose_async};
+    use anabranch::channel::__select::{arm, choose, choose_async, into_done};
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);
         anabranch::run(|cx| {
-            let mut sending = Arm::new(sender.sending(7));
+            let mut sending = arm(sender.sending(7));
             for _ in 0..3 {
                 choose(cx, [&mut sending], false, false).unwrap();
             }
-            assert_eq!(sending.into_done(), Some(Ok(())));
+            assert_eq!(into_done(sending), Some(Ok(())));
             assert_eq!((receiver.try_recv(), receiver.try_recv().is_err()), (Ok(7), true), "it was sent once");
-            let mut receiving = Arm::new(receiver.receiving());
+            let mut receiving = arm(receiver.receiving());
             choose(cx, [&mut receiving], true, true).unwrap();
             sender.try_send(8).unwrap();
             choose(cx, [&mut receiving], true, true).unwrap();
-            assert_eq!(receiving.into_done(), Some(Ok(8)));
+            assert_eq!(into_done(receiving), Some(Ok(8)));
             choose(cx, [], false, true).unwrap();
         });
         for has_default in [true, false] {
             sender.try_send(9).unwrap();
-            let arms = (((), Arm::new(receiver.receiving())), Arm::new(receiver.receiving()));
+            let arms = (((), arm(receiver.receiving())), arm(receiver.receiving()));
             let mut polled = Box::pin(choose_async(arms, false, has_default));
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             let done = polled.as_mut().poll(&mut context);

@@ -23,8 +23,9 @@
 //!   instead, and members of a set may never be asked: they wait in `listeners`. A sender that may wait hands its value
 //!   to the former alone. Otherwise it waits with an offer, and wakes the first listener to take the offer; one that does
 //!   not take it wakes the next, while there are offers. So what was sent by one who may wait has been received.
-//!   `try_send`, which cannot wait, also hands a value to a future. If that is dropped before it is polled the value goes to
-//!   another receiver that waits, or else into the queue of values, for the next that comes. A set has no target.
+//!   `try_send`, which cannot wait, also hands a value to a future. If that future is dropped before it is polled, the sender
+//!   is gone with an `Ok`, so the value cannot go back: another waiting receiver gets it, or else the queue of values keeps
+//!   it for the next receive. The channel counts it meanwhile, and a close leaves it there. A set has no target.
 //! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
 //!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
 //!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
@@ -252,9 +253,9 @@ impl<T> Channel<T> {
         (self.capacity != usize::MAX).then_some(self.capacity)
     }
 
-    /// In a rendezvous none: what is left there is as if its sender waited yet.
+    /// In a rendezvous: how many values were handed to futures that were dropped, and have no other receiver yet.
     pub(crate) fn len(&self) -> usize {
-        if self.capacity == 0 { 0 } else { self.state.lock().buffer.len() }
+        self.state.lock().buffer.len()
     }
 
     pub(crate) fn is_full(&self) -> bool {

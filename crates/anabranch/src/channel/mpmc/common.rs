@@ -22,12 +22,13 @@ macro_rules! common {
                 self.channel.is_closed()
             }
 
-            /// How many values there are to receive now.
+            /// How many values were sent and have no receiver yet. In a [rendezvous](crate::channel::rendezvous) that is 0,
+            /// except for values of `try_send` whose receiver was a future that was dropped.
             pub fn len(&self) -> usize {
                 self.channel.len()
             }
 
-            /// Whether there is nothing to receive now.
+            /// Whether [`len`](Self::len) is 0. If the channel is closed, too, there will be nothing to receive any more.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }

@@ -58,6 +58,11 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 
 /// Makes a channel without room: a sender waits until a receiver is there, and the other way round.
 ///
+/// What [`send`](Sender::send) has sent was received when it returns. [`try_send`](Sender::try_send) hands its value to a
+/// receiver that waits. One such receiver may not come for the value: a future that is dropped. Then another waiting receiver
+/// gets the value. If none waits the channel keeps the value for the next receive, and [`len`](Receiver::len), otherwise 0,
+/// counts it.
+///
 /// ```
 /// let (sender, receiver) = anabranch::channel::rendezvous();
 /// anabranch::run(|cx| {
@@ -65,6 +70,21 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 ///     let ((), got) = cx.join(move |cx| sender.send(cx, 2).unwrap(), move |cx| receiver.recv(cx));
 ///     assert_eq!(got, Ok(2));
 /// });
+/// ```
+///
+/// A future that is dropped after it was chosen:
+/// ```
+/// use std::{future::Future, pin::pin, task::{Context, Waker}};
+///
+/// let (sender, receiver) = anabranch::channel::rendezvous();
+/// {
+///     let mut receiving = pin!(receiver.recv_async());
+///     assert!(receiving.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+///     assert_eq!(sender.try_send(1), Ok(()));
+///     assert_eq!(receiver.len(), 0, "the value is the future's");
+/// }
+/// assert_eq!(receiver.len(), 1);
+/// assert_eq!((receiver.try_recv(), receiver.len()), (Ok(1), 0));
 /// ```
 pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
     new(Some(0))

@@ -136,8 +136,11 @@ impl<T> Sender<T> {
 
     /// Sends a value if there is room; in a rendezvous, if a receiver waits that is no member of a set.
     ///
-    /// If a future that was handed a value in a rendezvous is dropped before it is polled again, another receiver gets the value: one that
-    /// waits, or the next that comes. A [`send`](Self::send), which can wait, does not end before its value is received.
+    /// In a rendezvous `Ok` means that the value was handed to one receiver. If that receiver is a future which is dropped
+    /// before it is polled again, another receiver gets the value: one that waits, or else the next that comes. Until then
+    /// [`len`](Self::len) counts the value, and closing the channel does not discard it. Values that were sent meanwhile may be
+    /// received before it. Like the values of any channel it is
+    /// dropped with the last receiver. A [`send`](Self::send), which can wait, returns after its value was received.
     ///
     /// # Errors
     /// When there is none, or the channel is closed; the value comes back.

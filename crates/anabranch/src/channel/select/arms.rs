@@ -1,31 +1,50 @@
 //! `select!`: operations of any types, known when the program is written.
 
 use super::choose::{Choice, Deadlines, Operation};
-use crate::wait::{Cancelled, Cx, place::Place, strand::Reason, waiter::Waiter};
+use crate::wait::{Cancelled, Cx, attempt::Attempt, place::Place, strand::Reason, waiter::Waiter};
 use std::{array, cell::Cell};
 
-/// An operation, and what came of it.
-#[doc(hidden)]
-pub struct Arm<O: Operation> {
+/// An operation, and its result once it is done.
+struct Arm<O: Operation> {
     operation: O,
     done: Cell<Option<O::Done>>,
     /// The index of the arm whose turn this one's is in async code: see [`Choice`].
     turn: Cell<u32>,
 }
 
+/// An [`Operation`] that results in a `D`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operation that can be selected",
+    label = "not an operation",
+    note = "of a receiver `rx` write `rx.receiving()`, of a sender `tx` write `tx.sending(value)`",
+    note = "others are `cx.sleeping(duration)`, `trigger.waiting()`, `mutex.locking()`, `semaphore.acquiring(n)`"
+)]
+#[allow(private_bounds, reason = "sealed")]
+pub trait Selectable<D>: Attempt<Output = D> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Attempt<Output = D>, D> Selectable<D> for A {}
+
+/// Makes an arm of an operation.
+///
+/// The type of the arm is opaque, and its result a parameter of a trait. So the compiler requires an operation in this call
+/// alone, and reports a mistake at the expression that is no operation.
+#[doc(hidden)]
+#[inline]
+pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
+    Arm { operation, done: Cell::new(None), turn: Cell::new(0) }
+}
+
+/// The result of an arm; `None` if another arm was done.
+#[doc(hidden)]
+#[inline]
+#[allow(clippy::needless_pass_by_value, reason = "the operation ends here, before the body of the arm begins")]
+pub fn into_done<D>(arm: impl OneArm<Done = D>) -> Option<D> {
+    arm.take_done()
+}
+
 impl<O: Operation> Arm<O> {
-    pub fn new(operation: O) -> Self {
-        Self { operation, done: Cell::new(None), turn: Cell::new(0) }
-    }
-
-    pub fn into_done(self) -> Option<O::Done> {
-        self.done.into_inner()
-    }
-
-    pub(super) fn take_done(&self) -> Option<O::Done> {
-        self.done.take()
-    }
-
     fn is_done(&self, done: Option<O::Done>) -> bool {
         let is_done = done.is_some();
         self.done.set(done);
@@ -46,6 +65,24 @@ pub trait AnyArm: Place {
     fn turn(&self) -> &Cell<u32>;
 
     fn deadline(&self) -> u64;
+}
+
+/// An arm whose type is known.
+#[doc(hidden)]
+pub trait OneArm: AnyArm {
+    const IS_TIMED: bool;
+    type Done;
+
+    fn take_done(&self) -> Option<Self::Done>;
+}
+
+impl<O: Operation> OneArm for Arm<O> {
+    const IS_TIMED: bool = O::IS_TIMED;
+    type Done = O::Done;
+
+    fn take_done(&self) -> Option<O::Done> {
+        self.done.take()
+    }
 }
 
 // SAFETY: that of the operation.
@@ -202,7 +239,7 @@ macro_rules! __select {
     // `((((), a), b), c)`, as an expression and as a pattern.
     (@arms $nested:tt) => { $nested };
     (@arms $nested:tt $first:tt $($rest:tt)*) => {
-        $crate::__select!(@arms ($nested, $crate::channel::__select::Arm::new($first)) $($rest)*)
+        $crate::__select!(@arms ($nested, $crate::channel::__select::arm($first)) $($rest)*)
     };
     (@names $nested:tt) => { $nested };
     (@names $nested:tt $first:tt $($rest:tt)*) => { $crate::__select!(@names ($nested, $first) $($rest)*) };
@@ -244,9 +281,9 @@ macro_rules! __select {
     (@whole ($cx:expr) ($biased:expr) $has_default:tt
         [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
         match {
-            $(let mut $arm = $crate::channel::__select::Arm::new($operation);)*
+            $(let mut $arm = $crate::channel::__select::arm($operation);)*
             $crate::channel::__select::choose($cx, [$(&mut $arm),*], $biased, $has_default)
-                .map(|()| ($($arm.into_done(),)*))
+                .map(|()| ($($crate::channel::__select::into_done($arm),)*))
         } {
             ::std::result::Result::Err(cancelled) => ::std::result::Result::Err(cancelled),
             ::std::result::Result::Ok(($($arm,)*)) => ::std::result::Result::Ok(

@@ -4,8 +4,8 @@
 //! `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
 
 use super::{
-    arms::{AnyArm, Arm},
-    choose::{Choice, Operation},
+    arms::{AnyArm, OneArm},
+    choose::Choice,
 };
 use crate::wait::future::{AsyncTurn, poll_pause};
 use std::{
@@ -39,7 +39,7 @@ impl Arms for () {
     fn take_done(&self) {}
 }
 
-impl<A: Arms, O: Operation> Arms for (A, Arm<O>) {
+impl<A: Arms, O: OneArm> Arms for (A, O) {
     const LEN: usize = A::LEN + 1;
     const IS_TIMED: bool = A::IS_TIMED || O::IS_TIMED;
     type Done = (A::Done, Option<O::Done>);

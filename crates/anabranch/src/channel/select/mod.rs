@@ -24,7 +24,7 @@ pub use self::{any_number::Select, choose::Operation};
 #[doc(hidden)]
 pub mod __select {
     pub use super::{
-        arms::{Arm, choose},
+        arms::{arm, choose, into_done},
         future::choose_async,
     };
 }

@@ -229,6 +229,9 @@ async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) ->
     Ok(())
 }
 
+/// The end of a conversation at which it begins, and what carries it.
+type Begun<P, S, E> = (At<<P as Script>::Line, E>, Connection<P, S>);
+
 /// Begins a conversation over a wire, for generated code. Blocks.
 ///
 /// # Safety
@@ -237,7 +240,7 @@ async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) ->
 pub unsafe fn over<P: Script, S: Read + Write, E>(
     mut wire: Wire<S>,
     is_client: bool,
-) -> Result<(At<P::Line, E>, Connection<P, S>), WireError> {
+) -> Result<Begun<P, S, E>, WireError> {
     block_on(greet::<P, S, OnThread>(&mut wire, is_client))?;
     let (line, connection) = Connection::new(wire, is_client);
     Ok((At::new(line), connection))
@@ -251,7 +254,7 @@ pub unsafe fn over<P: Script, S: Read + Write, E>(
 pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin, E>(
     mut wire: Wire<S>,
     is_client: bool,
-) -> Result<(At<P::Line, E>, Connection<P, S>), WireError> {
+) -> Result<Begun<P, S, E>, WireError> {
     greet::<P, S, InAsync>(&mut wire, is_client).await?;
     let (line, connection) = Connection::new(wire, is_client);
     Ok((At::new(line), connection))

@@ -7,10 +7,15 @@ use crate::{
 };
 use anabranch::{
     Cx, WaitError,
-    channel::{Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, spsc, watch},
+    channel::{
+        Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, broadcast::ClosedOrLagged, oneshot, spsc, watch,
+    },
     select,
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 /// One value, once, or a word that it will not come.
 #[test]
@@ -273,21 +278,35 @@ fn broadcasts() {
                     let stays = any(0, 3) > 0;
                     s.spawn(move |cx| {
                         let (mut count, mut last) = (0, [None; 2]);
+                        let missed = Cell::new(0);
+                        let lagged = |n| {
+                            assert!(n > 0);
+                            missed.set(missed.get() + n);
+                            Ok(None)
+                        };
                         while stays || count < 1 {
+                            // `Ok(None)`: some were missed.
                             let result = match any(0, 2) {
-                                0 => {
-                                    receiver.recv_timeout(cx, SHORT).map_err(|error| error == RecvTimeoutError::Closed)
-                                }
+                                0 => match receiver.recv_timeout(cx, SHORT) {
+                                    Ok(parcel) => Ok(Some(parcel)),
+                                    Err(broadcast::RecvTimeoutError::Lagged(n)) => lagged(n),
+                                    Err(error) => Err(error == broadcast::RecvTimeoutError::Closed),
+                                },
                                 1 => match await_for(cx, receiver.recv_async()) {
-                                    Ok(result) => result.map_err(|Closed| true),
+                                    Ok(Ok(parcel)) => Ok(Some(parcel)),
+                                    Ok(Err(ClosedOrLagged::Lagged(n))) => lagged(n),
+                                    Ok(Err(ClosedOrLagged::Closed)) => Err(true),
                                     Err(_) => Err(false),
                                 },
-                                _ => stage
-                                    .threatened(cx, |cx| receiver.recv(cx))
-                                    .map_err(|error| error == broadcast::RecvError::Closed),
+                                _ => match stage.threatened(cx, |cx| receiver.recv(cx)) {
+                                    Ok(parcel) => Ok(Some(parcel)),
+                                    Err(broadcast::RecvError::Lagged(n)) => lagged(n),
+                                    Err(error) => Err(error == broadcast::RecvError::Closed),
+                                },
                             };
                             match result {
-                                Ok(parcel) => {
+                                Ok(None) => {}
+                                Ok(Some(parcel)) => {
                                     assert!(last[parcel.0] < Some(parcel.1));
                                     last[parcel.0] = Some(parcel.1);
                                     count += 1;
@@ -297,6 +316,7 @@ fn broadcasts() {
                             }
                             _ = dally(cx);
                         }
+                        assert_eq!(missed.get(), receiver.missed());
                         if stays {
                             assert_eq!(count + receiver.missed(), 4);
                         }
