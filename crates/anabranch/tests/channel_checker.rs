@@ -81,7 +81,12 @@ fn boards() {
     let two = Board { capacity: 2, is_watch: false, senders: 1, receivers: 1 };
     let sent = [(0, 1, Sent(1)), (2, 3, Sent(2)), (4, 5, Sent(3))];
     let then = |rest: &[(u64, u64, board::Op)]| [&sent, rest].concat();
-    assert_good(&two, &then(&[(6, 7, Received(0, 2, 1)), (8, 9, Received(0, 3, 1)), (10, 11, Empty(0))]));
+    let heard = [(6, 7, Lagged(0, 1, 1)), (8, 9, Received(0, 2, 1)), (10, 11, Received(0, 3, 1)), (12, 13, Empty(0))];
+    assert_good(&two, &then(&heard));
+    // Too much is missed, it is told twice, or not at all.
+    assert_bad(&two, &then(&[(6, 7, Lagged(0, 2, 2))]));
+    assert_bad(&two, &then(&[heard[0], (8, 9, Lagged(0, 1, 2))]));
+    assert_bad(&two, &then(&[(6, 7, Received(0, 2, 1))]));
     assert_bad(&two, &then(&[(6, 7, Received(0, 1, 0))]));
     assert_bad(&two, &then(&[(6, 7, Received(0, 2, 0))]));
     assert_bad(&two, &then(&[(6, 7, Received(0, 3, 2))]));

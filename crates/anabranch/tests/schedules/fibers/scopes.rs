@@ -146,7 +146,8 @@ fn races() {
     seen.assert_panics_at(3);
 }
 
-/// Waits in a drop that unwinds: a fiber does not leave its stack for them.
+/// Waits in a drop that unwinds: a fiber does not leave its stack for them. So it must not wait for a lock that another fiber of its thread
+/// holds while that one waits.
 #[test]
 fn waits_while_unwinding() {
     struct Mourns<'a>(&'a Cx<'a>, &'a Stage<'a>, &'a Mutex<u64>);
@@ -170,13 +171,14 @@ fn waits_while_unwinding() {
     let seen = explore(8_000, |seen| {
         // Each fiber that unwinds may keep a thread.
         play_with_spares(seen, 6, |cx, stage| {
-            let lock = Mutex::new(0);
+            let (lock, brief) = (Mutex::new(0), Mutex::new(0));
             cx.scope(|s| {
                 for _ in 0..2 {
                     s.spawn(|cx| {
-                        let _mourns = Mourns(cx, stage, &lock);
+                        let _mourns = Mourns(cx, stage, &brief);
                         let result = dally(cx);
                         stage.note(result, CutShort, Received);
+                        *brief.lock(cx)? += 1;
                         let mut guard = lock.lock(cx)?;
                         *guard += 1;
                         let result = dally(cx);
