@@ -267,8 +267,8 @@ impl<R: Receive> ReceiverSet<R> {
     ///     let mut replies = receivers;
     ///     senders.into_iter().zip(0..).for_each(|(sender, n)| sender.send(n).unwrap());
     ///     // Each member gives its value, and leaves.
-    ///     let sum = replies.iter(cx).map(|received| received.map(|(_, got)| got.unwrap())).sum();
-    ///     assert_eq!(sum, Ok::<u32, Cancelled>(45));
+    ///     let got = replies.iter(cx).map(|received| received.map(|(_, got)| got.unwrap()));
+    ///     assert_eq!(got.sum::<Result<u32, Cancelled>>(), Ok(45));
     /// });
     /// ```
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Received<R>, Cancelled>> + 'a {

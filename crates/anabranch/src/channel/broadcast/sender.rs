@@ -51,7 +51,7 @@ impl<T> Sender<T> {
     /// sender.send(1).unwrap();
     /// sender.close();
     /// assert!(sender.is_closed() && sender.send(2).is_err());
-    /// assert!(receiver.drain().map(|n| *n).eq([1]));
+    /// assert!(receiver.drain().map(|n| *n.unwrap()).eq([1]));
     /// ```
     pub fn is_closed(&self) -> bool {
         self.board.is_refusing()

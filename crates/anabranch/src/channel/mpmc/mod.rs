@@ -33,7 +33,7 @@ use crate::sys::sync::Arc;
 ///             s.spawn(move |cx| sender.send(cx, worker * worker).unwrap());
 ///         }
 ///         drop(sender);
-///         s.spawn(move |cx| assert_eq!(receiver.iter(cx).sum(), Ok::<u32, anabranch::Cancelled>(14)));
+///         s.spawn(move |cx| assert_eq!(receiver.iter(cx).sum::<Result<u32, _>>(), Ok(14)));
 ///     });
 /// });
 /// ```

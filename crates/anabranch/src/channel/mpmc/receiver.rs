@@ -151,7 +151,7 @@ impl<T> Receiver<T> {
     /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
     ///
     /// ```
-    /// use anabranch::{Cancelled, TimedOut, channel};
+    /// use anabranch::{Cancelled, WaitError, channel};
     /// use std::time::Duration;
     ///
     /// let (sender, receiver) = channel::unbounded();
@@ -159,12 +159,12 @@ impl<T> Receiver<T> {
     /// anabranch::run(|cx| {
     ///     // The sender is there yet, so this waits for more, and is no sum.
     ///     let early = cx.timeout(Duration::from_millis(1), |cx| {
-    ///         Ok::<_, TimedOut>(receiver.iter(cx).sum::<Result<u32, Cancelled>>())
+    ///         Ok(receiver.iter(cx).sum::<Result<u32, Cancelled>>()?)
     ///     });
-    ///     assert_eq!(early, Err(TimedOut));
+    ///     assert_eq!(early, Err(WaitError::TimedOut));
     ///     (4..=6).for_each(|n| sender.try_send(n).unwrap());
     ///     drop(sender);
-    ///     assert_eq!(receiver.iter(cx).sum(), Ok::<u32, Cancelled>(15));
+    ///     assert_eq!(receiver.iter(cx).sum::<Result<u32, _>>(), Ok(15));
     /// });
     /// ```
     pub fn iter<'a>(&'a self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {

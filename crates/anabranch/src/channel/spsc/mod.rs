@@ -56,7 +56,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// sender.try_send("a").unwrap();
 /// sender.try_send("b").unwrap();
 /// drop(sender);
-/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect(), Ok::<_, anabranch::Cancelled>("ab".to_owned())));
+/// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<Result<String, _>>(), Ok("ab".to_owned())));
 /// ```
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let (inlet, outlet) = stream(None);

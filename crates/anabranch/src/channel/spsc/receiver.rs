@@ -167,7 +167,7 @@ impl<T> Receiver<T> {
     /// let (mut sender, mut receiver) = spsc::unbounded();
     /// (1..=3).for_each(|n| sender.try_send(n).unwrap());
     /// drop(sender);
-    /// anabranch::run(|cx| assert_eq!(receiver.iter(cx).sum(), Ok::<u32, Cancelled>(6)));
+    /// anabranch::run(|cx| assert_eq!(receiver.iter(cx).sum::<Result<u32, _>>(), Ok(6)));
     /// ```
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<T, Cancelled>> + 'a {
         received(move || self.recv(cx))
