@@ -13,7 +13,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     task::{Context, Poll, Wake},
     time::Duration,
@@ -137,13 +137,20 @@ fn a_stolen_half_does_not_wait_by_the_cx_of_the_join() {
                 for _ in 0..20 {
                     let own = SendWrapper::new(cx);
                     let own = &own;
+                    // Otherwise the half may run on the stack of the join, once the first one has ended.
+                    let is_taken = &AtomicBool::new(false);
                     let (first, second) = cx.join(
-                        |cx| cx.sleep(SHORT),
                         |cx| {
-                            let is_own = own.valid() && std::ptr::eq(cx, **own);
+                            while !is_taken.load(Ordering::Relaxed) {
+                                cx.sleep(SHORT)?;
+                            }
+                            cx.sleep(SHORT)
+                        },
+                        |cx| {
+                            is_taken.store(true, Ordering::Relaxed);
                             let refused = !own.valid() || is_foreign(own);
                             cx.sleep(SHORT).unwrap();
-                            is_own || refused
+                            refused
                         },
                     );
                     assert_eq!((first, second), (Ok(()), true));
