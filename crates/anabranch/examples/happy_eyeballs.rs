@@ -12,7 +12,7 @@
 
 use anabranch::{
     Cancelled, Cx, WaitError,
-    wait::{Signal, Trigger},
+    sync::{Signal, Trigger},
 };
 use async_io::Async;
 use std::{

@@ -73,18 +73,24 @@
 
 #![cfg_attr(not(any(unix, windows)), allow(dead_code, reason = "there are no fibers to use it"))]
 
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
+mod bias;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod channel;
-#[cfg(not(loom))]
+#[cfg(doctest)]
+mod compile_fail;
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 mod cx;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
+#[cfg_attr(
+    not(any(unix, windows)),
+    allow(unreachable_code, unused_variables, reason = "there are no stacks for fibers")
+)]
 mod fiber;
+#[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
+mod fork;
 #[cfg(not(loom))]
 mod iter;
-#[cfg(not(loom))]
-mod join;
-#[cfg(doctest)]
-mod misuse;
 #[cfg(all(test, loom))]
 mod models;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
@@ -95,8 +101,6 @@ mod models;
 mod pool;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod proto;
-#[cfg(not(loom))]
-mod scope;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
 pub mod sync;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
@@ -104,21 +108,26 @@ mod sys;
 #[cfg_attr(loom, allow(dead_code, unused_imports, reason = "the models run a part of it"))]
 pub mod time;
 #[cfg_attr(loom, allow(dead_code, reason = "the models run a part of it"))]
-pub mod wait;
+mod wait;
 
 #[cfg(all(any(unix, windows), not(loom)))]
-pub use crate::cx::{
-    FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, Service,
-    SleepAsync, Spawner, fibers, sleep_async, spawn, spawn_async, spawn_service,
+pub use crate::{
+    channel::service::{Service, spawn_service},
+    cx::{
+        FallibleRacers, FiberInfo, FiberScope, FiberState, JoinError, JoinHandle, Racers, ScopedHandle, SleepAsync,
+        Spawner, fibers, sleep_async, spawn, spawn_async,
+    },
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{Canceller, Interval, run},
+    cx::{Canceller, Cx, Interval, locals::FiberLocal, run},
+    fork::{
+        join::join,
+        scope::{Scope, scope},
+    },
     iter::{Chunks, ChunksMut, Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce},
-    join::join,
     pool::{BuildError, Builder, Hazard, HazardKind, Pool, Stats, WorkerStats, current_num_threads},
-    scope::{Scope, scope},
-    wait::{Cancelled, Cx, FiberLocal, TimedOut, WaitError},
+    wait::{Cancelled, TimedOut, WaitError},
 };
 
 /// Describes a conversation between two sides, and makes a module with a type for each state and side.

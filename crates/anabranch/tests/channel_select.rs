@@ -11,7 +11,7 @@ use anabranch::{
         watch,
     },
     select,
-    wait::Trigger,
+    sync::Trigger,
 };
 use common::{LONG, Tally, fibers::with_every_cx, in_pools, pool, watchdog};
 use std::{fmt::Debug, sync::Arc, thread, time::Duration};

@@ -7,7 +7,7 @@ mod waits;
 use anabranch::{
     channel::{Closed, ReceiverSet, Select, bounded, broadcast, unbounded, watch},
     select,
-    wait::Trigger,
+    sync::Trigger,
 };
 use common::{LONG, in_pools, watchdog};
 use std::{mem, sync::Arc, time::Duration};

@@ -12,7 +12,7 @@ use anabranch::{
     select, sleep_async,
     sync::{Event, Mutex, Semaphore},
     time::ManualClock,
-    wait::Trigger,
+    sync::Trigger,
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
 use std::{

@@ -5,7 +5,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Cx, WaitError, channel, wait::Trigger};
+use anabranch::{Cancelled, Cx, WaitError, channel, sync::Trigger};
 use common::{LONG, fibers::on_fiber, one_thread, panic_text, pool, watchdog};
 use send_wrapper::SendWrapper;
 use std::{

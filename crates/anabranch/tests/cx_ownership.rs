@@ -13,7 +13,7 @@ use anabranch::{
     channel::{self, spsc},
     select,
     sync::{Condvar, Mutex},
-    wait::Trigger,
+    sync::Trigger,
 };
 use common::{LONG, fibers::on_fiber, one_thread, panic_text, watchdog};
 use send_wrapper::SendWrapper;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch::{JoinHandle, WaitError, wait::Trigger};
+use anabranch::{JoinHandle, WaitError, sync::Trigger};
 use common::{
     LONG, Tally,
     fibers::{Event, FOREVER, in_all_pools, on_fiber, until},

@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Pool, time::ManualClock, wait::Trigger};
+use anabranch::{Cancelled, Pool, time::ManualClock, sync::Trigger};
 use common::{
     LONG, Tally,
     fibers::{Event, FOREVER, until, until_waiting},
@@ -170,7 +170,7 @@ fn with_handles_still_out() {
                 }
             }
             cancellers.iter().for_each(anabranch::Canceller::cancel);
-            triggers.iter().for_each(anabranch::wait::Signal::send);
+            triggers.iter().for_each(anabranch::sync::Signal::send);
             drop(cancellers);
             tally.assert_all_dropped();
         }

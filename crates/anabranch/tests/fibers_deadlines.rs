@@ -8,7 +8,7 @@ use anabranch::{
     select, sleep_async,
     sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore},
     time::ManualClock,
-    wait::Trigger,
+    sync::Trigger,
 };
 use common::{
     LONG,

@@ -5,7 +5,7 @@ mod common;
 use anabranch::{
     FiberLocal, Pool, WaitError,
     time::ManualClock,
-    wait::{Signal, Trigger},
+    sync::{Signal, Trigger},
 };
 use common::{LONG, pool, watchdog};
 use std::{

@@ -23,11 +23,11 @@ fn handles_go_anywhere() {
     assert_send_and_sync::<JoinHandle<u32>>();
     assert_send_and_sync::<JoinHandle<std::cell::Cell<u32>>>();
     assert_send_and_sync::<anabranch::Canceller>();
-    assert_send_and_sync::<anabranch::wait::Trigger>();
-    assert_send_and_sync::<anabranch::wait::Signal>();
+    assert_send_and_sync::<anabranch::sync::Trigger>();
+    assert_send_and_sync::<anabranch::sync::Signal>();
     assert_send_and_sync::<anabranch::Spawner<'_, '_>>();
     fn assert_send<T: Send>(_: T) {}
-    assert_send(anabranch::wait::Trigger::new().wait_async());
+    assert_send(anabranch::sync::Trigger::new().wait_async());
 }
 
 #[test]

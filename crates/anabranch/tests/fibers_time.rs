@@ -382,7 +382,7 @@ fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
         let notices = is_late.clone();
         let handle = pool.spawn(move |cx| {
             cx.timeout(10 * SECOND, |cx| {
-                let mut trigger = anabranch::wait::Trigger::new();
+                let mut trigger = anabranch::sync::Trigger::new();
                 let first = trigger.wait_timeout(cx, 4 * SECOND);
                 notices.set();
                 let second = trigger.wait_timeout(cx, 60 * SECOND);

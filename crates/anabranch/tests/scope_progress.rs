@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch::{Pool, scope, wait::Trigger};
+use anabranch::{Pool, scope, sync::Trigger};
 use common::{LONG, fibers::until_in, one_thread, pool, watchdog};
 use std::{
     sync::{

@@ -1,12 +1,12 @@
 //! Time and triggers as operations.
 
 use crate::{
+    cx::{Cx, attempt::Attempt},
+    sync::trigger::Trigger,
     sys::sync::full_fence,
     wait::{
-        Cx, Trigger,
-        attempt::Attempt,
-        place::Place,
-        slot::{Slot, SlotWait},
+        latch::{Slot, SlotWait},
+        waitable::Place,
         waiter::Waiter,
     },
 };

@@ -55,35 +55,30 @@
 // `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
 // `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
-mod board;
 pub mod broadcast;
-mod buffer;
-mod desk;
+#[cfg(not(loom))]
+mod call;
 mod dropping;
 mod error;
 mod events;
-mod hall;
-mod member;
 mod mpmc;
 pub mod oneshot;
 pub(crate) mod packet;
 mod select;
-mod set;
-mod shared;
-pub(crate) mod source;
+#[cfg(all(any(unix, windows), not(loom)))]
+pub(crate) mod service;
+pub(crate) mod set;
 pub mod spsc;
-pub(crate) mod stream;
+mod versioned;
 pub mod watch;
-pub(crate) mod word;
 
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{
     error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
     events::{Sleeping, Triggered},
-    member::Member,
     mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},
-    source::Receive,
 };
+pub use crate::channel::set::{member::Member, source::Receive};

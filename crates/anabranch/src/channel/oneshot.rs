@@ -3,18 +3,15 @@
 use super::{
     error::{Closed, RecvError, RecvTimeoutError, TryRecvError},
     packet::{self, PacketWait, State},
-    source::Source,
-    word::Sleeper,
 };
 use crate::{
-    time::NEVER,
-    wait::{
+    channel::set::source::Source,
+    cx::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        place::Place,
-        strand::Reason,
-        waiter::Waiter,
     },
+    time::NEVER,
+    wait::{state_word::Sleeper, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,

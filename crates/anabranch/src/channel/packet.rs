@@ -9,13 +9,16 @@
 //!
 //! Who owns what. Each end makes one swap, its last touch of the packet if it finds the other end still there; whoever finds
 //! it gone frees the packet. So there is no count of references, and neither end touches a packet that the other may have
-//! freed. (Waking the receiver needs its sleeper, which stays until it has been told; see [`word`](super::word).)
+//! freed. (Waking the receiver needs its sleeper, which stays until it has been told; see [`word`](crate::wait::state_word).)
 //!
 //! The value is the sender's until the swap to FULL, which releases it, and then the receiver's, which acquires the word. The
 //! swap to GONE releases what the receiver did before, and the sender's swap acquires it, before it frees.
 
-use super::word::{Content, Sleeper, Word, decide, is_address, number};
-use crate::wait::{place::Place, waiter::Waiter};
+use crate::wait::{
+    state_word::{Content, Sleeper, Word, decide, is_address, number},
+    waitable::Place,
+    waiter::Waiter,
+};
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 
 const EMPTY: Content = number(0);

@@ -1,20 +1,17 @@
 //! The latest value, for many to see: settings, states, progress.
 
-use super::{
-    Closed, RecvError, RecvTimeoutError, Refused, TryRecvError,
-    board::{Board, News, alone},
-    source::{Source, received},
-};
+use super::{Closed, RecvError, RecvTimeoutError, Refused, TryRecvError};
 use crate::{
-    sys::sync::Arc,
-    wait::{
-        Cancelled, Cx,
-        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-        place::Place,
-        queue::Entry,
-        strand::Reason,
-        waiter::Waiter,
+    channel::{
+        set::source::{Source, received},
+        versioned::{Board, News, alone},
     },
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+    },
+    sys::sync::Arc,
+    wait::{Cancelled, queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,

@@ -1,11 +1,12 @@
 //! Waiting for a future.
 
 use crate::{
+    cx::Cx,
     time::NEVER,
     wait::{
-        Cancelled, Cx,
-        slot::{Slot, SlotWait},
-        strand::Reason,
+        Cancelled,
+        latch::{Slot, SlotWait},
+        suspend::Reason,
         waiter::Outcome,
     },
 };

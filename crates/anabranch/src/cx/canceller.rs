@@ -1,8 +1,9 @@
 //! Handles that cancel.
 
 use crate::{
+    cx::Cx,
     sys::sync::{AtomicBool, Mutex, Ordering, lock},
-    wait::{Cx, cancel::CancelScope},
+    wait::cancel::CancelScope,
 };
 use std::{fmt, sync::Arc};
 

@@ -1,17 +1,17 @@
 //! A fiber of a scope, and its handle.
 
 use crate::{
-    cx::{handle::wait_for_end, ledger::Ledger, spawn::Stage},
-    pool::fibers::{
+    cx::{Cx, handle::wait_for_end, scope_data::Ledger, spawn::Stage},
+    fiber::{
         fiber::Fiber,
-        job::{self, Head, Job, Name, Place, Verbs},
+        task::{self, Head, Job, Name, Place, Verbs},
     },
     sys::unwind::catch_unwind,
     wait::{
-        Cancelled, Cx,
+        Cancelled,
         cancel::CancelScope,
-        slot::Slot,
-        strand::{Reason, Strand},
+        latch::Slot,
+        suspend::{Reason, Strand},
     },
 };
 use std::{
@@ -31,7 +31,7 @@ struct Shared {
 }
 
 /// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle; the block
-/// to the last of the two (see `pool::fibers::job`).
+/// to the last of the two (see `fiber::task`).
 #[repr(C)]
 struct Child<F, T, N> {
     shared: Shared,
@@ -119,7 +119,7 @@ where
     /// As [`Verbs::end`].
     unsafe fn end(block: NonNull<Head>) {
         // SAFETY: the caller's word.
-        unsafe { job::release(block.cast::<Self>(), block.as_ref().verbs.place) };
+        unsafe { task::release(block.cast::<Self>(), block.as_ref().verbs.place) };
     }
 }
 
@@ -137,7 +137,7 @@ where
     T: Send + 'scope,
     N: Name,
 {
-    let child = job::allocate(|place| {
+    let child = task::allocate(|place| {
         let head = Head { verbs: Child::<F, T, N>::table(place) };
         Child::<F, T, N> { shared: Shared { head, done: Slot::new(), ledger }, name, stage: Stage::Unstarted(function) }
     });

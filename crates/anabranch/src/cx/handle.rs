@@ -1,21 +1,22 @@
 //! The handle of a spawned fiber.
 
 use crate::{
-    cx::canceller::{Cancel, Canceller},
-    pool::{
-        crew::PanicHandler,
-        fibers::job::{Head, Verbs},
+    cx::{
+        Cx,
+        attempt::Attempt,
+        canceller::{Cancel, Canceller},
     },
+    fiber::task::{Head, Verbs},
+    pool::threads::PanicHandler,
     sys::sync::{AtomicBool, AtomicU64, Ordering},
     time::NEVER,
     wait::{
-        Cancelled, Cx, TimedOut,
-        attempt::Attempt,
+        Cancelled, TimedOut,
         cancel::CancelScope,
         future::AsyncWait,
-        place::Place,
-        slot::{Slot, SlotWait},
-        strand::Reason,
+        latch::{Slot, SlotWait},
+        suspend::Reason,
+        waitable::Place,
         waiter::{Outcome, Waiter},
     },
 };

@@ -1,24 +1,29 @@
 //! Fork and join of two closures that may wait.
 //!
 //! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread, one or two nanoseconds if nobody
-//! wants it. It differs in what it is published as (see `pool::offer`), and in that everything that is open is published
+//! wants it. It differs in what it is published as (see `fork::offer`), and in that everything that is open is published
 //! before a fiber suspends. So the other half of a `cx.join` whose first half waits is there to be started, on a pool of one
 //! worker as on any other. A half that is taken runs on a fiber of its own, and the owner waits for it as for anything else.
 
 use crate::{
-    join::{Fork, Job},
-    pool::{fibers::fiber::Fiber, frame::Frame, worker::Worker},
-    scope::report,
+    cx::{
+        cx::{Cx, Deadline},
+        locals::Locals,
+    },
+    fiber::fiber::Fiber,
+    fork::{
+        frame::Frame,
+        join::{Fork, Job},
+        scope::report,
+    },
+    pool::worker::Worker,
     sys::{
         sync::{AtomicBool, Ordering},
         unwind::{catch_unwind, resume_unwind},
     },
     wait::{
-        Cx,
         cancel::CancelScope,
-        cx::Deadline,
-        locals::Locals,
-        strand::{Reason, Strand},
+        suspend::{Reason, Strand},
     },
 };
 use std::{panic::AssertUnwindSafe, thread};

@@ -1,7 +1,10 @@
 //! The fibers of a pool, and the threads that wait in it, for people to look at: the first thing one wants when a
 //! program hangs.
 
-use crate::pool::{Pool, fibers::card::State, registry::Registry, worker::Worker};
+use crate::{
+    fiber::status::State,
+    pool::{Pool, registry::Registry, worker::Worker},
+};
 use std::{fmt, panic::Location, sync::Arc};
 
 /// What a fiber does.

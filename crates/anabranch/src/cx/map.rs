@@ -1,9 +1,9 @@
 //! A concurrent map: so many items under way at a time, results in order.
 
 use crate::{
-    cx::scope::Spawner,
+    cx::{Cx, scope::Spawner},
     sys::sync::{Mutex, into_inner, lock},
-    wait::{Cancelled, Cx, current::apart},
+    wait::{Cancelled, current_stack::apart},
 };
 use std::iter::Enumerate;
 

@@ -2,46 +2,55 @@
 //!
 //! Where there are no fibers (on systems that are neither Unix nor Windows) there is what a thread can do alone.
 
+pub(crate) mod attempt;
+#[cfg(not(loom))]
 mod block_on;
-mod call;
+#[cfg(not(loom))]
 mod canceller;
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
 mod child;
-#[cfg(any(unix, windows))]
-mod handle;
-#[cfg(any(unix, windows))]
+#[expect(clippy::module_inception, reason = "the token itself, beside what it can do")]
+pub(crate) mod cx;
+#[cfg(all(any(unix, windows), not(loom)))]
+pub(crate) mod handle;
+#[cfg(all(any(unix, windows), not(loom)))]
 mod join;
-#[cfg(any(unix, windows))]
-mod ledger;
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
 mod list;
-#[cfg(any(unix, windows))]
+pub(crate) mod locals;
+#[cfg(all(any(unix, windows), not(loom)))]
 mod map;
-#[cfg(any(unix, windows))]
+pub(crate) mod one_fiber;
+#[cfg(all(any(unix, windows), not(loom)))]
 mod race;
+#[cfg(not(loom))]
 mod run;
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
 mod scope;
-#[cfg(any(unix, windows))]
-mod service;
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
+mod scope_data;
+#[cfg(all(any(unix, windows), not(loom)))]
 mod sleep_async;
-#[cfg(any(unix, windows))]
-mod spawn;
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
+pub(crate) mod spawn;
+#[cfg(all(any(unix, windows), not(loom)))]
 mod spawn_async;
+#[cfg(not(loom))]
+pub(crate) mod thread;
+#[cfg(not(loom))]
 mod time;
 
+#[cfg(not(loom))]
 pub use self::{canceller::Canceller, run::run, time::Interval};
-#[cfg(any(unix, windows))]
+#[cfg(all(any(unix, windows), not(loom)))]
 pub use self::{
     child::ScopedHandle,
     handle::{JoinError, JoinHandle},
     list::{FiberInfo, FiberState, fibers},
     race::{FallibleRacers, Racers},
     scope::{FiberScope, Spawner},
-    service::{Service, spawn_service},
     sleep_async::{SleepAsync, sleep_async},
     spawn::spawn,
     spawn_async::spawn_async,
 };
+pub use self::{cx::Cx, locals::FiberLocal};

@@ -4,9 +4,8 @@
 //! success.
 
 use crate::{
-    cx::scope::Spawner,
+    cx::{Cx, scope::Spawner},
     sys::sync::{Mutex, into_inner, lock},
-    wait::Cx,
 };
 
 /// Where the winner's result goes. A type of its own, which nobody else can make: so the hidden methods of [`Racers`] are called here

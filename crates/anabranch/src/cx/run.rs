@@ -1,8 +1,13 @@
 //! The way in from a plain thread.
 
 use crate::{
-    pool::{Pool, fibers::thread::ThreadStrand, worker::Worker},
-    wait::{Cx, cancel::CancelScope, cx::Deadline, locals::Locals, strand::Strand},
+    cx::{
+        cx::{Cx, Deadline},
+        locals::Locals,
+        thread::ThreadStrand,
+    },
+    pool::{Pool, worker::Worker},
+    wait::{cancel::CancelScope, suspend::Strand},
 };
 
 /// Runs `body` on the calling thread with the permission to wait.

@@ -11,21 +11,22 @@
 
 use crate::{
     cx::{
+        Cx,
         child::{self, ScopedHandle},
-        ledger::{Ledger, PARENT},
+        one_fiber::{OneFiber, ScopeOfManyFibers},
+        scope_data::{Ledger, PARENT},
     },
-    pool::{fibers::job::Name, worker::Worker},
-    scope::report,
+    fiber::task::Name,
+    fork::scope::report,
+    pool::worker::Worker,
     sys::{
         sync::{AtomicU64, Mutex, Ordering, lock},
         unwind::{catch_unwind, resume_unwind},
     },
     wait::{
-        Cx,
         cancel::CancelScope,
-        one_fiber::{OneFiber, ScopeOfManyFibers},
-        slot::{Slot, SlotWait},
-        strand::Reason,
+        latch::{Slot, SlotWait},
+        suspend::Reason,
     },
 };
 use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};

@@ -4,9 +4,9 @@
 //! in his place, and whose end is what he waits for.
 
 use crate::{
-    cx::{handle::Done, spawn::spawn_task},
+    cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
     pool::{Pool, registry::Registry, worker::Worker},
-    wait::{attempt::Attempt, future::AsyncWait, place::Place, waiter::Waiter},
+    wait::{future::AsyncWait, waitable::Place, waiter::Waiter},
 };
 use std::{
     fmt,

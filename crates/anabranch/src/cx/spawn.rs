@@ -1,18 +1,17 @@
 //! Fibers that nobody has to wait for.
 
 use crate::{
-    cx::handle::{Ended, Grip, JoinError, JoinHandle, Shared, Untold},
-    pool::{
-        Pool,
-        fibers::{
-            fiber::Fiber,
-            job::{self, Head, Job, Name, Place, Verbs},
-        },
-        registry::Registry,
-        worker::Worker,
+    cx::{
+        cx::{Cx, Deadline},
+        handle::{Ended, Grip, JoinError, JoinHandle, Shared, Untold},
     },
+    fiber::{
+        fiber::Fiber,
+        task::{self, Head, Job, Name, Place, Verbs},
+    },
+    pool::{Pool, registry::Registry, worker::Worker},
     sys::unwind::catch_unwind,
-    wait::{Cx, cx::Deadline, strand::Strand},
+    wait::suspend::Strand,
 };
 use std::{
     panic::AssertUnwindSafe,
@@ -30,7 +29,7 @@ pub(super) enum Stage<F, T> {
 /// A spawned fiber: what it is to run, and then its result.
 ///
 /// `stage` belongs to whoever runs the job, and from the notification that it has ended on to the one handle; the block to the last of
-/// the two (see `pool::fibers::job`).
+/// the two (see `fiber::task`).
 #[repr(C)]
 struct Task<F, T, N> {
     shared: Shared,
@@ -131,7 +130,7 @@ where
     /// As [`Verbs::end`].
     unsafe fn end(block: NonNull<Head>) {
         // SAFETY: the caller's word.
-        unsafe { job::release(block.cast::<Self>(), block.as_ref().verbs.place) };
+        unsafe { task::release(block.cast::<Self>(), block.as_ref().verbs.place) };
     }
 }
 
@@ -171,7 +170,7 @@ where
     T: Send + 'static,
     N: Name + 'static,
 {
-    let task = job::allocate(|place| {
+    let task = task::allocate(|place| {
         let shared = Shared::new(Task::<F, T, N>::table(place));
         Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }
     });

@@ -1,14 +1,14 @@
 //! Sleeping, and scopes that end at a time.
 
 use crate::{
+    cx::cx::{Cx, Deadline},
     sys::sync::full_fence,
     time::NEVER,
     wait::{
-        Cancelled, Cx, TimedOut,
+        Cancelled, TimedOut,
         cancel::CancelScope,
-        cx::Deadline,
-        place::Place,
-        strand::{Reason, leave},
+        suspend::{Reason, leave},
+        waitable::Place,
         waiter::{Outcome, Waiter},
     },
 };

@@ -1,34 +1,40 @@
-//! What fibers run on: stacks, the switch between them, and what happens when one overflows.
+//! Fibers: functions on stacks of their own, which a worker switches between.
 //!
-//! `stack_error <- mappings <- slab <- stack`, `overflow <- stack`. On Windows stacks are those of corosensei; where no stack can be
-//! left, as on WebAssembly, there are no fibers.
+//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and [`scheduler`] is what a worker has for its fibers. On Windows
+//! stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no fibers.
 
-#[cfg(all(test, unix))]
-mod child;
-mod stack_config;
-mod stack_error;
-
-#[cfg(any(unix, windows))]
+#[cfg(not(loom))]
+pub(crate) mod blocked_detector;
+#[cfg(not(loom))]
 pub(crate) mod context;
-
-#[cfg(unix)]
-mod mappings;
-#[cfg(unix)]
-pub(crate) mod overflow;
-#[cfg(unix)]
-mod slab;
-#[cfg(unix)]
+#[cfg(not(loom))]
+#[expect(clippy::module_inception, reason = "the fiber itself, beside its parts")]
+pub(crate) mod fiber;
+pub(crate) mod kick;
+#[cfg(not(loom))]
+pub(crate) mod limits;
+mod queue_age;
+pub(crate) mod ready;
+pub(crate) mod run_queue;
+#[cfg(not(loom))]
+pub(crate) mod scheduler;
+pub(crate) mod shutdown;
+#[cfg(not(loom))]
 pub(crate) mod stack;
-
-#[cfg(windows)]
-#[path = "windows_stack.rs"]
-pub(crate) mod stack;
-
-#[cfg(not(unix))]
-#[path = "no_overflow.rs"]
-pub(crate) mod overflow;
-
-#[cfg(not(any(unix, windows)))]
-mod absent;
-#[cfg(not(any(unix, windows)))]
-pub(crate) use self::absent::{context, stack};
+#[cfg(not(loom))]
+pub(crate) mod status;
+#[cfg(not(loom))]
+mod suspend;
+#[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
+pub(crate) mod switch;
+#[cfg(not(all(target_arch = "x86_64", unix, not(anabranch_portable_switch))))]
+#[path = "no_switch.rs"]
+pub(crate) mod switch;
+#[cfg(not(loom))]
+pub(crate) mod task;
+pub(crate) mod task_alloc;
+#[cfg(not(loom))]
+#[cfg_attr(miri, allow(dead_code, reason = "pages come from the heap"))]
+mod task_region;
+#[cfg(not(loom))]
+pub(crate) mod worker_local;

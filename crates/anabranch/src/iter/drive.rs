@@ -15,8 +15,8 @@
 //! one block, blocks double by themselves.
 
 use crate::{
+    fork::join::{Job, Outside, fork},
     iter::Splittable,
-    join::{Job, Outside, fork},
     pool::{handle::Pool, worker::Worker},
     sys::clock::Instant,
 };

@@ -1,9 +1,9 @@
 //! Biases: what the owner does by a load and a store, and others by an update, is never in the way of each other.
 
 use super::{explore, parcel::Parcel};
-use crate::sys::{
-    sides::{Side, Sides},
-    sync::{Arc, AtomicUsize, Ordering},
+use crate::{
+    bias::pair::{Side, Sides},
+    sys::sync::{Arc, AtomicUsize, Ordering},
 };
 use loom::thread;
 

@@ -1,9 +1,9 @@
 //! The biased lock: one at a time, and each sees what the one before did, whoever the owner is and while it changes.
 
 use super::explore;
-use crate::sys::{
-    biased_lock::BiasedLock,
-    sync::{Arc, Cell},
+use crate::{
+    bias::lock::BiasedLock,
+    sys::sync::{Arc, Cell},
 };
 use loom::thread;
 

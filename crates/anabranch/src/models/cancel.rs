@@ -9,9 +9,9 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
+        latch::{Slot, SlotWait},
         parked::Parked,
-        slot::{Slot, SlotWait},
-        strand::Strand,
+        suspend::Strand,
         waiter::Outcome,
     },
 };

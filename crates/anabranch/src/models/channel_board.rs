@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     channel::{RecvError, broadcast, watch},
-    wait::Cx,
+    cx::Cx,
 };
 
 fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {

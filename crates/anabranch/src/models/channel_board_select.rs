@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     channel::{RecvError, Select, broadcast, watch},
+    cx::Cx,
     select,
     sys::sync::Arc,
-    wait::{Cancelled, Cx},
+    wait::Cancelled,
 };
 
 type Seen<E> = Result<Arc<Parcel>, E>;

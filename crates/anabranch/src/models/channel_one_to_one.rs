@@ -5,12 +5,12 @@ use super::{explore, parcel::Parcel};
 use crate::{
     channel::{
         packet::{self, PacketWait, State},
-        stream::{Inlet, Outlet, StreamWait, stream},
+        spsc::stream::{consumer::Outlet, producer::Inlet, stream, wait::StreamWait},
     },
     sys::sync::Arc,
     wait::{
         parked::Parked,
-        place::Place,
+        waitable::Place,
         waiter::{Outcome, Waiter},
     },
 };
@@ -147,8 +147,8 @@ fn send(strand: &Strand, inlet: &mut Inlet<Parcel>, value: u32) -> bool {
     loop {
         match inlet.push(parcel) {
             Ok(()) => return true,
-            Err((crate::channel::stream::Stuck::Closed, _)) => return false,
-            Err((crate::channel::stream::Stuck::Full, back)) => parcel = back,
+            Err((crate::channel::spsc::stream::cursor::Stuck::Closed, _)) => return false,
+            Err((crate::channel::spsc::stream::cursor::Stuck::Full, back)) => parcel = back,
         }
         let wait = StreamWait::new();
         // SAFETY: as in `recv`.

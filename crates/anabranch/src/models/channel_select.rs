@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     channel::{Receiver, Select, bounded, rendezvous, spsc, unbounded},
+    cx::Cx,
     select,
-    wait::{Cancelled, Cx},
+    wait::Cancelled,
 };
 
 /// `None`: cancelled.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     channel::{Closed, Member, Receiver, ReceiverSet, RecvError, rendezvous, spsc, unbounded},
-    wait::Cx,
+    cx::Cx,
 };
 
 type Set = ReceiverSet<Receiver<Parcel>>;

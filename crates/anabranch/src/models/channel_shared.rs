@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     channel::{Receiver, RecvError, Sender, TryRecvError, bounded, rendezvous, unbounded},
-    wait::Cx,
+    cx::Cx,
 };
 use std::{
     future::Future,

@@ -5,8 +5,8 @@ use super::{
     seat::{Fork, Seat, thief},
 };
 use crate::{
-    pool::{frame::Lineage, shelf::Theft},
-    sys::{barrier::Fence, sync::Ordering},
+    fork::{frame::Lineage, shelf::Theft},
+    sys::{asymmetric_fence::Fence, sync::Ordering},
 };
 use loom::thread;
 use std::ptr;

@@ -8,7 +8,7 @@ use crate::{
     },
     wait::{
         future::AsyncWait,
-        slot::{Slot, SlotWait},
+        latch::{Slot, SlotWait},
     },
 };
 use loom::{sync::Arc, thread};

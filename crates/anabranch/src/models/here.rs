@@ -4,22 +4,24 @@
 use super::{explore, parcel::Parcel, strand::reason};
 use crate::{
     channel::{RecvError, spsc},
-    pool::fibers::{
-        hail::Hail,
+    cx::{
+        cx::{Cx, Deadline},
+        locals::Locals,
+    },
+    fiber::{
+        kick::Hail,
         ready::{Inbox, Linked, List},
+        switch::Departure,
     },
     sys::{
         parker::Parker,
-        switch::Departure,
         sync::{Arc, Cell},
         thread::identity,
     },
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline},
-        locals::Locals,
-        strand::{Reason, Strand},
+        suspend::{Reason, Strand},
         waiter::{Home, Kind, Waiter},
     },
 };

@@ -6,19 +6,23 @@ use super::{
     strand::{Thread, reason},
 };
 use crate::{
-    pool::fibers::ready::{Inbox, Linked, List},
+    cx::{
+        cx::{Cx, Deadline},
+        locals::Locals,
+    },
+    fiber::{
+        ready::{Inbox, Linked, List},
+        switch::Departure,
+    },
     sys::{
         parker::Parker,
-        switch::Departure,
         sync::{Arc, Cell},
     },
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline},
-        locals::Locals,
-        slot::{Slot, SlotWait},
-        strand::{Reason, Strand},
+        latch::{Slot, SlotWait},
+        suspend::{Reason, Strand},
         waiter::{Kind, Outcome, Waiter},
     },
 };

@@ -3,9 +3,9 @@
 
 use super::explore;
 use crate::{
-    pool::fibers::jobs::Jobs,
+    fiber::run_queue::Jobs,
     sys::{
-        barrier::Fence,
+        asymmetric_fence::Fence,
         sync::{Arc, Cell},
     },
 };

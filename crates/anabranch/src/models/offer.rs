@@ -6,7 +6,7 @@ use super::{
     seat::{Fork, Seat, thief},
     strand::Thread,
 };
-use crate::sys::barrier::Fence;
+use crate::sys::asymmetric_fence::Fence;
 
 #[test]
 fn models_offer_owner_against_a_thief() {

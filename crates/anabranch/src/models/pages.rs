@@ -1,7 +1,7 @@
 //! Blocks that other threads free: they come back to the store, or, when that has ended, to nobody.
 
 use super::explore;
-use crate::{pool::fibers::pages::Store, sys::sync::Arc};
+use crate::{fiber::task_alloc::Store, sys::sync::Arc};
 use loom::{cell::UnsafeCell, thread};
 use std::alloc::Layout;
 

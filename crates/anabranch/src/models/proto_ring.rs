@@ -3,13 +3,13 @@
 
 use super::{explore, parcel::Parcel};
 use crate::{
-    channel::word::Sleeper,
     proto::ring::Ring,
     sys::sync::Arc,
     wait::{
+        latch::SlotWait,
         parked::Parked,
-        place::Place,
-        slot::SlotWait,
+        state_word::Sleeper,
+        waitable::Place,
         waiter::{Outcome, Waiter},
     },
 };

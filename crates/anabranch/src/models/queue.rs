@@ -11,9 +11,9 @@ use crate::{
     wait::{
         cancel::CancelScope,
         future::AsyncWait,
-        place::Place,
         queue::{Entry, Queue},
-        strand::Strand,
+        suspend::Strand,
+        waitable::Place,
         waiter::{Outcome, Waiter},
     },
 };

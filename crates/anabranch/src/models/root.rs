@@ -5,13 +5,13 @@ use super::{
     strand::{Thread, reason},
 };
 use crate::{
-    pool::fibers::root::{Closing, Root},
-    sys::{barrier::Fence, sync::Arc},
+    fiber::shutdown::{Closing, Root},
+    sys::{asymmetric_fence::Fence, sync::Arc},
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        slot::{Slot, SlotWait},
-        strand::Strand,
+        latch::{Slot, SlotWait},
+        suspend::Strand,
         waiter::Outcome,
     },
 };

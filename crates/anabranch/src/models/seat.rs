@@ -2,14 +2,14 @@
 
 use super::strand::{Thread, reason};
 use crate::{
-    pool::{
-        fork_stack::{ForkStack, Outcome},
+    fork::{
         frame::Frame,
         offer::Offer,
         shelf::Theft,
+        stack::{ForkStack, Outcome},
     },
     sys::{
-        barrier::Fence,
+        asymmetric_fence::Fence,
         parker::Parker,
         sync::{AtomicU64, Mutex, Ordering, lock},
     },

@@ -7,7 +7,7 @@ use crate::{
         status::Status,
     },
     sys::{
-        barrier::Fence,
+        asymmetric_fence::Fence,
         parker::Parker,
         sync::{AtomicBool, Ordering},
     },

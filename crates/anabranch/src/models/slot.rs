@@ -10,8 +10,8 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        slot::{Slot, SlotWait},
-        strand::Strand,
+        latch::{Slot, SlotWait},
+        suspend::Strand,
         waiter::Outcome,
     },
 };

@@ -1,14 +1,17 @@
 //! What waits in the models: a thread, with the waiter and the parker of threads, behind the `Cx` that ships.
 
 use crate::{
-    sys::{switch::Departure, sync::Arc},
+    cx::{
+        cx::{Cx, Deadline},
+        locals::Locals,
+    },
+    fiber::switch::Departure,
+    sys::sync::Arc,
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        cx::{Cx, Deadline},
-        locals::Locals,
         parked::Parked,
-        strand::{Reason, Strand},
+        suspend::{Reason, Strand},
         waiter::{Outcome, Waiter},
     },
 };

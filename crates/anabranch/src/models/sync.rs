@@ -5,9 +5,10 @@
 
 use super::{explore, strand::Thread};
 use crate::{
+    cx::Cx,
     sync::{Condvar, Event, Mutex, OnceCell, Semaphore},
     sys::sync::{Arc, Cell},
-    wait::{Cancelled, Cx, cancel::CancelScope, strand::Strand},
+    wait::{Cancelled, cancel::CancelScope, suspend::Strand},
 };
 use loom::thread;
 use std::{

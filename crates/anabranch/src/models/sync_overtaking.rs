@@ -9,8 +9,9 @@ use super::{
     sync::{Shared, spawn, spawn_below},
 };
 use crate::{
+    cx::Cx,
     sync::{Mutex, RwLock, Semaphore},
-    wait::{Cancelled, Cx},
+    wait::Cancelled,
 };
 use std::{
     future::Future,

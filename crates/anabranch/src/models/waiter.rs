@@ -11,8 +11,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         parked::Parked,
-        place::{Address, Place},
-        strand::Strand,
+        suspend::Strand,
+        waitable::{Address, Place},
         waiter::{Outcome, Waiter},
     },
 };

@@ -1,8 +1,8 @@
 //! Running a closure on every thread of a pool: a scope whose tasks go to the inboxes.
 
 use crate::{
+    fork::scope::Ledger,
     pool::{registry::Registry, worker::Worker},
-    scope::Ledger,
     sys::{
         sync::{Mutex, into_inner, lock},
         thread,

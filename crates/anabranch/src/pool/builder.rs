@@ -1,16 +1,18 @@
 //! Making pools.
 
 use crate::{
-    fiber::stack::StackConfig,
+    fiber::{
+        limits::{DEFAULT_MAX_FIBERS, Limits},
+        stack::pool::StackConfig,
+    },
     pool::{
         Pool,
-        crew::{self, PanicHandler, Plan},
-        fibers::limits::{DEFAULT_MAX_FIBERS, Limits},
         hazard::Hazard,
         registry::Registry,
+        threads::{self, PanicHandler, Plan},
     },
     sys::{
-        barrier::{self, Fence},
+        asymmetric_fence::{self, Fence},
         sync::mpsc,
         thread,
     },
@@ -59,7 +61,7 @@ impl Builder {
 
     /// The stack size of the pool's own threads, in bytes. Without it: the standard library's default, 2 MiB.
     ///
-    /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own stack.
+    /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::fork::join), keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.plan.stack_size = Some(bytes);
         self
@@ -80,7 +82,7 @@ impl Builder {
     }
 
     /// Called by each of the pool's own threads when it ends, with its index. The pool is over then, and the handler is outside
-    /// of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
+    /// of it: a [`join`](crate::fork::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
     /// panic handler and no further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.plan.on_exit = Some(Box::new(handler));
@@ -88,7 +90,7 @@ impl Builder {
     }
 
     /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
-    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
+    /// [`join`](crate::fork::join) when the first panicked too, of the second task of a [`scope`](crate::fork::scope), of a
     /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is reported once.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
@@ -247,11 +249,14 @@ impl Builder {
         if threads > MAX_THREADS {
             return Err(BuildError::TooManyThreads(threads));
         }
-        let fence =
-            if barrier::is_available() && !self.without_membarrier { Fence::Asymmetric } else { Fence::Symmetric };
+        let fence = if asymmetric_fence::is_available() && !self.without_membarrier {
+            Fence::Asymmetric
+        } else {
+            Fence::Symmetric
+        };
         self.plan.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
         if self.pins {
-            self.plan.cores = crew::allowed_cores();
+            self.plan.cores = threads::allowed_cores();
         }
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on dropping the pool ends what was started.
@@ -279,7 +284,7 @@ impl Builder {
         Ok(pool)
     }
 
-    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::join) and the rest use outside
+    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::fork::join) and the rest use outside
     /// of any pool.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use std::{
 
 /// A pool of worker threads.
 ///
-/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use the
+/// Most programs need no pool of their own: [`join`](crate::fork::join), [`scope`](crate::fork::scope) and the parallel loops use the
 /// pool that they are called in, and outside of any the default one, which is made on its first use and has
 /// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
 /// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
@@ -130,8 +130,8 @@ impl Pool {
 
     /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
     ///
-    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::join), a
-    /// [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a lock that
+    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::fork::join), a
+    /// [`scope`](crate::fork::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a lock that
     /// is held across one of these. A thread that is inside another pool answers when it has come back, so work that it
     /// waits for there must not broadcast here.
     ///

@@ -1,51 +1,36 @@
-//! The pool: frames, shelves, sleep, and the threads that live by them.
+//! The pool: its workers, and the threads that run them.
 //!
-//! `frame <- shelf <- fork_stack <- worker <- registry <- builder`; `sleep` and `tasks` stand beside `fork_stack`.
+//! A [`Registry`](registry::Registry) has a list of [workers](worker::Worker). A pool thread runs the [main loop](main_loop) on one of
+//! them, which [steals](steal) work and [sleeps](sleep) when there is none. The [system monitor](sysmon) finds blocked threads.
 
 #[cfg(not(loom))]
 mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
-pub(crate) mod crew;
-#[cfg(not(loom))]
-pub(crate) mod fibers;
-#[cfg(loom)]
-pub(crate) mod fibers {
-    //! What of it the models run.
-    pub(crate) mod hail;
-    pub(crate) mod jobs;
-    mod overdue;
-    pub(crate) mod pages;
-    pub(crate) mod ready;
-    pub(crate) mod root;
-}
-pub(crate) mod fork_stack;
-pub(crate) mod frame;
+pub(crate) mod handle;
 #[cfg(not(loom))]
 pub(crate) mod hazard;
 #[cfg(not(loom))]
-mod monitor;
-pub(crate) mod offer;
+pub(crate) mod join_wait;
+#[cfg(not(loom))]
+mod main_loop;
 #[cfg(not(loom))]
 pub(crate) mod registry;
-#[cfg(not(loom))]
-mod search;
-#[cfg(not(loom))]
-mod seats;
-pub(crate) mod shelf;
 pub(crate) mod sleep;
 #[cfg(not(loom))]
 pub(crate) mod stats;
 pub(crate) mod status;
 #[cfg(not(loom))]
-pub(crate) mod tasks;
+mod steal;
 #[cfg(not(loom))]
-pub(crate) mod wait;
+pub(crate) mod sysmon;
 #[cfg(not(loom))]
-mod work;
+pub(crate) mod threads;
 #[cfg(not(loom))]
 pub(crate) mod worker;
+#[cfg(not(loom))]
+pub(crate) mod worker_list;
 
 #[cfg(not(loom))]
 pub use self::{
@@ -54,5 +39,3 @@ pub use self::{
     hazard::{Hazard, HazardKind},
     stats::{Stats, WorkerStats},
 };
-#[cfg(not(loom))]
-pub(crate) mod handle;

@@ -1,22 +1,22 @@
 //! What the threads of a pool share: their seats, who sleeps, and how a thread from outside comes in.
 
 use crate::{
+    fiber::{limits::Limits, shutdown::Closing, task::Job},
     pool::{
-        crew::{Crew, Plan},
-        fibers::{job::Job, limits::Limits, root::Closing},
-        seats::Seats,
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
+        threads::{Crew, Plan},
         worker::Worker,
+        worker_list::Seats,
     },
     sys::{
-        barrier::Fence,
+        asymmetric_fence::Fence,
         clock::Instant,
         sync::{AtomicUsize, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
     time::{Clock, Subscription},
-    wait::current::Pinned,
+    wait::current_stack::Pinned,
 };
 use std::{
     cell::Cell,

@@ -29,7 +29,7 @@
 //! either the root finds the post vacant and calls, or the lookout finds the root and stays.
 
 use crate::sys::{
-    barrier,
+    asymmetric_fence,
     sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
 };
 use crossbeam_utils::CachePadded;
@@ -67,12 +67,12 @@ pub(crate) struct Sleep {
     dozing: CachePadded<AtomicU64>,
     roles: Mutex<Roles>,
     /// How the two sides of the module's argument fence.
-    fence: barrier::Fence,
+    fence: asymmetric_fence::Fence,
 }
 
 impl Sleep {
     /// For a pool whose workers are all at work.
-    pub(crate) fn new(fence: barrier::Fence) -> Self {
+    pub(crate) fn new(fence: asymmetric_fence::Fence) -> Self {
         Self {
             is_post_vacant: AtomicBool::new(false),
             has_lookout: AtomicBool::new(false),

@@ -1,24 +1,30 @@
 //! A worker: one thread's seat in a pool. The pool's own threads have one for life, a guest leases one for each root.
 
 use crate::{
-    pool::{
-        fibers::{Daring, Fibers, card::Card, job::Job},
-        fork_stack::ForkStack,
+    fiber::{
+        scheduler::{Daring, Fibers},
+        status::Card,
+        task::Job,
+    },
+    fork::{
         frame::{Frame, Lineage, Running},
-        monitor,
-        registry::Registry,
         shelf::{Claim, Theft},
+        stack::ForkStack,
+        task::{Task, Tasks},
+    },
+    pool::{
+        registry::Registry,
         stats::{Counter, Counters},
         status::Status,
-        tasks::{Task, Tasks},
+        sysmon,
     },
     sys::{
-        barrier::Fence,
+        asymmetric_fence::Fence,
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Ordering},
         thread::thread_local,
     },
-    wait::current::Pinned,
+    wait::current_stack::Pinned,
 };
 use std::{cell::Cell, ptr};
 
@@ -96,7 +102,7 @@ static NOBODY: Worker = Worker {
 
 thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
-    /// What `monitor::current_thread` says, once it has been asked.
+    /// What `sysmon::current_thread` says, once it has been asked.
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -157,7 +163,7 @@ impl Worker {
     #[inline]
     pub(crate) fn note_thread(&self) {
         if THREAD.get() == 0 {
-            THREAD.set(monitor::current_thread());
+            THREAD.set(sysmon::current_thread());
         }
         let thread = u64::from(THREAD.get());
         if self.thread.load(Ordering::Relaxed) != thread {

@@ -47,39 +47,43 @@
 #[cfg(not(loom))]
 mod done;
 #[cfg(not(loom))]
+mod duplex;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
-mod line;
-#[cfg(not(loom))]
-mod listen;
+mod receiving;
 pub(crate) mod ring;
+#[cfg(not(loom))]
+mod sending;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod service;
-#[cfg(not(loom))]
-mod speak;
 #[cfg(all(not(loom), feature = "serde"))]
 pub mod wire;
 
 #[cfg(all(any(unix, windows), not(loom)))]
 pub use self::service::{spawn_service, spawn_service_in};
 #[cfg(not(loom))]
-pub use self::{
-    done::{Done, Protocol},
-    error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
-    line::Endpoint,
-    listen::{Listen, Receiving},
-    speak::Room,
+pub use {
+    self::{
+        done::{Done, Protocol},
+        error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError},
+    },
+    crate::proto::{
+        duplex::Endpoint,
+        receiving::{Listen, Receiving},
+        sending::Room,
+    },
 };
 
 /// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`](ring::Ring) asks for.
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __private {
-    pub use super::{
-        line::{At, Duplex, Endpoint, Line, say, say_last},
-        listen::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
-        ring::Ring,
-        speak::{not_sent, room, room_async, room_timeout, room_until},
+    pub use super::ring::Ring;
+    pub use crate::proto::{
+        duplex::{At, Duplex, Endpoint, Line, say, say_last},
+        receiving::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
+        sending::{not_sent, room, room_async, room_timeout, room_until},
     };
 
     /// The two ends of a bounded conversation.
@@ -88,7 +92,7 @@ pub mod __private {
     /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than `N - 1` messages
     /// are ever under way.
     pub unsafe fn ring<M, const N: usize, C, S>() -> (At<Ring<M, N>, C>, At<Ring<M, N>, S>) {
-        let (client, server) = Ring::pair(super::line::new_conversation());
+        let (client, server) = Ring::pair(crate::proto::duplex::new_conversation());
         (At::new(client), At::new(server))
     }
 

@@ -32,9 +32,12 @@
 //! listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and acquire.
 
 use crate::{
-    channel::word::{Content, Sleeper, Word, decide, is_address, number, number_of},
     sys::sync::{AtomicU8, Ordering},
-    wait::{slot::Slot as Event, waiter::Waiter},
+    wait::{
+        latch::Slot as Event,
+        state_word::{Content, Sleeper, Word, decide, is_address, number, number_of},
+        waiter::Waiter,
+    },
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr};
 
@@ -254,14 +257,14 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::place::Place::register), with a sleeper for this wait.
+    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper for this wait.
     pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only who will hear the message waits for the end of `before`.
         !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::place::Place::unregister).
+    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }

@@ -1,13 +1,12 @@
 //! Fibers that hold a conversation.
 
 use crate::{
-    cx::{JoinHandle, spawn},
+    cx::{Cx, JoinHandle, spawn},
     pool::Pool,
     proto::{
         done::{Done, Protocol},
-        line::Endpoint,
+        duplex::Endpoint,
     },
-    wait::Cx,
 };
 
 /// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one: the

@@ -9,14 +9,17 @@ use super::{
     rounds::{Rounds, wake_round},
 };
 use crate::{
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for},
+    },
     sys::sync::{Mutex, const_unless_loom, lock},
     time::NEVER,
     wait::{
-        Cancelled, Cx, WaitError,
-        attempt::{Attempt, wait_async_for, wait_for},
-        place::Place,
+        Cancelled, WaitError,
         queue::{Entry, Wakes},
-        strand::Reason,
+        suspend::Reason,
+        waitable::Place,
         waiter::Waiter,
     },
 };

@@ -16,18 +16,20 @@ use super::{
     rounds::{Rounds, wake_round},
 };
 use crate::{
+    cx::{
+        attempt::{Attempt, wait_async_for},
+        cx::{Cx, happened},
+    },
     sys::{
         sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
         unwind::{catch_unwind, resume_unwind},
     },
     time::NEVER,
     wait::{
-        Cancelled, Cx, WaitError,
-        attempt::{Attempt, wait_async_for},
-        cx::happened,
-        place::Place,
+        Cancelled, WaitError,
         queue::{Entry, Wakes},
-        strand::Reason,
+        suspend::Reason,
+        waitable::Place,
         waiter::Waiter,
     },
 };

@@ -17,13 +17,16 @@ use super::{
     rounds::{Rounds, wake_round},
 };
 use crate::{
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+    },
     sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
     wait::{
-        Cancelled, Cx, WaitError,
-        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-        place::Place,
+        Cancelled, WaitError,
         queue::{Entry, Wakes},
-        strand::Reason,
+        suspend::Reason,
+        waitable::Place,
         waiter::Waiter,
     },
 };

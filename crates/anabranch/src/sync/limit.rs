@@ -1,6 +1,6 @@
 //! How long a wait may take.
 
-use crate::wait::Cx;
+use crate::cx::Cx;
 use std::time::{Duration, Instant};
 
 /// How long a wait may take.

@@ -30,8 +30,8 @@
 mod barrier;
 mod condvar;
 mod event;
-mod exclusive;
 mod limit;
+mod monitor;
 mod mutex;
 mod once;
 mod operations;
@@ -40,15 +40,17 @@ pub(crate) mod raw_semaphore;
 pub(crate) mod rounds;
 mod rwlock;
 mod semaphore;
+pub(crate) mod trigger;
 
 pub use self::{
     barrier::Barrier,
     condvar::Condvar,
     event::Event,
-    exclusive::{Exclusive, Held},
     mutex::{Mutex, MutexGuard},
     once::{Once, OnceCell},
     operations::{Acquiring, Locking, Reading, Waiting, Writing},
     rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
+    trigger::{Signal, Trigger},
 };
+pub use crate::sync::monitor::{Exclusive, Held};

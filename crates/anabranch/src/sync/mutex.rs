@@ -5,12 +5,12 @@ use super::{
     raw_mutex::{LockWait, RawMutex},
 };
 use crate::{
-    sys::sync::const_unless_loom,
-    wait::{
-        Cancelled, Cx, WaitError,
+    cx::{
+        Cx,
         attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for},
-        strand::Reason,
     },
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, WaitError, suspend::Reason},
 };
 use std::{
     cell::UnsafeCell,

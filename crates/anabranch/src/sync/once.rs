@@ -8,12 +8,12 @@
 
 use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
-    sys::sync::{AtomicBool, Ordering, const_unless_loom},
-    wait::{
-        Cancelled, Cx,
+    cx::{
+        Cx,
         attempt::{wait_async_for, wait_long_for},
-        strand::Reason,
     },
+    sys::sync::{AtomicBool, Ordering, const_unless_loom},
+    wait::{Cancelled, suspend::Reason},
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 

@@ -10,7 +10,10 @@ use super::{
     rwlock::{ALL, ONE, RwLock, RwLockReadGuard, RwLockWriteGuard},
     semaphore::{Permit, Semaphore},
 };
-use crate::wait::{attempt::Attempt, place::Place, waiter::Waiter};
+use crate::{
+    cx::attempt::Attempt,
+    wait::{waitable::Place, waiter::Waiter},
+};
 use std::fmt;
 
 /// Locking a [`Mutex`], as an operation. Made by [`Mutex::locking`].

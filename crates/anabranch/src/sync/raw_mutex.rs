@@ -3,8 +3,9 @@
 
 use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
+    cx::attempt::Attempt,
     sys::sync::{const_unless_loom, hint},
-    wait::{attempt::Attempt, place::Place, waiter::Waiter},
+    wait::{waitable::Place, waiter::Waiter},
 };
 
 /// How many times a strand that finds the lock locked looks again before it waits, after pauses that double.

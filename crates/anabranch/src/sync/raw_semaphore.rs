@@ -45,14 +45,14 @@
 //! acquires them itself, and the waiter acquires its own waiter's word.
 
 use crate::{
+    cx::attempt::Attempt,
     sys::{
         clock::Instant,
         sync::{AtomicU64, Mutex, Ordering, const_unless_loom, lock},
     },
     wait::{
-        attempt::Attempt,
-        place::Place,
         queue::{Entry, Queue, Wakes},
+        waitable::Place,
         waiter::Waiter,
     },
 };

@@ -5,12 +5,12 @@ use super::{
     raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore},
 };
 use crate::{
-    sys::sync::const_unless_loom,
-    wait::{
-        Cancelled, Cx, WaitError,
+    cx::{
+        Cx,
         attempt::{wait_async_for, wait_for, wait_long_for},
-        strand::Reason,
     },
+    sys::sync::const_unless_loom,
+    wait::{Cancelled, WaitError, suspend::Reason},
 };
 use std::{
     fmt, mem,

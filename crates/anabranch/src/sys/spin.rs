@@ -58,7 +58,7 @@ impl<T> SpinLock<T> {
 
 /// Stays away from a lock that is taken by this mark.
 #[cold]
-pub(super) fn patiently(is_taken: &AtomicBool) {
+pub(crate) fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
     (0..PATIENCE).for_each(|_| std::hint::spin_loop());
     // In the models others run, and the next swap is the look.

@@ -9,8 +9,8 @@ use crate::{
         unwind::catch_unwind,
     },
     wait::{
-        current::apart,
-        place::Place,
+        current_stack::apart,
+        waitable::Place,
         waiter::{Kind, Outcome, Waiter},
     },
 };

@@ -5,26 +5,17 @@
 //! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
 //! are built on this room alone.
 
-pub(crate) mod attempt;
 pub(crate) mod cancel;
-pub(crate) mod current;
-pub(crate) mod cx;
-mod error;
+pub(crate) mod current_stack;
+pub(crate) mod error;
 pub(crate) mod future;
-pub(crate) mod locals;
-pub(crate) mod one_fiber;
+pub(crate) mod latch;
 pub(crate) mod parked;
-mod patience;
-pub(crate) mod place;
 pub(crate) mod queue;
-pub(crate) mod slot;
-pub(crate) mod strand;
-mod trigger;
+mod spin_wait;
+pub(crate) mod state_word;
+pub(crate) mod suspend;
+pub(crate) mod waitable;
 pub(crate) mod waiter;
 
-pub use self::{
-    cx::Cx,
-    error::{Cancelled, TimedOut, WaitError},
-    locals::FiberLocal,
-    trigger::{Signal, Trigger},
-};
+pub use self::error::{Cancelled, TimedOut, WaitError};

@@ -7,7 +7,7 @@
 use crate::{
     sys::{parker::Parker, sync::Arc},
     wait::{
-        patience::LOOKS,
+        spin_wait::LOOKS,
         waiter::{Kind, Waiter},
     },
 };

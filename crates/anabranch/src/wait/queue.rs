@@ -16,7 +16,7 @@
 use crate::{
     sys::sync::Cell,
     wait::{
-        place::Address,
+        waitable::Address,
         waiter::{Waiter, Wake},
     },
 };

@@ -37,8 +37,10 @@
 //! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
 //! same way. Others read HERE only to leave the word alone; a hail carries what they did to its thread.
 
-use super::{current::Stack, patience::Patience};
-use crate::sys::sync::{Arc, AtomicU64, Ordering};
+use crate::{
+    sys::sync::{Arc, AtomicU64, Ordering},
+    wait::{current_stack::Stack, spin_wait::Patience},
+};
 use std::{cell::Cell, mem::ManuallyDrop};
 
 const IDLE: u64 = 0;

@@ -4,7 +4,7 @@
 use super::{LONG, watchdog};
 use anabranch::{
     Cancelled, Cx, FiberState, Pool, WaitError,
-    wait::{Signal, Trigger},
+    sync::{Signal, Trigger},
 };
 use std::{
     sync::{Arc, Mutex},

@@ -8,7 +8,7 @@ use crate::{
     tree,
 };
 use anabranch::{
-    BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds, wait::Trigger,
+    BuildError, Odds, Pool, catch_unwind, join, par_for_each, resume_unwind, scope, set_odds, sync::Trigger,
 };
 use shuttle::{
     sync::{Barrier, Mutex, mpsc},

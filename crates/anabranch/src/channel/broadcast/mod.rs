@@ -4,8 +4,7 @@ mod error;
 mod receiver;
 mod sender;
 
-use super::board::Board;
-use crate::sys::sync::Arc;
+use crate::{channel::versioned::Board, sys::sync::Arc};
 use std::collections::VecDeque;
 
 pub use self::{

@@ -4,19 +4,16 @@ use super::{ClosedOrLagged, Lagged, Log, RecvError, RecvTimeoutError, TryRecvErr
 use crate::{
     channel::{
         self,
-        board::{Board, News},
         dropping::drop_all,
-        source::Source,
+        set::source::Source,
+        versioned::{Board, News},
     },
-    sys::sync::Arc,
-    wait::{
+    cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-        place::Place,
-        queue::Entry,
-        strand::Reason,
-        waiter::Waiter,
     },
+    sys::sync::Arc,
+    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,

@@ -4,7 +4,7 @@ use super::{Log, receiver::Receiver};
 use crate::{
     channel::{
         Refused,
-        board::{Board, alone},
+        versioned::{Board, alone},
     },
     sys::sync::Arc,
 };

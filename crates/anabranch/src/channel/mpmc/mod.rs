@@ -1,18 +1,19 @@
 //! Channels with any number of senders and receivers, as users see them.
 
 // `common <- receiver <- sender <- permit`.
+pub(crate) mod buffer;
 mod common;
 mod permit;
 mod receiver;
 mod sender;
+pub(crate) mod shared;
 
 pub use self::{
     permit::{Permit, Reserving},
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending, WeakSender},
 };
-use super::shared::Channel;
-use crate::sys::sync::Arc;
+use crate::{channel::mpmc::shared::Channel, sys::sync::Arc};
 
 /// Makes a channel with room for `capacity` values.
 ///

@@ -4,16 +4,13 @@ use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, Refused,
-        shared::{Channel, Offer, Stuck},
+        mpmc::shared::{Channel, Offer, Stuck},
     },
-    wait::{
+    cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
-        place::Place,
-        queue::Entry,
-        strand::Reason,
-        waiter::Waiter,
     },
+    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::Cell,

@@ -4,19 +4,16 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        shared::{Channel, Nothing, Target},
-        source::{Source, received},
+        mpmc::shared::{Channel, Nothing, Target},
+        set::source::{Source, received},
+    },
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{
-        Cancelled, Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        place::Place,
-        queue::Entry,
-        strand::Reason,
-        waiter::Waiter,
-    },
+    wait::{Cancelled, queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::{Cell, UnsafeCell},

@@ -7,18 +7,15 @@ use super::{
 use crate::{
     channel::{
         Refused, SendError, SendTimeoutError, TrySendError,
-        shared::{Channel, Offer, Stuck},
+        mpmc::shared::{Channel, Offer, Stuck},
+    },
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{
-        Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
-        place::Place,
-        queue::Entry,
-        strand::Reason,
-        waiter::Waiter,
-    },
+    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     fmt,

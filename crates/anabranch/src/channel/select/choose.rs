@@ -1,13 +1,13 @@
 //! Attempting and waiting, whatever the operations are kept in.
 
 use crate::{
+    cx::{Cx, attempt::Attempt},
     time::NEVER,
     wait::{
-        Cx, WaitError,
-        attempt::Attempt,
+        WaitError,
         future::{AsyncTurn, poll_pause},
-        place::Place,
-        strand::Reason,
+        suspend::Reason,
+        waitable::Place,
         waiter::Outcome,
     },
 };
@@ -19,7 +19,7 @@ use std::{
 /// Something that can be waited for together with others: by [`select!`](crate::select) and by [`Select`](crate::channel::Select).
 ///
 /// Made by `receiving` and `sending` of the ends of channels, by [`Cx::sleeping`] and
-/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::wait::Trigger::waiting), and by what there is in
+/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by what there is in
 /// [`sync`](crate::sync) to be locked, acquired or waited for. It is sealed: what else is to be waited for is best built on a
 /// channel or a trigger.
 #[allow(private_bounds, reason = "sealed")]

@@ -3,11 +3,11 @@
 //! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are nested pairs,
 //! `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
 
-use super::{
-    arms::{AnyArm, OneArm},
-    choose::Choice,
+use super::choose::Choice;
+use crate::{
+    channel::select::macro_arms::{AnyArm, OneArm},
+    wait::future::{AsyncTurn, poll_pause},
 };
-use crate::wait::future::{AsyncTurn, poll_pause};
 use std::{
     marker::PhantomPinned,
     pin::Pin,

@@ -11,13 +11,14 @@ mod permit;
 mod receiver;
 mod room;
 mod sender;
+pub(crate) mod stream;
 
 pub use self::{
     permit::Permit,
     receiver::{Receiver, Receiving},
     sender::{Sender, Sending},
 };
-use super::stream::stream;
+use crate::channel::spsc::stream::stream;
 
 /// Makes a stream with room for `capacity` values.
 ///

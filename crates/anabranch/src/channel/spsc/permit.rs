@@ -2,12 +2,12 @@
 
 use super::{room::Reserving, sender::Sender};
 use crate::{
-    channel::{Closed, RecvError, RecvTimeoutError, Refused, stream::Inlet},
-    wait::{
+    channel::{Closed, RecvError, RecvTimeoutError, Refused, spsc::stream::producer::Inlet},
+    cx::{
         Cx,
         attempt::{wait_async_for, wait_for, wait_long_for},
-        strand::Reason,
     },
+    wait::suspend::Reason,
 };
 use std::{
     fmt,

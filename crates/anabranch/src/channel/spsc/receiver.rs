@@ -3,16 +3,20 @@
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        source::{Source, received},
-        stream::{Outlet, StreamWait},
+        set::source::{Source, received},
+        spsc::stream::{consumer::Outlet, wait::StreamWait},
     },
-    sys::{prefetch::prefetch, switch::Departure},
+    cx::{
+        Cx,
+        attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
+    },
+    fiber::switch::Departure,
+    sys::prefetch::prefetch,
     time::NEVER,
     wait::{
-        Cancelled, Cx, WaitError,
-        attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
-        place::Place,
-        strand::{Reason, leave},
+        Cancelled, WaitError,
+        suspend::{Reason, leave},
+        waitable::Place,
         waiter::Waiter,
     },
 };
@@ -220,7 +224,7 @@ impl<T> Receiver<T> {
 }
 
 /// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
-// The wait comes first, for the seat of a standing operation: see `channel::member`.
+// The wait comes first, for the seat of a standing operation: see `channel::set::member`.
 #[repr(C)]
 pub struct Receiving<'a, T> {
     wait: StreamWait,

@@ -3,9 +3,10 @@
 use crate::{
     channel::{
         Closed,
-        stream::{Inlet, StreamWait, Stuck},
+        spsc::stream::{cursor::Stuck, producer::Inlet, wait::StreamWait},
     },
-    wait::{attempt::Attempt, place::Place, waiter::Waiter},
+    cx::attempt::Attempt,
+    wait::{waitable::Place, waiter::Waiter},
 };
 use std::cell::UnsafeCell;
 

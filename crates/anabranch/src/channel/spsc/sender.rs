@@ -4,16 +4,14 @@ use super::{receiver::Receiver, room::Reserving};
 use crate::{
     channel::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        stream::{Inlet, Stuck},
+        spsc::stream::{cursor::Stuck, producer::Inlet},
     },
-    time::NEVER,
-    wait::{
+    cx::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
-        place::Place,
-        strand::Reason,
-        waiter::Waiter,
     },
+    time::NEVER,
+    wait::{suspend::Reason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::Cell,

@@ -13,8 +13,11 @@
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 #[path = "native.rs"]
 mod switch;
-#[cfg(not(all(target_arch = "x86_64", unix, not(anabranch_portable_switch))))]
+#[cfg(all(any(unix, windows), any(not(all(target_arch = "x86_64", unix)), anabranch_portable_switch)))]
 #[path = "portable.rs"]
+mod switch;
+#[cfg(not(any(unix, windows)))]
+#[path = "unsupported.rs"]
 mod switch;
 
 pub(crate) use switch::{Context, Exit, GOES_ACROSS, depart, depart_for};
@@ -39,7 +42,7 @@ pub(crate) enum Left {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fiber::stack::{StackConfig, StackPool};
+    use crate::fiber::stack::pool::{StackConfig, StackPool};
     use std::{backtrace::Backtrace, cell::Cell, rc::Rc};
 
     fn in_context(body: impl FnOnce(&Exit) + 'static, check: impl FnOnce(&mut Context)) {

@@ -1,4 +1,4 @@
-//! A context by our own [switch](crate::sys::switch), for x86-64.
+//! A context by our own [switch](crate::fiber::switch), for x86-64.
 //!
 //! | who runs     | `inside`                        | `outside`                      |
 //! |--------------|---------------------------------|--------------------------------|
@@ -10,9 +10,9 @@
 //! register.
 
 use super::{Left, Resume};
-use crate::{
-    fiber::stack::FiberStack,
-    sys::switch::{Departure, StackPointer, switch},
+use crate::fiber::{
+    stack::pool::FiberStack,
+    switch::{Departure, StackPointer, switch},
 };
 use corosensei::stack::Stack;
 use std::{

@@ -1,7 +1,7 @@
 //! The switch of the crate corosensei, for many processors.
 
 use super::{Left, Resume};
-use crate::{fiber::stack::FiberStack, sys::switch::Departure};
+use crate::fiber::{stack::pool::FiberStack, switch::Departure};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// The function's way out.

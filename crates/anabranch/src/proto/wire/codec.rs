@@ -4,13 +4,11 @@
 //! order in which the messages are written, and its values, all in the format of postcard: as if the messages of
 //! the state were an `enum`. A frame of length 0 says that its side has left the conversation.
 
-use super::{
-    error::WireError,
-    guard::{Count, Guard},
-};
+use super::error::WireError;
 use crate::proto::{
     done::Protocol,
-    line::{Endpoint, Line},
+    duplex::{Endpoint, Line},
+    wire::limits::{Count, Guard},
 };
 use postcard::de_flavors::Slice;
 use serde::{Serialize, de::DeserializeOwned};

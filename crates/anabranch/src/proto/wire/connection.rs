@@ -20,14 +20,17 @@
 use super::{
     codec::{self, LEFT, LENGTH, Script},
     error::WireError,
-    hello,
     relay::{Hearing, Relayed},
     stream::{InAsync, Mode, OnThread, Wire},
 };
 use crate::{
     channel::Closed,
-    proto::line::{At, Line, Transport},
-    wait::{attempt::wait_async_for, future::poll_pause},
+    cx::attempt::wait_async_for,
+    proto::{
+        duplex::{At, Line, Transport},
+        wire::handshake,
+    },
+    wait::future::poll_pause,
 };
 use futures_io::{AsyncRead, AsyncWrite};
 use std::{
@@ -216,15 +219,15 @@ impl<P: Script, S> fmt::Debug for Connection<P, S> {
 
 /// Says what this side speaks, and hears what the other does.
 async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) -> Result<(), WireError> {
-    wire.output().extend(hello::written::<P>(is_client));
+    wire.output().extend(handshake::written::<P>(is_client));
     wire.send::<M>().await?;
     let length = loop {
-        match hello::length(wire.unused())? {
+        match handshake::length(wire.unused())? {
             Some(length) if length <= wire.unused().len() => break length,
             _ => wire.fill::<M>().await?,
         }
     };
-    hello::check::<P>(&wire.unused()[..length], is_client)?;
+    handshake::check::<P>(&wire.unused()[..length], is_client)?;
     wire.consume(length);
     Ok(())
 }

@@ -99,7 +99,7 @@ impl fmt::Display for WireError {
             Self::Format(theirs) => write!(
                 f,
                 "the other side writes messages in format {theirs}, of another version of anabranch, and this side in format {}",
-                super::hello::FORMAT
+                crate::proto::wire::handshake::FORMAT
             ),
             Self::OtherProtocol { ours, theirs } => {
                 write!(f, "the other side speaks the protocol \"{}\", and this side `{ours}`", theirs.escape_debug())

@@ -72,8 +72,8 @@
 mod codec;
 mod connection;
 mod error;
-mod guard;
-mod hello;
+mod handshake;
+mod limits;
 mod relay;
 mod stream;
 

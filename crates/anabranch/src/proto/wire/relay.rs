@@ -2,15 +2,15 @@
 
 use crate::{
     channel::Closed,
+    cx::attempt::Attempt,
     proto::{
-        line::{Duplex, Line, Transport, new_conversation},
+        duplex::{Duplex, Line, Transport, new_conversation},
         ring::Ring,
-        speak::Room,
+        sending::Room,
     },
     wait::{
-        attempt::Attempt,
-        place::Place,
-        slot::{Slot, SlotWait},
+        latch::{Slot, SlotWait},
+        waitable::Place,
         waiter::Waiter,
     },
 };

@@ -2,7 +2,7 @@
 
 use super::{FOREVER, SHORT, play};
 use crate::explore::{Event::*, any, explore};
-use anabranch::{Cancelled, WaitError, channel::oneshot, wait::Trigger};
+use anabranch::{Cancelled, WaitError, channel::oneshot, sync::Trigger};
 
 /// Nobody wakes too early, and a time limit is kept: what comes in time is there, and what does not has an end.
 #[test]

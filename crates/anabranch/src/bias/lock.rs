@@ -1,0 +1,183 @@
+//! A lock that is held for a few instructions, as [`SpinLock`](crate::sys::spin::SpinLock), and that costs no read-modify-write
+//! while one thread alone takes it: all fibers that use a channel are often on one worker.
+//!
+//! The idea, from biased locking: a thread that has taken the lock many times in a row becomes its *owner*. It takes the lock by
+//! a store and a load from then on, a quarter of what an exchange costs. The first other thread takes the bias away, for good,
+//! and waits for the owner to come out; that costs a barrier in all threads, a few microseconds, as much as the owner can have
+//! lost by then. After that the lock is one that spins, and a load more.
+//!
+//! | owner      | who takes the lock                                 | left by                                                  |
+//! |------------|----------------------------------------------------|----------------------------------------------------------|
+//! | none       | all by `is_taken`, and count                       | the one inside, after [`STREAK`] times in a row -> it    |
+//! | a thread   | it by going in; all others by `is_taken`, and then take the bias away | another, with `is_taken` -> ended     |
+//! | ended      | all by `is_taken`                                  |                                                          |
+//!
+//! Orderings. The owner and the one who takes the bias away: see [`bias`](crate::bias::bias). Letting go releases, by whichever mark; taking
+//! acquires, and so does the one who waits for the owner. The bias is claimed and taken away with `is_taken` alone, and
+//! `candidate` and `streak` are guarded by it.
+//!
+//! Source: as there.
+
+use crate::{
+    bias::{
+        bias::{Bias, Inside, Owner},
+        policy::is_enough,
+    },
+    sys::{
+        spin::patiently,
+        sync::{AtomicBool, Cell, Ordering},
+        thread::identity,
+    },
+};
+use std::{
+    cell::UnsafeCell,
+    ops::{Deref, DerefMut},
+};
+
+/// How many times in a row a thread takes the lock before it becomes the owner, at most: see [`record`](crate::bias::policy). Others are then kept waiting for the time that so
+/// many exchanges take, about.
+const STREAK: u16 = if cfg!(any(loom, shuttle, miri)) { 2 } else { 1000 };
+
+/// See the [module](self).
+pub(crate) struct BiasedLock<T> {
+    bias: Bias,
+    /// Everybody's mark.
+    is_taken: AtomicBool,
+    /// How often the candidate has come in a row.
+    streak: Cell<u16>,
+    /// Some bits of who came last. Two threads may have them in common, which does no harm but to their speed.
+    candidate: Cell<u16>,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through the lock alone, by one thread at a time.
+unsafe impl<T: Send> Send for BiasedLock<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for BiasedLock<T> {}
+
+/// The right to the value, until it is dropped.
+pub(crate) struct BiasedGuard<'a, T> {
+    lock: &'a BiasedLock<T>,
+    /// By which the lock was taken.
+    mark: &'a AtomicBool,
+}
+
+impl<T> BiasedLock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self {
+            bias: Bias::new(),
+            is_taken: AtomicBool::new(false),
+            streak: Cell::new(0),
+            candidate: Cell::new(0),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> BiasedGuard<'_, T> {
+        self.guard(self.bias.enter())
+    }
+
+    /// As [`lock`](Self::lock), by a read-modify-write in any case.
+    #[inline]
+    pub(crate) fn lock_by_update(&self) -> BiasedGuard<'_, T> {
+        self.guard(self.bias.enter_by_update())
+    }
+
+    #[inline(always)]
+    fn guard<'a>(&'a self, inside: Option<Inside<'a>>) -> BiasedGuard<'a, T> {
+        BiasedGuard { lock: self, mark: inside.map_or_else(|| self.take(), Inside::into_mark) }
+    }
+
+    #[inline]
+    fn take(&self) -> &AtomicBool {
+        while self.is_taken.swap(true, Ordering::Acquire) {
+            patiently(&self.is_taken);
+        }
+        if !self.bias.has_ended() {
+            self.settle();
+        }
+        &self.is_taken
+    }
+
+    /// Whether the calling thread is the owner.
+    #[cfg(all(test, loom))]
+    pub(crate) fn is_mine(&self) -> bool {
+        self.bias.is_mine()
+    }
+
+    /// With the lock taken: counts, or takes the bias away.
+    #[inline(never)]
+    fn settle(&self) {
+        if self.bias.owner() != Owner::None {
+            return self.bias.take_away();
+        }
+        let me = (identity().addr() >> 6) as u16;
+        if self.candidate.replace(me) != me {
+            self.streak.set(0);
+        }
+        self.streak.set(self.streak.get() + 1);
+        if is_enough(self.streak.get().into(), STREAK.into()) {
+            self.bias.claim();
+        }
+    }
+}
+
+impl<T> Deref for BiasedGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for BiasedGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held, and the guard borrowed.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for BiasedGuard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        const LET_GO: Ordering = Ordering::Release;
+        // As in `SpinLock`.
+        if cfg!(loom) {
+            self.mark.swap(false, LET_GO);
+        } else {
+            self.mark.store(false, LET_GO);
+        }
+    }
+}
+
+/// What rooms lock with for a few instructions, if it is often one thread that does.
+#[cfg(not(loom))]
+pub(crate) type BriefBiased<T> = BiasedLock<T>;
+
+#[cfg(not(loom))]
+pub(crate) type BriefGuard<'a, T> = BiasedGuard<'a, T>;
+
+#[cfg(loom)]
+pub(crate) type BriefGuard<'a, T> = crate::sys::sync::MutexGuard<'a, T>;
+
+#[cfg(loom)]
+pub(crate) struct BriefBiased<T>(crate::sys::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> BriefBiased<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(crate::sys::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> crate::sys::sync::MutexGuard<'_, T> {
+        crate::sys::sync::lock(&self.0)
+    }
+
+    pub(crate) fn lock_by_update(&self) -> crate::sys::sync::MutexGuard<'_, T> {
+        self.lock()
+    }
+}

@@ -1,0 +1,110 @@
+//! How the biases of this process have fared: how many were claimed, and how many of those were taken away.
+//!
+//! A bias pays if it lasts. To claim one costs nothing, but to take it away costs as much as some hundreds of updates, so who
+//! claims it after so many uses in a row has lost no more than twice of what it need have cost, whatever comes. That is for those
+//! who know nothing; but a program whose biases have lasted so far may expect that they go on to do so, and most do: the ends of
+//! a channel are on one worker, or on two from the beginning. So the number of uses is the smaller the fewer were taken away. It
+//! begins with an eighth: a program in which all are taken away has learned that after some dozens, which is less than a
+//! millisecond.
+//!
+//! Source: ski rental with a distribution that is learned, as in Karlin, Manasse, McGeoch, Owicki: Competitive Randomized Algorithms
+//! for Nonuniform Problems (1994).
+//!
+//! Orderings: none. Nothing but speed depends on the counts, which may lose some.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// As if so many had been claimed before the first, and so many of these taken away.
+const BEFORE: (u32, u32) = (16, 2);
+
+/// At least this part of the uses that a bias is worth.
+const LEAST: u32 = 16;
+
+/// So many are remembered; then the half of them is forgotten.
+const MEMORY: u32 = 4096;
+
+/// See the [module](self).
+struct Record {
+    claimed: AtomicU32,
+    taken: AtomicU32,
+}
+
+static RECORD: Record = Record::new();
+
+impl Record {
+    const fn new() -> Self {
+        Self { claimed: AtomicU32::new(BEFORE.0), taken: AtomicU32::new(BEFORE.1) }
+    }
+
+    fn note_claim(&self) {
+        let claimed = self.claimed.fetch_add(1, Relaxed);
+        if claimed >= MEMORY {
+            self.claimed.store(claimed / 2, Relaxed);
+            self.taken.store(self.taken.load(Relaxed) / 2, Relaxed);
+        }
+    }
+
+    fn note_theft(&self) {
+        self.taken.fetch_add(1, Relaxed);
+    }
+
+    #[inline]
+    fn is_enough(&self, uses: u32, worth: u32) -> bool {
+        if uses >= worth || uses < worth / LEAST {
+            return uses >= worth;
+        }
+        let (claimed, taken) = (self.claimed.load(Relaxed), self.taken.load(Relaxed));
+        u64::from(uses) * u64::from(claimed) >= u64::from(worth) * u64::from(taken)
+    }
+}
+
+/// A bias was claimed.
+pub(crate) fn note_claim() {
+    RECORD.note_claim();
+}
+
+/// One was taken away.
+pub(crate) fn note_theft() {
+    RECORD.note_theft();
+}
+
+/// Whether so many uses in a row are enough to claim a bias that costs as much as `worth` uses if it is taken away.
+#[inline]
+pub(crate) fn is_enough(uses: u32, worth: u32) -> bool {
+    if cfg!(any(loom, shuttle, miri)) { uses >= worth } else { RECORD.is_enough(uses, worth) }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{LEAST, MEMORY, Record};
+
+    fn uses(record: &Record) -> u32 {
+        (0..).find(|&uses| record.is_enough(uses, 800)).unwrap()
+    }
+
+    #[test]
+    fn biases_that_last_are_claimed_sooner_and_those_that_do_not_later() {
+        let record = Record::new();
+        assert_eq!(uses(&record), 100);
+        (0..1000).for_each(|_| record.note_claim());
+        assert_eq!(uses(&record), 800 / LEAST);
+        let record = Record::new();
+        for _ in 0..100 {
+            record.note_claim();
+            record.note_theft();
+        }
+        assert!((600..=800).contains(&uses(&record)), "{}", uses(&record));
+    }
+
+    #[test]
+    fn what_was_long_ago_is_forgotten() {
+        let record = Record::new();
+        for _ in 0..2 * MEMORY {
+            record.note_claim();
+            record.note_theft();
+        }
+        assert!(uses(&record) > 700);
+        (0..10 * MEMORY).for_each(|_| record.note_claim());
+        assert!(uses(&record) < 60, "{}", uses(&record));
+    }
+}

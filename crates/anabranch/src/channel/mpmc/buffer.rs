@@ -1,0 +1,251 @@
+//! The values of a shared channel: a queue in blocks, of any length, or in one block that is gone round, of a given one.
+//!
+//! Nothing is ever copied to a larger place. The longer the queue the longer is its next block, so that it asks the allocator
+//! seldom and has little more than it needs; memory is given back as it drains.
+
+use crate::channel::dropping::drop_all;
+use std::{
+    alloc::{Layout, alloc, dealloc, handle_alloc_error},
+    mem::MaybeUninit,
+    ptr,
+};
+
+/// How large a block is, in bytes, if its values are small: an empty queue keeps one, and ought to be small.
+const SMALL: usize = 104;
+
+/// How large the blocks of a long queue are.
+const LARGE: usize = 1 << 11;
+
+/// Queues of a given length have all their memory from the beginning if it is no more than this many bytes.
+const AT_ONCE: usize = 1 << 16;
+
+/// The head of a block; its values follow it in memory.
+#[repr(C)]
+struct Block<T> {
+    /// Null in the last one. In a ring the block itself.
+    next: *mut Block<T>,
+    /// How many values there are room for.
+    room: u32,
+    values: [MaybeUninit<T>; 0],
+}
+
+impl<T> Block<T> {
+    /// How many values there are in blocks of so many bytes.
+    const fn fitting(bytes: usize) -> u32 {
+        let fitting = bytes.saturating_sub(size_of::<Self>()) / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
+        if cfg!(shuttle) || fitting < 3 { 3 } else { fitting as u32 }
+    }
+
+    fn layout(room: u32) -> Layout {
+        let values = size_of::<T>().checked_mul(room as usize);
+        let size = values.and_then(|values| values.checked_add(size_of::<Self>()));
+        size.and_then(|size| Layout::from_size_align(size, align_of::<Self>()).ok())
+            .expect("a few values are smaller than the address space")
+    }
+
+    fn new(room: u32) -> *mut Self {
+        let layout = Self::layout(room);
+        // SAFETY: not of size zero, and large enough for the head.
+        unsafe {
+            let block = alloc(layout).cast::<Self>();
+            if block.is_null() {
+                handle_alloc_error(layout);
+            }
+            block.write(Self { next: ptr::null_mut(), room, values: [] });
+            block
+        }
+    }
+
+    /// # Safety
+    /// Made by `new`, and not used any more.
+    unsafe fn free(this: *mut Self) {
+        // SAFETY: the caller's word.
+        unsafe { dealloc(this.cast(), Self::layout((*this).room)) }
+    }
+
+    /// # Safety
+    /// The block is alive, and has room for more than `index`.
+    #[inline]
+    unsafe fn at(this: *mut Self, index: u32) -> *mut T {
+        // SAFETY: the values follow the head, which ends where their alignment wants it.
+        unsafe { (&raw mut (*this).values).cast::<T>().add(index as usize) }
+    }
+}
+
+/// First in, first out. See the [module](self).
+///
+/// The values lie from `head` in the block `first` to `tail` in the block `last`. An empty queue has no block, or one.
+pub(crate) struct Buffer<T> {
+    first: *mut Block<T>,
+    last: *mut Block<T>,
+    len: usize,
+    head: u32,
+    tail: u32,
+    /// Of the first block and of the last; zero where there is none.
+    first_room: u32,
+    last_room: u32,
+}
+
+// SAFETY: the blocks are the queue's own.
+unsafe impl<T: Send> Send for Buffer<T> {}
+
+impl<T> Buffer<T> {
+    /// There will not be more than `capacity` values at a time. `None`, or zero: any number.
+    pub(crate) fn new(capacity: Option<usize>) -> Self {
+        let mut buffer = Self {
+            first: ptr::null_mut(),
+            last: ptr::null_mut(),
+            len: 0,
+            head: 0,
+            tail: 0,
+            first_room: 0,
+            last_room: 0,
+        };
+        if let Some(capacity) = capacity
+            && (1..=AT_ONCE / size_of::<T>().max(1)).contains(&capacity)
+        {
+            let ring = Block::new(capacity as u32);
+            // SAFETY: just made.
+            unsafe { (*ring).next = ring };
+            (buffer.first, buffer.last) = (ring, ring);
+            (buffer.first_room, buffer.last_room) = (capacity as u32, capacity as u32);
+        }
+        buffer
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn is_ring(&self) -> bool {
+        // SAFETY: the first block, if there is one, is alive.
+        unsafe { self.first.as_ref() }.is_some_and(|first| ptr::eq(first.next, self.first))
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, value: T) {
+        if self.tail == self.last_room {
+            self.extend();
+        }
+        // SAFETY: there is a last block, with room at `tail`.
+        unsafe { Block::at(self.last, self.tail).write(value) };
+        self.tail += 1;
+        self.len += 1;
+    }
+
+    #[cold]
+    fn extend(&mut self) {
+        self.tail = 0;
+        if self.is_ring() {
+            return assert!(self.len < self.last_room as usize, "no more values than there is room for");
+        }
+        let wanted = u32::try_from(self.len / 8).unwrap_or(u32::MAX);
+        self.last_room = wanted.clamp(Block::<T>::fitting(SMALL), Block::<T>::fitting(LARGE));
+        let block = Block::new(self.last_room);
+        // SAFETY: the last block, if there is one, is alive.
+        match unsafe { self.last.as_mut() } {
+            Some(last) => last.next = block,
+            None => (self.first, self.first_room) = (block, self.last_room),
+        }
+        self.last = block;
+    }
+
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        // SAFETY: there is a first block, with a value at `head`.
+        let value = unsafe { Block::at(self.first, self.head).read() };
+        self.head += 1;
+        self.len -= 1;
+        if self.len == 0 {
+            // Begins anew in the same block, where the caches have it.
+            self.head = 0;
+            self.tail = 0;
+            if self.first_room > Block::<T>::fitting(SMALL) && !self.is_ring() {
+                self.give_back();
+            }
+        } else if self.head == self.first_room {
+            self.leave_block();
+        }
+        Some(value)
+    }
+
+    /// All values of the first block have been taken.
+    #[cold]
+    fn leave_block(&mut self) {
+        self.head = 0;
+        if !self.is_ring() {
+            let left = self.first;
+            // SAFETY: made by `extend`, and out of the queue after this. There are values, so there is a next block.
+            unsafe {
+                self.first = (*left).next;
+                self.first_room = (*self.first).room;
+                Block::free(left);
+            }
+        }
+    }
+
+    /// Of an empty queue, its only block, if there is one.
+    #[cold]
+    fn give_back(&mut self) {
+        let only = std::mem::replace(&mut self.first, ptr::null_mut());
+        (self.last, self.first_room, self.last_room) = (ptr::null_mut(), 0, 0);
+        if !only.is_null() {
+            // SAFETY: made by `Block::new`, and out of the queue.
+            unsafe { Block::free(only) };
+        }
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let dropped = drop_all(|| self.pop_front());
+        self.give_back();
+        dropped.finish();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// Values of any size, that are dropped once.
+    fn check<T: Clone + PartialEq + std::fmt::Debug>(capacity: Option<usize>, steps: &[u8], make: impl Fn(usize) -> T) {
+        let mut buffer = Buffer::new(capacity);
+        let mut model = VecDeque::new();
+        for (n, step) in steps.iter().enumerate() {
+            let times = [1, 1, 40, 1, 45, 400][usize::from(*step)];
+            for n in n..n + times {
+                if matches!(step, 0..=2 | 5) {
+                    if capacity.is_none_or(|capacity| model.len() < capacity) {
+                        buffer.push_back(make(n));
+                        model.push_back(make(n));
+                    }
+                } else {
+                    assert_eq!(buffer.pop_front(), model.pop_front());
+                }
+            }
+            assert_eq!(buffer.len(), model.len());
+            assert!(!model.is_empty() || buffer.first == buffer.last);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_buffer_is_a_queue(steps in proptest::collection::vec(0..6_u8, 0..300)) {
+            for capacity in [None, Some(0), Some(1), Some(7), Some(128)] {
+                let capacity = capacity.filter(|&capacity| capacity > 0);
+                check(capacity, &steps, Box::new);
+                check(capacity, &steps, |_| ());
+                check(capacity, &steps, |n| [n as u8; 3]);
+            }
+            check(Some(1 << 20), &steps, |n| [n; 20]);
+        }
+    }
+}

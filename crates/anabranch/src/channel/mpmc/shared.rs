@@ -1,0 +1,573 @@
+//! What is behind channels with any number of senders and receivers: a queue of values and two queues of strands, under one
+//! lock.
+//!
+//! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes in all,
+//! one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare, closing, cancelling,
+//! reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are on one thread it costs none:
+//! the lock is biased, see [`bias::lock`](crate::bias::lock). Whoever is about to wait takes it by a read-modify-write all the
+//! same, see [`Place`](crate::wait::waitable::Place).
+//!
+//! | capacity | a sender                                                 | else it waits                       |
+//! |----------|----------------------------------------------------------|-------------------------------------|
+//! | any      | puts its value into the queue, always                    | never                               |
+//! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
+//! | 0        | hands its value to a receiver that waits, and ends that wait | its value lies with it: an *offer* |
+//!
+//! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
+//!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
+//! - **A rendezvous hands values over.** A value is handed to the receiver whose wait is ended for it, into a [`Target`] that lies
+//!   with that receiver: nobody else can take it, and closing does not touch it. Its bits are copied before the decision, and count
+//!   if the decision succeeds; a receiver whose wait ended otherwise forgets what it finds there.
+//! - **Receivers of a rendezvous are of three kinds**, in two queues. Threads and fibers always go on to an attempt
+//!   after a wait, so a value that was handed to them is received: they wait in `receivers`. Futures may be dropped
+//!   instead, and members of a set may never be asked: they wait in `listeners`. A sender that may wait hands its value
+//!   to the former alone. Otherwise it waits with an offer, and wakes the first listener to take the offer; one that does
+//!   not take it wakes the next, while there are offers. So what was sent by one who may wait has been received.
+//!   `try_send`, which cannot wait, also hands a value to a future. If that future is dropped before it is polled, the sender
+//!   is gone with an `Ok`, so the value cannot go back: another waiting receiver gets it, or else the queue of values keeps
+//!   it for the next receive. The channel counts it meanwhile, and a close leaves it there. A set has no target.
+//! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
+//!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
+//!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
+//!   goes by the outcome of its wait, and forgets its value if it was decided with `is_taken`.
+//! - So where senders wait there is no room, and where receivers wait there is no value but those for which others were woken:
+//!   each value that comes into the queue, from a sender or by moving up, wakes one.
+//! - **Nobody meets themselves**: a strand that would send into a rendezvous, or receive from it, whichever can be done first,
+//!   waits for another, although it is itself in both queues.
+//! - **Permits** are room that is kept. They are given out like room, to offers without a value.
+//!
+//! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and sees the
+//! flag.
+//!
+//! All of it is in one or two cache lines, which go to whoever has the lock: there is nothing that one side writes and the other
+//! need not see. So nothing is kept apart, and an idle channel with its first block fits into 256 bytes.
+//!
+//! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
+//! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
+
+use crate::{
+    bias::lock::{BriefBiased, BriefGuard},
+    channel::mpmc::buffer::Buffer,
+    sys::sync::{AtomicUsize, Ordering},
+    wait::{
+        queue::{Entry, Queue},
+        waiter::{Waiter, Wake},
+    },
+};
+use std::{
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr,
+};
+
+/// How many values are taken before the lock is let go.
+const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
+
+/// What a waiting sender offers.
+pub(crate) struct Offer<T> {
+    /// `None`: a permit is wanted.
+    pub(crate) value: Option<T>,
+    /// Whether the value was taken, or the permit given. Means something if the wait was decided from the queue.
+    pub(crate) is_taken: bool,
+}
+
+struct State<T> {
+    buffer: Buffer<T>,
+    permits: u32,
+    is_closed: bool,
+    senders: Queue<Offer<T>>,
+    receivers: Queue<Target<T>>,
+    /// Of a rendezvous: those who may not come for what they are woken for. Apart, since other channels have to be small.
+    listeners: Option<Box<Queue<Target<T>>>>,
+}
+
+/// Where a waiting receiver takes a value from that is handed to it: null if none can be.
+pub(crate) struct Target<T>(*mut Option<T>);
+
+// SAFETY: a pointer to something of the strand that waits, which is written under the lock by who hands a value over.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T> Target<T> {
+    pub(crate) const NONE: Self = Self(ptr::null_mut());
+
+    /// What is there counts if the wait was decided from the queue, and is forgotten otherwise: the owner writes `None` before
+    /// a wait and after one that ended otherwise.
+    pub(crate) fn at(slot: *mut Option<T>) -> Self {
+        Self(slot)
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct Channel<T> {
+    state: BriefBiased<State<T>>,
+    /// `usize::MAX`: any number.
+    capacity: usize,
+    pub(crate) senders: AtomicUsize,
+    pub(crate) receivers: AtomicUsize,
+}
+
+/// Why a value was not put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stuck {
+    Full,
+    Closed,
+}
+
+/// Why nothing was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nothing {
+    Empty,
+    Closed,
+}
+
+impl<T> State<T> {
+    #[inline]
+    fn has_room(&self, capacity: usize) -> bool {
+        self.buffer.len() + (self.permits as usize) < capacity
+    }
+
+    fn add_permit(&mut self) {
+        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
+    }
+
+    /// Takes the first offer of those who still wait. The value, or `None` for a permit.
+    fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
+        let mut copy = MaybeUninit::uninit();
+        let wake = self.senders.decide_first(|offer| {
+            offer.is_taken = true;
+            // SAFETY: copied as bits, for whoever the value turns out to belong to.
+            copy.write(unsafe { ptr::read(&raw const offer.value) });
+        })?;
+        // SAFETY: the wait was decided with `is_taken`, so its strand forgets the value. Written by the last call.
+        Some((wake, unsafe { copy.assume_init() }))
+    }
+
+    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it must
+    /// not be left to the receiver that made room, which may be the last that was woken.
+    #[inline]
+    fn refill(&mut self, capacity: usize) -> Wakes {
+        if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
+            return Wakes::default();
+        }
+        let Some((sender, value)) = self.take_offer() else { return Wakes::default() };
+        let receiver = match value {
+            Some(value) => {
+                self.buffer.push_back(value);
+                self.receivers.decide_first(|_| ())
+            }
+            None => {
+                self.add_permit();
+                None
+            }
+        };
+        Wakes { sender: Some(sender), receiver }
+    }
+
+    #[inline]
+    fn pop(&mut self, capacity: usize) -> Result<(T, Wakes), Nothing> {
+        match self.buffer.pop_front() {
+            Some(value) => Ok((value, self.refill(capacity))),
+            None => self.pop_offer(capacity),
+        }
+    }
+
+    fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), Nothing> {
+        if capacity == 0
+            && !self.is_closed
+            && let Some((sender, Some(value))) = self.take_offer()
+        {
+            return Ok((value, Wakes { sender: Some(sender), receiver: None }));
+        }
+        Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
+    }
+
+    /// Hands a value to a receiver of a rendezvous that waits. The value comes back if there is none.
+    fn hand(&mut self, value: T, is_certain: bool) -> Result<Wake, T> {
+        let value = ManuallyDrop::new(value);
+        let hand = |target: &mut Target<T>| {
+            // SAFETY: the slot lies with the entry, whose owner does not touch it before the wait has ended; it is `None`.
+            // The bits are copied for whoever the value turns out to belong to.
+            unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
+        };
+        let mut wake = self.receivers.decide_where(|target, _| !target.0.is_null(), hand);
+        if wake.is_none()
+            && !is_certain
+            && let Some(listeners) = &mut self.listeners
+        {
+            wake = listeners.decide_where(|target, _| !target.0.is_null(), hand);
+        }
+        // If a wait was decided with the value it is that receiver's.
+        wake.ok_or_else(|| ManuallyDrop::into_inner(value))
+    }
+
+    /// Wakes one who waits to receive, to look for what there is.
+    fn call_receiver(&mut self) -> Option<Wake> {
+        self.receivers.decide_first(|_| ()).or_else(|| self.listeners.as_mut()?.decide_first(|_| ()))
+    }
+
+    /// Whether a strand that wants to receive has to wait.
+    fn is_bare(&self) -> bool {
+        self.buffer.len() == 0 && !self.is_closed
+    }
+}
+
+/// Whom a receive has set free.
+#[derive(Default)]
+struct Wakes {
+    sender: Option<Wake>,
+    receiver: Option<Wake>,
+}
+
+impl Wakes {
+    #[inline]
+    fn wake(self) {
+        wake(self.sender);
+        wake(self.receiver);
+    }
+}
+
+#[inline]
+fn wake(wake: Option<Wake>) {
+    if let Some(wake) = wake {
+        wake.wake();
+    }
+}
+
+impl<T> Channel<T> {
+    /// With one sender and one receiver.
+    pub(crate) fn new(capacity: Option<usize>) -> Self {
+        let buffer = Buffer::new(capacity);
+        let (senders, receivers) = (Queue::new(), Queue::new());
+        let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
+        let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
+        Self {
+            state: BriefBiased::new(state),
+            capacity: capacity.unwrap_or(usize::MAX),
+            senders: AtomicUsize::new(1),
+            receivers: AtomicUsize::new(1),
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        (self.capacity != usize::MAX).then_some(self.capacity)
+    }
+
+    /// In a rendezvous: how many values were handed to futures that were dropped, and have no other receiver yet.
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().buffer.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        let state = self.state.lock();
+        let has_target = |queue: &Queue<Target<T>>| queue.has(|target, _| !target.0.is_null());
+        let has_listener = || state.listeners.as_ref().is_some_and(|listeners| has_target(listeners));
+        !state.has_room(self.capacity) && (self.capacity != 0 || !has_target(&state.receivers) && !has_listener())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.lock().is_closed
+    }
+
+    /// Puts a value in, if there is room; in a rendezvous hands it to one who waits, if `is_certain` only to one who
+    /// certainly receives it. How many there are then.
+    #[inline]
+    pub(crate) fn try_send(&self, value: T, is_certain: bool) -> Result<usize, (Stuck, T)> {
+        let mut state = self.state.lock();
+        if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
+            state.buffer.push_back(value);
+            return Ok(state.buffer.len());
+        }
+        self.try_send_to(state, value, is_certain)
+    }
+
+    /// Where somebody may have to be woken.
+    #[inline(never)]
+    fn try_send_to(
+        &self,
+        mut state: BriefGuard<'_, State<T>>,
+        value: T,
+        is_certain: bool,
+    ) -> Result<usize, (Stuck, T)> {
+        if state.is_closed {
+            return Err((Stuck::Closed, value));
+        }
+        if self.capacity == 0 {
+            let handed = state.hand(value, is_certain);
+            drop(state);
+            return match handed {
+                Ok(receiver) => {
+                    receiver.wake();
+                    Ok(0)
+                }
+                Err(value) => Err((Stuck::Full, value)),
+            };
+        }
+        if !state.has_room(self.capacity) {
+            return Err((Stuck::Full, value));
+        }
+        let receiver = if state.receivers.is_empty() { None } else { state.receivers.decide_first(|_| ()) };
+        state.buffer.push_back(value);
+        let len = state.buffer.len();
+        drop(state);
+        wake(receiver);
+        Ok(len)
+    }
+
+    /// Takes a value, if there is one.
+    #[inline]
+    pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
+        let mut state = self.state.lock();
+        if state.senders.is_empty() {
+            return state.buffer.pop_front().ok_or(if state.is_closed { Nothing::Closed } else { Nothing::Empty });
+        }
+        self.try_recv_from(state)
+    }
+
+    /// Where somebody may have to be woken.
+    #[inline(never)]
+    fn try_recv_from(&self, mut state: BriefGuard<'_, State<T>>) -> Result<T, Nothing> {
+        let (value, wakes) = state.pop(self.capacity)?;
+        drop(state);
+        wakes.wake();
+        Ok(value)
+    }
+
+    /// Takes up to `limit` values, [some](BATCH) at a time. How many.
+    pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
+        let mut count = 0;
+        while count < limit {
+            match self.try_recv_batch(into, BATCH.min(limit - count)) {
+                Ok(taken) => count += taken,
+                Err(nothing) if count == 0 => return Err(nothing),
+                Err(_) => break,
+            }
+        }
+        Ok(count)
+    }
+
+    /// As [`try_recv_many`](Self::try_recv_many), and not more than [`BATCH`].
+    fn try_recv_batch(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
+        // Nothing is allocated under the lock.
+        into.reserve(limit);
+        let mut wakes = [const { Wakes { sender: None, receiver: None } }; BATCH];
+        let mut count = 0;
+        let mut state = self.state.lock();
+        while count < limit {
+            match state.pop(self.capacity) {
+                Ok((value, freed)) => {
+                    into.push(value);
+                    wakes[count] = freed;
+                    count += 1;
+                }
+                Err(nothing) if count == 0 => return Err(nothing),
+                Err(_) => break,
+            }
+        }
+        drop(state);
+        wakes.into_iter().for_each(Wakes::wake);
+        Ok(count)
+    }
+
+    /// Takes room for a value, if there is some.
+    pub(crate) fn try_reserve(&self) -> Result<(), Stuck> {
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Err(Stuck::Closed);
+        }
+        if !state.has_room(self.capacity) {
+            return Err(Stuck::Full);
+        }
+        state.add_permit();
+        Ok(())
+    }
+
+    /// Puts a value into room that was kept.
+    pub(crate) fn send_reserved(&self, value: T) -> Result<(), T> {
+        let mut state = self.state.lock();
+        state.permits -= 1;
+        if state.is_closed {
+            return Err(value);
+        }
+        state.buffer.push_back(value);
+        let receiver = state.receivers.decide_first(|_| ());
+        drop(state);
+        wake(receiver);
+        Ok(())
+    }
+
+    /// Gives room back that was kept.
+    pub(crate) fn unreserve(&self) {
+        let mut state = self.state.lock();
+        state.permits -= 1;
+        let wakes = state.refill(self.capacity);
+        drop(state);
+        wakes.wake();
+    }
+
+    /// A receiver was woken for a value and does not take it: the next one is woken.
+    pub(crate) fn pass_on(&self) {
+        let mut state = self.state.lock();
+        let has_offer = self.capacity == 0 && !state.is_closed && !state.senders.is_empty();
+        let receiver = if state.buffer.len() > 0 || has_offer { state.call_receiver() } else { None };
+        drop(state);
+        wake(receiver);
+    }
+
+    /// A receiver of a rendezvous was handed a value and does not take it: another one is handed it, or it is left to the next.
+    pub(crate) fn hand_on(&self, value: T) {
+        let mut state = self.state.lock();
+        let receiver = match state.hand(value, false) {
+            Ok(receiver) => Some(receiver),
+            Err(value) => {
+                state.buffer.push_back(value);
+                state.call_receiver()
+            }
+        };
+        drop(state);
+        wake(receiver);
+    }
+
+    /// Nothing can be sent from now on; all who wait are woken.
+    pub(crate) fn close(&self) {
+        self.state.lock().is_closed = true;
+        loop {
+            let mut state = self.state.lock();
+            let sender = state.senders.decide_first(|offer| offer.is_taken = false);
+            let receiver = state.call_receiver();
+            drop(state);
+            if sender.is_none() && receiver.is_none() {
+                return;
+            }
+            wake(sender);
+            wake(receiver);
+        }
+    }
+
+    /// There is no receiver any more: closes, and drops what there is.
+    pub(crate) fn abandon(&self) {
+        self.close();
+        let empty = Buffer::new(None);
+        let rest = std::mem::replace(&mut self.state.lock().buffer, empty);
+        drop(rest);
+    }
+
+    pub(crate) fn add_sender(&self) {
+        self.senders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_sender(&self) {
+        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.close();
+        }
+    }
+
+    /// Adds a sender, unless there is none.
+    pub(crate) fn try_add_sender(&self) -> bool {
+        let mut count = self.senders.load(Ordering::Relaxed);
+        while count > 0 {
+            match self.senders.compare_exchange_weak(count, count + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(found) => count = found,
+            }
+        }
+        false
+    }
+
+    pub(crate) fn add_receiver(&self) {
+        self.receivers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_receiver(&self) {
+        if self.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.abandon();
+        }
+    }
+
+    // ---- waiting ----
+
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::waitable::Place::register), with an entry of the place.
+    pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
+        let mut state = self.state.lock_by_update();
+        let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
+        if state.is_closed || state.has_room(self.capacity) || has_receiver {
+            return false;
+        }
+        // SAFETY: the caller's word.
+        unsafe { state.senders.push_back(entry, waiter, ticket) };
+        let is_other = |_: &Target<T>, other: *const Waiter| !ptr::eq(other, waiter);
+        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_where(is_other, |_| ()));
+        drop(state);
+        wake(listener);
+        true
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister), when the wait was not decided from here.
+    pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
+        // SAFETY: the caller's word.
+        unsafe { self.state.lock().senders.remove(entry) };
+    }
+
+    /// # Safety
+    /// As for [`register_sender`](Self::register_sender).
+    pub(crate) unsafe fn register_receiver(
+        &self,
+        entry: &Entry<Target<T>>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
+    }
+
+    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no update.
+    ///
+    /// # Safety
+    /// As there.
+    pub(crate) unsafe fn listen(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
+    }
+
+    #[inline]
+    unsafe fn enqueue(
+        &self,
+        mut state: BriefGuard<'_, State<T>>,
+        entry: &Entry<Target<T>>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
+        if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
+            return false;
+        }
+        // SAFETY: the caller's word; the waiter is armed, so alive.
+        unsafe { Self::queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
+        true
+    }
+
+    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    ///
+    /// # Safety
+    /// If it was registered, then here.
+    pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<Target<T>>) -> bool {
+        let mut state = self.state.lock();
+        // SAFETY: locked. Pushed to the queue of its waiter, which is alive while the entry is linked, or not at all.
+        unsafe {
+            let Some(waiter) = entry.waiter() else { return false };
+            Self::queue_of(&mut state, waiter).remove(entry)
+        }
+    }
+
+    /// Where one who would receive waits.
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    unsafe fn queue_of(state: &mut State<T>, waiter: *const Waiter) -> &mut Queue<Target<T>> {
+        match &mut state.listeners {
+            // SAFETY: the caller's word.
+            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
+            _ => &mut state.receivers,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! `select!`: operations of any types, known when the program is written.
+
+use crate::{
+    channel::select::choose::{Choice, Deadlines, Operation},
+    cx::{Cx, attempt::Attempt},
+    wait::{Cancelled, suspend::Reason, waitable::Place, waiter::Waiter},
+};
+use std::{array, cell::Cell};
+
+/// An operation, and its result once it is done.
+struct Arm<O: Operation> {
+    operation: O,
+    done: Cell<Option<O::Done>>,
+    /// The index of the arm whose turn this one's is in async code: see [`Choice`].
+    turn: Cell<u32>,
+}
+
+/// An [`Operation`] that results in a `D`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operation that can be selected",
+    label = "not an operation",
+    note = "of a receiver `rx` write `rx.receiving()`, of a sender `tx` write `tx.sending(value)`",
+    note = "others are `cx.sleeping(duration)`, `trigger.waiting()`, `mutex.locking()`, `semaphore.acquiring(n)`"
+)]
+#[allow(private_bounds, reason = "sealed")]
+pub trait Selectable<D>: Attempt<Output = D> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Attempt<Output = D>, D> Selectable<D> for A {}
+
+/// Makes an arm of an operation.
+///
+/// The type of the arm is opaque, and its result a parameter of a trait. So the compiler requires an operation in this call
+/// alone, and reports a mistake at the expression that is no operation.
+#[doc(hidden)]
+#[inline]
+pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
+    Arm { operation, done: Cell::new(None), turn: Cell::new(0) }
+}
+
+/// The result of an arm; `None` if another arm was done.
+#[doc(hidden)]
+#[inline]
+#[allow(clippy::needless_pass_by_value, reason = "the operation ends here, before the body of the arm begins")]
+pub fn into_done<D>(arm: impl OneArm<Done = D>) -> Option<D> {
+    arm.take_done()
+}
+
+impl<O: Operation> Arm<O> {
+    fn is_done(&self, done: Option<O::Done>) -> bool {
+        let is_done = done.is_some();
+        self.done.set(done);
+        is_done
+    }
+}
+
+/// An arm of whatever type.
+#[doc(hidden)]
+#[allow(private_bounds, reason = "hidden")]
+pub trait AnyArm: Place {
+    /// Whether the operation has been done.
+    fn attempt(&self) -> bool;
+
+    /// As [`attempt`](Self::attempt), for who will not wait if it fails.
+    fn attempt_once(&self) -> bool;
+
+    fn turn(&self) -> &Cell<u32>;
+
+    fn deadline(&self) -> u64;
+}
+
+/// An arm whose type is known.
+#[doc(hidden)]
+pub trait OneArm: AnyArm {
+    const IS_TIMED: bool;
+    type Done;
+
+    fn take_done(&self) -> Option<Self::Done>;
+}
+
+impl<O: Operation> OneArm for Arm<O> {
+    const IS_TIMED: bool = O::IS_TIMED;
+    type Done = O::Done;
+
+    fn take_done(&self) -> Option<O::Done> {
+        self.done.take()
+    }
+}
+
+// SAFETY: that of the operation.
+unsafe impl<O: Operation> Place for Arm<O> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.operation.register(waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.operation.unregister(has_decided) }
+    }
+}
+
+impl<O: Operation> AnyArm for Arm<O> {
+    fn attempt(&self) -> bool {
+        self.is_done(self.operation.attempt())
+    }
+
+    fn attempt_once(&self) -> bool {
+        self.is_done(self.operation.attempt_once())
+    }
+
+    fn turn(&self) -> &Cell<u32> {
+        &self.turn
+    }
+
+    fn deadline(&self) -> u64 {
+        self.operation.deadline()
+    }
+}
+
+/// Does one of the operations; none if there is a default and none can be done at once.
+///
+/// The arms are lent exclusively, so that none of them can be among them twice: each has one entry to wait with.
+#[doc(hidden)]
+#[track_caller]
+pub fn choose<const N: usize>(
+    cx: &Cx<'_>,
+    arms: [&mut dyn AnyArm; N],
+    is_biased: bool,
+    has_default: bool,
+) -> Result<(), Cancelled> {
+    cx.checkpoint()?;
+    let arms = arms.each_ref().map(|arm| &**arm);
+    let choice = Choice::new(N, is_biased);
+    let turns = array::from_fn::<_, N, _>(|index| Cell::new(index as u32));
+    let order = |turn: usize| &turns[turn];
+    if has_default {
+        choice.try_one(order, |index| arms[index].attempt_once());
+        return Ok(());
+    }
+    let attempt = |index: usize| arms[index].attempt();
+    let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
+    let reason = Reason::new(&"select!");
+    // Whatever the arms have been given and did not take they pass on when they end.
+    match choice.do_one(cx, deadlines, reason, order, |index| arms[index], attempt) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Cancelled),
+    }
+}
+
+/// Waits for the first of several operations, does that one and no other, and goes on with its arm.
+///
+/// ```text
+/// select!(cx, {
+///     pattern = operation => body,
+///     ..
+///     default => body,             // optional: if none can be done at once
+/// })
+/// ```
+/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`), a
+/// trigger (`trigger.waiting()`), or something of [`sync`](crate::sync) (`mutex.locking()`, `semaphore.acquiring(n)`,
+/// `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern gets what the operation results in, and has to
+/// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled). There has to
+/// be an arm, or a default.
+///
+/// If several operations can be done at once, one of them is chosen at random, each with the same probability. `select!(biased cx, { .. })` takes the first in the order in which
+/// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
+/// in it mean what they mean around the macro. Values that were to be sent by other arms are dropped, unless they are lent.
+///
+/// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
+///
+/// ```
+/// use anabranch::{channel, select};
+/// use std::time::Duration;
+///
+/// let (numbers, number) = channel::unbounded();
+/// let (texts, text) = channel::bounded(1);
+/// anabranch::run(|cx| {
+///     numbers.try_send(7).unwrap();
+///     let got = select!(cx, {
+///         n = number.receiving() => format!("a number: {}", n.unwrap()),
+///         t = text.receiving() => t.unwrap(),
+///         _ = cx.sleeping(Duration::from_secs(60)) => "too late".to_owned(),
+///     });
+///     assert_eq!(got.unwrap(), "a number: 7");
+///
+///     let sent = select!(biased cx, {
+///         sent = texts.sending("hello".to_owned()) => sent.is_ok(),
+///         _ = number.receiving() => false,
+///         default => false,
+///     });
+///     assert_eq!(sent, Ok(true));
+/// });
+/// ```
+///
+/// # Async code
+/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is that of
+/// the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not done then is not
+/// done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those who have a `cx`, and does
+/// not compile there.
+///
+/// ```
+/// use anabranch::{channel::oneshot, select, sleep_async};
+/// use std::time::Duration;
+///
+/// async fn reply(mut receiver: oneshot::Receiver<u32>) -> Option<u32> {
+///     select!(async, {
+///         got = receiver.receiving() => got.ok(),
+///         () = sleep_async(Duration::from_secs(60)) => None,
+///     })
+/// }
+///
+/// let (sender, receiver) = oneshot::channel();
+/// let task = anabranch::spawn_async(reply(receiver));
+/// sender.send(42).unwrap();
+/// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), Some(42));
+/// ```
+///
+/// # Errors
+/// When the wait was cancelled.
+#[macro_export]
+macro_rules! select {
+    (biased async, { $($arms:tt)* }) => {
+        $crate::__select!((async) (true) [] $($arms)*)
+    };
+    (async, { $($arms:tt)* }) => {
+        $crate::__select!((async) (false) [] $($arms)*)
+    };
+    (biased $cx:expr, { $($arms:tt)* }) => {
+        $crate::__select!(($cx) (true) [] $($arms)*)
+    };
+    ($cx:expr, { $($arms:tt)* }) => {
+        $crate::__select!(($cx) (false) [] $($arms)*)
+    };
+}
+
+/// The arms, one after the other, each with a name of its own by the hygiene of macros; then the whole.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __select {
+    // `((((), a), b), c)`, as an expression and as a pattern.
+    (@arms $nested:tt) => { $nested };
+    (@arms $nested:tt $first:tt $($rest:tt)*) => {
+        $crate::__select!(@arms ($nested, $crate::channel::__select::arm($first)) $($rest)*)
+    };
+    (@names $nested:tt) => { $nested };
+    (@names $nested:tt $first:tt $($rest:tt)*) => { $crate::__select!(@names ($nested, $first) $($rest)*) };
+    ($cx:tt $biased:tt $parsed:tt default => $default:expr $(,)?) => {
+        $crate::__select!(@whole $cx $biased true $parsed $default)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block default => $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] default => $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:block $pattern2:pat = $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $pattern2 = $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr, $($rest:tt)*) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)] $($rest)*)
+    };
+    ($cx:tt $biased:tt [$($parsed:tt)*] $pattern:pat = $operation:expr => $body:expr) => {
+        $crate::__select!($cx $biased [$($parsed)* (arm ($pattern) $operation, $body)])
+    };
+    ($cx:tt $biased:tt []) => {
+        ::std::compile_error!("`select!` without an arm waits for nothing: it needs an operation, or a default")
+    };
+    ($cx:tt $biased:tt $parsed:tt) => {
+        $crate::__select!(@whole $cx $biased false $parsed ::std::unreachable!("an arm was done"))
+    };
+    (@whole (async) ($biased:expr) $has_default:tt
+        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
+        match {
+            let arms = $crate::__select!(@arms () $($operation)*);
+            $crate::channel::__select::choose_async(arms, $biased, $has_default).await
+        } {
+            $crate::__select!(@names () $($arm)*) => $(if let ::std::option::Option::Some(done) = $arm {
+                let $pattern = done;
+                $body
+            } else)* {
+                $default
+            }
+        }
+    };
+    (@whole ($cx:expr) ($biased:expr) $has_default:tt
+        [$(($arm:ident ($pattern:pat) $operation:expr, $body:expr))*] $default:expr) => {
+        match {
+            $(let mut $arm = $crate::channel::__select::arm($operation);)*
+            $crate::channel::__select::choose($cx, [$(&mut $arm),*], $biased, $has_default)
+                .map(|()| ($($crate::channel::__select::into_done($arm),)*))
+        } {
+            ::std::result::Result::Err(cancelled) => ::std::result::Result::Err(cancelled),
+            ::std::result::Result::Ok(($($arm,)*)) => ::std::result::Result::Ok(
+                $(if let ::std::option::Option::Some(done) = $arm {
+                    let $pattern = done;
+                    $body
+                } else)* {
+                    $default
+                }
+            ),
+        }
+    };
+}

@@ -1,0 +1,114 @@
+//! Services: fibers that answer requests.
+
+use crate::{
+    channel::{self, Receiver, RecvError, Sender, oneshot},
+    cx::{
+        Cx,
+        handle::{JoinError, JoinHandle},
+        spawn::spawn,
+    },
+    pool::Pool,
+};
+use std::fmt;
+
+/// A fiber that answers requests, as its clients see it. Made by [`spawn_service`].
+///
+/// It goes on until its last client is gone: its receiver says then that it is closed.
+pub struct Service<Q, R = ()> {
+    requests: Sender<Q>,
+    handle: JoinHandle<R>,
+}
+
+/// Spawns a fiber that answers requests, in the pool that the caller is in, or else in the default one.
+///
+/// A request carries whatever it takes to answer it, such as the sender of a one-shot channel, for which
+/// [`Service::call`] sees.
+///
+/// # Panics
+/// Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// use anabranch::channel::oneshot;
+///
+/// enum Request {
+///     Add(u64),
+///     Total(oneshot::Sender<u64>),
+/// }
+///
+/// let service = anabranch::spawn_service(|cx, requests| {
+///     let mut total = 0;
+///     for request in requests.iter(cx) {
+///         let Ok(request) = request else { break };
+///         match request {
+///             Request::Add(n) => total += n,
+///             // Whoever has asked may be gone.
+///             Request::Total(reply) => drop(reply.send(total)),
+///         }
+///     }
+/// });
+/// anabranch::run(|cx| {
+///     service.requests().send(cx, Request::Add(20)).unwrap();
+///     service.requests().send(cx, Request::Add(22)).unwrap();
+///     assert_eq!(service.call(cx, Request::Total), Ok(42));
+///     service.stop(cx).unwrap();
+/// });
+/// ```
+pub fn spawn_service<Q, R, F>(body: F) -> Service<Q, R>
+where
+    Q: Send + 'static,
+    R: Send + 'static,
+    F: FnOnce(&Cx<'_>, Receiver<Q>) -> R + Send + 'static,
+{
+    let (requests, receiver) = channel::unbounded();
+    Service { requests, handle: spawn(move |cx| body(cx, receiver)) }
+}
+
+impl Pool {
+    /// As [`spawn_service`], in this pool.
+    pub fn spawn_service<Q, R, F>(&self, body: F) -> Service<Q, R>
+    where
+        Q: Send + 'static,
+        R: Send + 'static,
+        F: FnOnce(&Cx<'_>, Receiver<Q>) -> R + Send + 'static,
+    {
+        let (requests, receiver) = channel::unbounded();
+        Service { requests, handle: self.spawn(move |cx| body(cx, receiver)) }
+    }
+}
+
+impl<Q, R> Service<Q, R> {
+    /// Where requests are sent. Clones of it are further clients.
+    pub fn requests(&self) -> &Sender<Q> {
+        &self.requests
+    }
+
+    /// Sends a request and waits for the answer; see [`Sender::call`].
+    ///
+    /// # Errors
+    /// When the service has ended or does not answer this, or the wait was cancelled.
+    #[track_caller]
+    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
+        self.requests.call(cx, request)
+    }
+
+    /// Has no more requests, and waits for the service to end: what its function returned. Other clients keep it going.
+    ///
+    /// # Errors
+    /// As for [`JoinHandle::join`].
+    #[track_caller]
+    pub fn stop(self, cx: &Cx<'_>) -> Result<R, JoinError> {
+        drop(self.requests);
+        self.handle.join(cx)
+    }
+
+    /// The fiber.
+    pub fn handle(&self) -> &JoinHandle<R> {
+        &self.handle
+    }
+}
+
+impl<Q, R> fmt::Debug for Service<Q, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("requests", &self.requests).field("handle", &self.handle).finish()
+    }
+}

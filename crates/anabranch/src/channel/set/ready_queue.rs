@@ -1,0 +1,357 @@
+//! Where members are called: those who were, for their set. See `set`.
+
+use crate::{
+    bias::{
+        bias::{Bias, Owner, Thread},
+        policy::is_enough,
+    },
+    sys::{
+        prefetch::prefetch,
+        sync::{AtomicUsize, Cell, Ordering},
+        thread::identity,
+    },
+    wait::{
+        state_word::{Content, Sleeper, Word, decide, is_address, number, number_of},
+        waiter::{Kind, Waiter},
+    },
+};
+use std::{
+    cell,
+    ptr::{self, NonNull},
+};
+
+/// Nobody was called; with an address: the set waits until somebody is.
+const QUIET: Content = number(0);
+/// With the card that was called last.
+const CALLED: Content = number(1);
+/// There is no set.
+const GONE: Content = number(2);
+
+/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner, at most: about what
+/// it costs to take the bias away, see [`record`](crate::bias::policy).
+const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
+
+/// What those who call a member have of it.
+#[repr(C)]
+pub(crate) struct Card {
+    /// First, so that its address is the address of the whole.
+    waiter: Waiter,
+    next: Cell<*const Card>,
+    pub(crate) desk: NonNull<Desk>,
+}
+
+impl Card {
+    pub(crate) fn new(desk: NonNull<Desk>) -> Self {
+        Self { waiter: Waiter::standing(&KIND), next: Cell::new(ptr::null()), desk }
+    }
+}
+
+/// Cards, first in, first out. Those in a list are alive.
+#[derive(Clone, Copy)]
+pub(crate) struct List {
+    pub(crate) first: *const Card,
+    last: *const Card,
+}
+
+impl List {
+    pub(crate) const EMPTY: Self = Self { first: ptr::null(), last: ptr::null() };
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.first.is_null()
+    }
+
+    /// The one after the first.
+    #[inline]
+    pub(crate) fn second(self) -> *const Card {
+        // SAFETY: in a list, so alive.
+        unsafe { self.first.as_ref() }.map_or(ptr::null(), |first| first.next.get())
+    }
+
+    /// # Safety
+    /// The card is in no list and does not wait.
+    #[inline]
+    pub(crate) unsafe fn push(&mut self, card: *const Card) {
+        // SAFETY: the caller's word.
+        unsafe { (*card).next.set(ptr::null()) };
+        self.append(Self { first: card, last: card });
+    }
+
+    #[inline]
+    pub(crate) fn append(&mut self, other: Self) {
+        if other.is_empty() {
+            return;
+        }
+        // SAFETY: in a list, so alive.
+        match unsafe { self.last.as_ref() } {
+            Some(last) => last.next.set(other.first),
+            None => self.first = other.first,
+        }
+        self.last = other.last;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) {
+        // SAFETY: in a list, so alive.
+        if let Some(first) = unsafe { self.first.as_ref() } {
+            self.first = first.next.get();
+            if self.is_empty() {
+                self.last = ptr::null();
+            }
+        }
+    }
+
+    /// The last one called is the first of a chain, and becomes the last of a list. And how many they are.
+    fn turned_round(mut newest: *const Card) -> (Self, u32) {
+        let mut list = Self { first: ptr::null(), last: newest };
+        let mut count = 0;
+        // SAFETY: what is in the chain is the set's from here on.
+        while let Some(card) = unsafe { newest.as_ref() } {
+            let next = card.next.get();
+            card.next.set(list.first);
+            list.first = newest;
+            newest = next;
+            count += 1;
+        }
+        (list, count)
+    }
+}
+
+/// What those who call members have of the set.
+// On a line of its own: all who call write to it.
+#[repr(align(64))]
+pub(crate) struct Desk {
+    /// For calls from everywhere.
+    word: Word,
+    /// Of the thread that uses the set.
+    bias: Bias,
+    /// Those whom the owner has called. For the owner, inside; for the set, which the owner has or nobody.
+    here: Cell<List>,
+    /// How many come yet now that the set is gone, or, below zero, have come.
+    late: AtomicUsize,
+    /// How a seat is freed.
+    free: unsafe fn(*const Card),
+    /// The set's: how many seats were left that are, or will be, in one of the lists.
+    pub(crate) left: cell::Cell<usize>,
+}
+
+/// How long the set has been where it is. The set's.
+pub(crate) struct Stay {
+    home: cell::Cell<Thread>,
+    /// How many were called by an exchange since then.
+    streak: cell::Cell<u32>,
+}
+
+impl Stay {
+    pub(crate) const fn new() -> Self {
+        Self { home: cell::Cell::new(ptr::null_mut()), streak: cell::Cell::new(0) }
+    }
+}
+
+impl Desk {
+    /// With the function that frees a seat.
+    pub(crate) fn new(free: unsafe fn(*const Card)) -> NonNull<Self> {
+        let (here, late, left) = (Cell::new(List::EMPTY), AtomicUsize::new(0), cell::Cell::new(0));
+        let desk = Self { word: Word::new(QUIET), bias: Bias::new(), here, late, free, left };
+        // SAFETY: a box is not null.
+        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(desk))) }
+    }
+
+    /// The set is used by this thread, so that no other is the owner.
+    #[inline]
+    fn come(&self, stay: &Stay) {
+        if !self.bias.is_mine() {
+            self.settle(stay);
+        }
+    }
+
+    #[inline(never)]
+    fn settle(&self, stay: &Stay) {
+        match self.bias.owner() {
+            Owner::Another => self.bias.take_away(),
+            Owner::None => {
+                let me = identity();
+                if stay.home.replace(me) != me {
+                    stay.streak.set(0);
+                }
+                if is_enough(stay.streak.get(), STREAK) {
+                    self.bias.claim();
+                }
+            }
+            Owner::Me | Owner::Ended => {}
+        }
+    }
+
+    /// Takes those who were called, in their order. For the set.
+    #[inline]
+    pub(crate) fn collect(&self, stay: &Stay) -> List {
+        self.come(stay);
+        let mut called = self.here.replace(List::EMPTY);
+        if number_of(self.word.load()) == CALLED {
+            let (others, count) = List::turned_round(card_of(self.word.swap(QUIET)));
+            stay.streak.set(stay.streak.get().saturating_add(count));
+            called.append(others);
+        }
+        called
+    }
+
+    /// Waits until somebody is called. For the set.
+    ///
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper of the place.
+    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+        self.come(stay);
+        // SAFETY: the caller's word. Only the set waits.
+        self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.word.unregister(QUIET, sleeper, has_decided) }
+    }
+
+    /// The set ends. Those who were called until now, and have not been taken.
+    pub(crate) fn close(&self, stay: &Stay) -> List {
+        self.come(stay);
+        self.bias.end();
+        let mut late = self.here.replace(List::EMPTY);
+        late.append(List::turned_round(card_of(self.word.swap(GONE))).0);
+        late
+    }
+
+    /// The set is gone, and nobody has a card any more but so many, who have yet to come.
+    ///
+    /// # Safety
+    /// As said. The set does not come back.
+    pub(crate) unsafe fn leave(this: NonNull<Self>, missing: usize) {
+        // SAFETY: the last of those who are missing frees the desk, if it comes after this.
+        unsafe {
+            if missing == 0 || this.as_ref().late.fetch_add(missing, Ordering::AcqRel).wrapping_add(missing) == 0 {
+                drop(Box::from_raw(this.as_ptr()));
+            }
+        }
+    }
+}
+
+static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
+
+/// Puts a card into the list of the called, and wakes the set if it waits.
+///
+/// # Safety
+/// The waiter is that of a card, and was taken out of the place where it waited.
+unsafe fn call(waiter: *const Waiter) {
+    let card: *const Card = waiter.cast();
+    prefetch(card.wrapping_byte_add(64).cast());
+    // SAFETY: a seat that is neither in a list nor at its channel is kept for who calls it, and so is the desk: until the
+    // card is in the list, and for the owner until it is not inside any more.
+    unsafe {
+        let desk = (*card).desk.as_ptr();
+        let Some(inside) = (*desk).bias.enter() else { return call_from_elsewhere(card) };
+        let mut here = (*desk).here.get();
+        let is_first = here.is_empty();
+        here.push(card);
+        (*desk).here.set(here);
+        // A set does not wait where somebody was called before.
+        let found = if is_first { (*desk).word.load() } else { QUIET };
+        let is_awaited = is_address(found) && number_of(found) == QUIET && (*desk).word.replace(found, QUIET);
+        drop(inside);
+        if is_awaited {
+            wake_set(found);
+        }
+    }
+}
+
+/// Ends the wait of a set.
+///
+/// # Safety
+/// Its sleeper was taken out of the word.
+#[inline(never)]
+unsafe fn wake_set(found: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+/// As [`call`], for a thread that is not the owner.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn call_from_elsewhere(card: *const Card) {
+    // SAFETY: as in `call`.
+    unsafe {
+        let desk = (*card).desk.as_ptr();
+        loop {
+            let found = (*desk).word.load();
+            if found == GONE {
+                return come_late(card);
+            }
+            (*card).next.set(card_of(found));
+            if (*desk).word.replace(found, added(card)) {
+                if is_address(found) && number_of(found) == QUIET {
+                    wake_set(found);
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// The set is gone, and has left the seat, and the desk, to those who come.
+#[cold]
+unsafe fn come_late(card: *const Card) {
+    // SAFETY: as many are waited for as have a card, each of which comes once.
+    unsafe {
+        let desk = (*card).desk.as_ptr();
+        ((*desk).free)(card);
+        if (*desk).late.fetch_sub(1, Ordering::AcqRel) == 1 {
+            drop(Box::from_raw(desk));
+        }
+    }
+}
+
+/// The content of the word with this card as the last one.
+fn added(card: *const Card) -> Content {
+    card.cast_mut().cast::<Sleeper>().map_addr(|address| address | CALLED.addr())
+}
+
+/// The card that was called last, or null.
+fn card_of(content: Content) -> *const Card {
+    if number_of(content) != CALLED {
+        return ptr::null();
+    }
+    content.map_addr(|address| address - CALLED.addr()).cast_const().cast()
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{Card, Desk, STREAK, Stay};
+    use crate::{sys::asymmetric_fence, wait::state_word::Sleeper};
+    use std::ptr;
+
+    /// Somebody may be called between the set's last look and its wait, by a foreign waker.
+    #[test]
+    fn a_set_does_not_wait_when_the_owner_has_called() {
+        let (desk, stay) = (Desk::new(|_| unreachable!("the card is on the stack")), Stay::new());
+        let card = Card::new(desk);
+        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out.
+        unsafe {
+            let call = || crate::channel::set::ready_queue::call((&raw const card).cast());
+            for _ in 0..=STREAK {
+                call();
+                assert!(ptr::eq(desk.as_ref().collect(&stay).first, &raw const card));
+            }
+            assert!(desk.as_ref().bias.is_mine() == asymmetric_fence::is_available());
+            let sleeper = Sleeper::new();
+            assert!(desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            desk.as_ref().unregister(&sleeper, false);
+            call();
+            assert!(!desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            assert!(!desk.as_ref().close(&stay).is_empty());
+            Desk::leave(desk, 0);
+        }
+    }
+}

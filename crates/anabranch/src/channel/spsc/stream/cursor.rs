@@ -1,0 +1,175 @@
+//! Where an end of a stream is, and what the ends share.
+
+use crate::{
+    bias::pair::{Side, Sides},
+    channel::spsc::stream::slab::{Slab, Slot},
+    sys::sync::{AtomicBool, AtomicU8, Ordering},
+    wait::state_word::{Content, decide, decide_at_home, is_address},
+};
+use std::ptr::NonNull;
+
+/// What both ends share besides the slots.
+pub(crate) struct Shared {
+    /// While both ends are used by one thread: words are then read and written, instead of exchanged.
+    pub(crate) sides: Sides,
+    pub(crate) is_closed: AtomicBool,
+    pub(crate) ends: AtomicU8,
+    pub(crate) is_bounded: bool,
+    /// Whether slabs grow. A hint.
+    pub(crate) is_growing: AtomicBool,
+}
+
+/// Where an end is.
+pub(crate) struct Position<T> {
+    pub(crate) shared: NonNull<Shared>,
+    pub(crate) slot: *const Slot<T>,
+    /// Behind the last slot of the slab.
+    end: *const Slot<T>,
+    pub(crate) slab: *const Slab<T>,
+}
+
+/// The stream has ended.
+pub(crate) struct Closed;
+
+/// Why a value could not be put in.
+pub(crate) enum Stuck {
+    Full,
+    Closed,
+}
+
+impl<T> Clone for Position<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Position<T> {}
+
+/// Ends the wait whose address was taken out of a word.
+///
+/// # Safety
+/// The caller took it out.
+#[inline(never)]
+pub(crate) unsafe fn wake(found: Content) {
+    // SAFETY: the caller's word.
+    if let Some(wake) = unsafe { decide(found) } {
+        wake.wake();
+    }
+}
+
+/// As [`wake`], for the owner of the bias: who waits [here](crate::wait::waiter) does so on this thread.
+///
+/// # Safety
+/// As there; the caller was inside when it did so.
+#[inline]
+pub(crate) unsafe fn wake_here(found: Content) {
+    // SAFETY: the caller's word. Whoever waits here did so as the owner, which changes no more than once, to none.
+    if let Some(wake) = unsafe { decide_at_home(found) } {
+        wake.wake();
+    }
+}
+
+impl<T> Position<T> {
+    /// # Safety
+    /// Both are alive.
+    pub(crate) unsafe fn new(shared: NonNull<Shared>, slab: *const Slab<T>) -> Self {
+        // SAFETY: the caller's word.
+        unsafe {
+            let slot = Slab::first(slab);
+            Self { shared, slot, end: slot.add((*slab).len), slab }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self) -> &Shared {
+        // SAFETY: alive while an end has not given up its part.
+        unsafe { self.shared.as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self) -> &Slot<T> {
+        // SAFETY: positions are within slabs that are alive: the receiver's has not been freed, and the sender is not behind.
+        unsafe { &*self.slot }
+    }
+
+    /// The slot so many after this one, unless it is in another slab.
+    pub(crate) fn ahead(&self, count: usize) -> Option<&Slot<T>> {
+        // SAFETY: both lie in the slab, or one behind it.
+        let left = unsafe { self.end.offset_from_unsigned(self.slot) };
+        // SAFETY: within the slab.
+        (count < left).then(|| unsafe { &*self.slot.add(count) })
+    }
+
+    /// Whether this is the last slot of its slab.
+    #[inline]
+    pub(crate) fn is_last(&self) -> bool {
+        // SAFETY: within the slab.
+        unsafe { self.slot.add(1) == self.end }
+    }
+
+    /// The position after this one. An unbounded stream must have been extended or filled so far.
+    #[inline]
+    pub(crate) fn following(&self) -> Self {
+        if !self.is_last() {
+            // SAFETY: within the slab.
+            return Self { slot: unsafe { self.slot.add(1) }, ..*self };
+        }
+        self.following_slab()
+    }
+
+    #[inline(never)]
+    fn following_slab(&self) -> Self {
+        // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
+        unsafe {
+            (*self.slab).life.get();
+            let slab = if self.shared().is_bounded { self.slab } else { (*self.slab).next.load(Ordering::Acquire) };
+            Self::new(self.shared, slab)
+        }
+    }
+
+    /// Goes on to the next slot; see [`following`](Self::following).
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        if self.is_last() {
+            *self = self.following_slab();
+        } else {
+            // SAFETY: within the slab.
+            self.slot = unsafe { self.slot.add(1) };
+        }
+    }
+
+    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up and waits. For
+    /// the sender, at the last slot of the last slab.
+    #[inline(never)]
+    pub(crate) fn extend(&self) {
+        // SAFETY: the slab is alive.
+        let slab = unsafe { &*self.slab };
+        // There is one if a value was refused here before.
+        if slab.next.load(Ordering::Relaxed).is_null() {
+            let grows = self.shared().is_growing.load(Ordering::Relaxed) && !is_address(self.slot().word.load());
+            let len = if grows { Slab::<T>::MOST.min(2 * slab.len) } else { Slab::<T>::LEN };
+            slab.next.store(Slab::<T>::new(len).cast_mut(), Ordering::Release);
+        }
+    }
+
+    pub(crate) fn close(&self, side: &Side) {
+        self.shared().sides.end(side);
+        // A swap, for the models, which take a store to be possibly later.
+        self.shared().is_closed.swap(true, Ordering::SeqCst);
+    }
+
+    /// Gives up an end's part.
+    ///
+    /// # Safety
+    /// Once for each end, which does not come back. The receiver has ended the stream.
+    pub(crate) unsafe fn leave(&self) {
+        if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the receiver.
+        unsafe {
+            Slab::free_all(self.slab);
+            drop(Box::from_raw(self.shared.as_ptr()));
+        }
+    }
+}

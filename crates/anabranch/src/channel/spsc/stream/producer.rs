@@ -1,0 +1,257 @@
+//! The end of a stream that sends.
+
+use crate::{
+    bias::pair::Side,
+    channel::spsc::stream::{
+        backoff::Pace,
+        cursor::{Position, Stuck, wake, wake_here},
+        slab::{EMPTY, END, FULL},
+    },
+    sys::sync::Ordering,
+    wait::state_word::number_of,
+};
+use std::collections::VecDeque;
+
+/// The end that sends.
+pub(crate) struct Inlet<T> {
+    pub(crate) at: Position<T>,
+    pub(crate) side: Side,
+    pub(crate) pace: Pace,
+}
+
+// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
+// words and at flags.
+unsafe impl<T: Send> Send for Inlet<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Inlet<T> {}
+
+impl<T> Inlet<T> {
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.at.shared().is_closed.load(Ordering::Acquire)
+    }
+
+    /// Whether a value has still to be taken from here. There may be the address of a forgotten future with it.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.at.shared().is_bounded && number_of(self.at.slot().word.load()) == FULL
+    }
+
+    /// Whether there is room at this position, or will never be any.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Stuck> {
+        if self.is_closed() {
+            return Err(Stuck::Closed);
+        }
+        if self.is_full() {
+            return Err(Stuck::Full);
+        }
+        Ok(())
+    }
+
+    /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room and nobody
+    /// to be woken. Otherwise [`push`](Self::push) comes next.
+    #[inline(always)]
+    pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
+        let (shared, slot) = (self.at.shared, self.at.slot);
+        // Looked at before: if this thread is the owner now nobody else has changed it since.
+        if self.at.slot().word.load() != EMPTY || self.at.is_last() {
+            return Err(value);
+        }
+        // SAFETY: alive while this end is.
+        let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread alone, and not
+        // now.
+        unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.set(FULL);
+            self.at.slot = slot.add(1);
+        }
+        Ok(())
+    }
+
+    /// Whether it is settled that two threads use the ends.
+    #[inline(always)]
+    pub(crate) fn is_apart(&self) -> bool {
+        self.at.shared().sides.have_ended()
+    }
+
+    /// As [`push_at_once`](Self::push_at_once), where the ends [are apart](Self::is_apart).
+    #[inline]
+    pub(crate) fn push_apart(&mut self, value: T) -> Result<(), T> {
+        let slot = self.at.slot;
+        if self.at.is_last() || self.check().is_err() {
+            return Err(value);
+        }
+        // SAFETY: empty, so it is the sender's until the swap, and not the last of its slab, so that the slab stays.
+        let found = unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.swap(FULL)
+        };
+        if found == END {
+            // Refused by what comes next, too: the stream is closed.
+            // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+            return unsafe {
+                (*slot).word.set(END);
+                Err((*(*slot).value.get()).assume_init_read())
+            };
+        }
+        // SAFETY: not the last.
+        self.at.slot = unsafe { slot.add(1) };
+        if found != EMPTY {
+            // SAFETY: taken out.
+            unsafe { wake(found) };
+        }
+        Ok(())
+    }
+
+    /// Puts a value in and wakes the receiver, if this thread uses both ends and there is room.
+    #[inline(always)]
+    pub(crate) fn push_here(&mut self, value: T) -> Result<(), T> {
+        let shared = self.at.shared;
+        // SAFETY: alive while this end is.
+        let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
+        let found = self.at.slot().word.load();
+        if number_of(found) != EMPTY {
+            return Err(value);
+        }
+        if self.at.is_last() && !self.at.shared().is_bounded {
+            self.at.extend();
+        }
+        // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and not now.
+        unsafe { (*self.at.slot().value.get()).write(value) };
+        self.at.slot().word.set(FULL);
+        // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
+        self.at.advance();
+        drop(inside);
+        if found != EMPTY {
+            // SAFETY: taken out, inside.
+            unsafe { wake_here(found) };
+        }
+        Ok(())
+    }
+
+    /// Puts a value in and wakes the receiver.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
+        match self.push_here(value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.push_shared(value),
+        }
+    }
+
+    #[inline(never)]
+    fn push_shared(&mut self, value: T) -> Result<(), (Stuck, T)> {
+        self.at.shared().sides.share(&self.side);
+        if let Err(stuck) = self.check() {
+            return Err((stuck, value));
+        }
+        let slot = self.at.slot;
+        if self.at.is_last() && !self.at.shared().is_bounded {
+            self.at.extend();
+        }
+        // Looked up before the swap: after it the receiver may free the slab.
+        let next = self.at.following();
+        // SAFETY: empty, so it is the sender's until the swap. It stays alive: the receiver does not leave it before it has
+        // been filled, nor, if the stream has ended, at all.
+        let found = unsafe {
+            (*(*slot).value.get()).write(value);
+            (*slot).word.swap(FULL)
+        };
+        if found != EMPTY {
+            if found == END {
+                // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+                return unsafe {
+                    (*slot).word.set(END);
+                    Err((Stuck::Closed, (*(*slot).value.get()).assume_init_read()))
+                };
+            }
+            // SAFETY: taken out.
+            unsafe { wake(found) };
+        }
+        self.at = next;
+        Ok(())
+    }
+
+    /// Stays away before the next look for room. See [`Pace`].
+    pub(crate) fn stay_away(&mut self) {
+        self.at.shared().sides.end_if_apart(&self.side);
+        self.pace.stay_away(&self.at, EMPTY);
+    }
+
+    /// Puts in as many values as there is room for, and publishes them together.
+    pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), Stuck> {
+        self.check()?;
+        let first = self.at;
+        let mut at = first;
+        let mut count = 0;
+        while let Some(value) = values.pop_front() {
+            // SAFETY: as in `push`. The receiver does not go beyond the first slot before that is published.
+            unsafe {
+                (*at.slot().value.get()).write(value);
+                if count > 0 {
+                    at.slot().word.set(FULL);
+                }
+            }
+            if at.is_last() && !at.shared().is_bounded {
+                at.extend();
+            }
+            at = at.following();
+            count += 1;
+            if at.shared().is_bounded && (at.slot == first.slot || at.slot().word.load() != EMPTY) {
+                break;
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        first.shared().sides.share(&self.side);
+        let found = first.slot().word.swap(FULL);
+        if found == END {
+            first.slot().word.set(END);
+            let mut at = first;
+            let refused = (0..count).map(|_| {
+                // SAFETY: written above, and the receiver stops before the first.
+                let value = unsafe { (*at.slot().value.get()).assume_init_read() };
+                at = at.following();
+                value
+            });
+            let mut refused: VecDeque<T> = refused.collect();
+            refused.append(values);
+            *values = refused;
+            return Err(Stuck::Closed);
+        }
+        if found != EMPTY {
+            // SAFETY: taken out.
+            unsafe { wake(found) };
+        }
+        self.at = at;
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) {
+        self.at.close(&self.side);
+        if let Some(wake) = self.at.slot().word.recall(EMPTY) {
+            wake.wake();
+        }
+    }
+
+    /// How many values there can be. `None`: any number.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        // SAFETY: the slab is alive.
+        self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
+    }
+
+    /// A number that both ends have in common.
+    pub(crate) fn address(&self) -> usize {
+        self.at.shared.addr().get()
+    }
+}
+
+impl<T> Drop for Inlet<T> {
+    fn drop(&mut self) {
+        self.close();
+        // SAFETY: once. If the receiver is gone it has ended the stream, at this position.
+        unsafe { self.at.leave() };
+    }
+}

@@ -1,0 +1,153 @@
+//! The memory of a stream: slots in slabs, one after the other.
+
+use crate::{
+    sys::{
+        free_list,
+        sync::{AtomicPtr, Cell, Ordering},
+    },
+    wait::state_word::{Content, Word, number},
+};
+use std::{
+    alloc::{Layout, alloc, dealloc, handle_alloc_error},
+    cell::UnsafeCell,
+    mem::MaybeUninit,
+    ptr,
+};
+
+pub(crate) const EMPTY: Content = number(0);
+pub(crate) const FULL: Content = number(1);
+pub(crate) const END: Content = number(2);
+
+/// How large the first slab of an unbounded stream is, if its values are small.
+const SLAB: usize = free_list::SIZE;
+
+/// How large its slabs get at most, likewise, if the receiver is on another thread. What one thread allocates and another frees
+/// goes through a lock of the allocator, for which the two wait: with slabs of 200 bytes 45 ns a message, with these 12.
+const LARGE_SLAB: usize = 4080;
+
+/// How many slots such a slab has at least.
+const MIN_SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
+
+pub(crate) struct Slot<T> {
+    pub(crate) word: Word,
+    pub(crate) value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// The head of a slab; its slots follow it in memory.
+#[repr(C)]
+pub(crate) struct Slab<T> {
+    pub(crate) next: AtomicPtr<Slab<T>>,
+    pub(crate) len: usize,
+    /// Touched by who goes on from here and by who frees it: so the models see which comes first.
+    pub(crate) life: Cell<()>,
+    slots: [Slot<T>; 0],
+}
+
+impl<T> Slab<T> {
+    /// How many slots the first slab of an unbounded stream has.
+    pub(crate) const LEN: usize = {
+        let fitting = Self::fitting(SLAB);
+        if cfg!(any(loom, shuttle)) || fitting < MIN_SLOTS { MIN_SLOTS } else { fitting }
+    };
+
+    /// How many its slabs have at most.
+    pub(crate) const MOST: usize = {
+        let fitting = Self::fitting(LARGE_SLAB);
+        match fitting {
+            _ if cfg!(any(loom, shuttle)) => 2 * Self::LEN,
+            few if few < Self::LEN => Self::LEN,
+            _ => fitting,
+        }
+    };
+
+    const fn fitting(bytes: usize) -> usize {
+        bytes.saturating_sub(size_of::<Self>()) / size_of::<Slot<T>>()
+    }
+
+    /// Whether a slab with so many is a block.
+    #[inline]
+    fn is_block(len: usize) -> bool {
+        let fits = const {
+            size_of::<Self>() + Self::LEN * size_of::<Slot<T>>() <= free_list::SIZE
+                && align_of::<Self>() <= free_list::ALIGN
+        };
+        fits && len == Self::LEN
+    }
+
+    fn layout(len: usize) -> Layout {
+        let slots = Layout::array::<Slot<T>>(len);
+        let whole = slots.and_then(|slots| Layout::new::<Self>().extend(slots));
+        whole.expect("a channel is smaller than the address space").0
+    }
+
+    pub(crate) fn new(len: usize) -> *const Self {
+        // SAFETY: not of size zero; all of it is initialised, but the values.
+        unsafe {
+            let slab = if Self::is_block(len) { free_list::take() } else { Self::allocate(len) }.cast::<Self>();
+            slab.write(Self { next: AtomicPtr::new(ptr::null_mut()), len, life: Cell::new(()), slots: [] });
+            let clear = |index| {
+                let slot = (&raw mut (*slab).slots).cast::<Slot<T>>().add(index);
+                (&raw mut (*slot).word).write(Word::new(EMPTY));
+            };
+            // Most are of one length, which the compiler knows.
+            if len == Self::LEN {
+                (0..Self::LEN).for_each(clear)
+            } else {
+                (0..len).for_each(clear)
+            }
+            slab
+        }
+    }
+
+    fn allocate(len: usize) -> *mut u8 {
+        let layout = Self::layout(len);
+        // SAFETY: not of size zero.
+        let memory = unsafe { alloc(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        memory
+    }
+
+    /// # Safety
+    /// The slab is alive.
+    #[inline]
+    pub(crate) unsafe fn first(this: *const Self) -> *const Slot<T> {
+        // SAFETY: the slots follow the head, which ends where their alignment wants it, by `repr(Rust)` of an array of them.
+        unsafe { (&raw const (*this).slots).cast() }
+    }
+
+    /// Frees a slab and all that are linked to it; none if it is null.
+    ///
+    /// # Safety
+    /// As for [`free`](Self::free), for each of them.
+    pub(crate) unsafe fn free_all(mut this: *const Self) {
+        // SAFETY: the caller's word.
+        unsafe {
+            while !this.is_null() {
+                let next = (*this).next.load(Ordering::Relaxed);
+                Self::free(this);
+                this = next;
+            }
+        }
+    }
+
+    /// # Safety
+    /// The slab is alive, nobody else knows of it, and no value is in it.
+    pub(crate) unsafe fn free(this: *const Self) {
+        // SAFETY: the caller's word. Words that are loom's have to be dropped.
+        unsafe {
+            (*this).life.set(());
+            let len = (*this).len;
+            for index in 0..len {
+                ptr::drop_in_place((&raw const (*Self::first(this).add(index)).word).cast_mut());
+            }
+            ptr::drop_in_place(this.cast_mut());
+            if Self::is_block(len) {
+                free_list::free(this.cast_mut().cast());
+            } else {
+                dealloc(this.cast_mut().cast(), Self::layout(len));
+            }
+        }
+    }
+}

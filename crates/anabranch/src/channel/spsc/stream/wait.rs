@@ -1,0 +1,128 @@
+//! Waiting at a stream: for a value, or for room.
+
+use crate::{
+    bias::pair::Side,
+    channel::spsc::stream::{
+        consumer::Outlet,
+        cursor::Position,
+        producer::Inlet,
+        slab::{EMPTY, FULL},
+    },
+    sys::sync::Ordering,
+    wait::{
+        state_word::{Content, Sleeper},
+        waiter::Waiter,
+    },
+};
+
+/// Leaves an address at a slot, unless the stream is closed.
+///
+/// # Safety
+/// As for [`Word::register`].
+#[inline]
+unsafe fn register<T>(
+    at: &Position<T>,
+    side: &Side,
+    number: Content,
+    sleeper: &Sleeper,
+    waiter: *const Waiter,
+    ticket: u32,
+) -> bool {
+    let (shared, word) = (at.shared(), &at.slot().word);
+    shared.sides.share(side);
+    // SAFETY: the caller's word.
+    let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
+    is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
+}
+
+/// Takes the address out again.
+///
+/// # Safety
+/// As for [`Word::unregister`].
+#[inline]
+unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper: &Sleeper, has_decided: bool) {
+    if !has_decided {
+        at.shared().sides.share(side);
+        // SAFETY: the caller's word.
+        unsafe { at.slot().word.unregister(number, sleeper, false) }
+    }
+}
+
+/// The sender's wait for room, and the receiver's for a value.
+///
+/// Their owner neither moves the end nor drops it while they are registered.
+pub(crate) struct StreamWait {
+    sleeper: Sleeper,
+}
+
+impl StreamWait {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self { sleeper: Sleeper::new() }
+    }
+
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::waitable::Place::register).
+    #[inline]
+    pub(crate) unsafe fn register_inlet<T>(&self, inlet: &Inlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word. Only the sender waits for the end of FULL.
+        unsafe { register(&inlet.at, &inlet.side, FULL, &self.sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    #[inline]
+    pub(crate) unsafe fn unregister_inlet<T>(&self, inlet: &Inlet<T>, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { unregister(&inlet.at, &inlet.side, FULL, &self.sleeper, has_decided) }
+    }
+
+    /// # Safety
+    /// As for [`Place::register`](crate::wait::waitable::Place::register).
+    #[inline]
+    pub(crate) unsafe fn register_outlet<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
+        unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
+    }
+
+    /// # Safety
+    /// As for [`Place::register_here`](crate::wait::waitable::Place::register_here).
+    #[inline]
+    pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        let at = &outlet.at;
+        // Not closed either, since that is the end of every bias.
+        let Some(_inside) = at.shared().sides.enter() else { return false };
+        // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+        unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
+    }
+
+    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub(crate) unsafe fn listen<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register_outlet_here(outlet, waiter) || self.listen_shared(outlet, waiter) }
+    }
+
+    #[inline(never)]
+    unsafe fn listen_shared<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.register_outlet(outlet, waiter, 0) }
+    }
+
+    /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
+    pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
+        outlet.at.shared().sides.share(&outlet.side);
+        outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
+    }
+
+    /// # Safety
+    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    #[inline]
+    pub(crate) unsafe fn unregister_outlet<T>(&self, outlet: &Outlet<T>, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { unregister(&outlet.at, &outlet.side, EMPTY, &self.sleeper, has_decided) }
+    }
+}

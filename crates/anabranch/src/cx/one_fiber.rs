@@ -1,0 +1,33 @@
+//! What the compiler says where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the code around it.
+//!
+//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without a word of their own on it the compiler
+//! gives the reason for that once for each field, and for each field of these. So they say that they would be if a type here
+//! implemented a trait here, which none does. The compiler reports that instead, with the text of the trait.
+//!
+//! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler refuses a condition that
+//! it sees to be false. It does not look at one for all lifetimes.)
+
+use std::marker::PhantomData;
+
+/// The condition under which a `Cx` could be sent and shared.
+#[diagnostic::on_unimplemented(
+    message = "a `Cx` belongs to one fiber: a closure that runs on another one cannot use it",
+    label = "the `cx` of the code around this closure is used in it",
+    note = "use the `cx` that the closure is passed: write `|cx| ..` in place of `|_| ..`",
+    note = "closures of `join`, `par_for_each` and the like are passed none, as they compute and do not wait: for those that wait \
+            there are `cx.join`, `cx.map` and `cx.scope`",
+    note = "futures are passed none either, as they await: `receiver.recv_async().await`"
+)]
+pub(crate) trait CxOfManyFibers {}
+
+/// The condition under which a `FiberScope` could be sent and shared.
+#[diagnostic::on_unimplemented(
+    message = "a `FiberScope` belongs to one fiber: a closure that runs on another one cannot use it",
+    label = "the scope around this closure is used in it",
+    note = "to spawn from a fiber of the scope, write `let spawner = s.spawner();` before, and `spawner.spawn(..)` in the closure",
+    note = "to wait there, use the `cx` that the closure is passed: write `|cx| ..` in place of `|_| ..`"
+)]
+pub(crate) trait ScopeOfManyFibers {}
+
+/// Neither.
+pub(crate) struct OneFiber<'any>(PhantomData<&'any ()>);

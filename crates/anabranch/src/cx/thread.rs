@@ -1,0 +1,172 @@
+//! A plain thread that waits: it parks, and lends its slot meanwhile.
+//!
+//! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while it
+//! waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
+
+use crate::{
+    fiber::{
+        fiber::Fiber,
+        status::{Card, State},
+        switch::Departure,
+    },
+    pool::{
+        hazard::{Hazard, HazardKind},
+        worker::Worker,
+    },
+    sys::sync::hint,
+    time::{Clock, NEVER},
+    wait::{
+        current_stack::Stack,
+        parked::Parked,
+        suspend::{Reason, Strand, leave},
+        waiter::{Outcome, Waiter},
+    },
+};
+use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
+
+/// How often a thread looks whether its wait is over before it parks.
+const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
+
+/// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core with its
+/// receiver need not go to and fro with it for each share; but what the thread has forked may wait for its slot.
+const SHARES: u32 = if cfg!(shuttle) { 1 } else { 16 };
+
+/// See the [module](self).
+pub(crate) struct ThreadStrand {
+    shared: Arc<Parked>,
+    /// How many it may still have.
+    shares: Cell<u32>,
+    /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its deadlines.
+    clock: Clock,
+    _bound_to_its_thread: PhantomData<*mut ()>,
+}
+
+impl ThreadStrand {
+    /// For the calling thread, which is in a pool until the strand ends.
+    pub(crate) fn new() -> Self {
+        let shared = Parked::new();
+        shared.waiter.bind_to(Stack::current());
+        Self {
+            shared,
+            shares: Cell::new(SHARES),
+            clock: Worker::current().clock().clone(),
+            _bound_to_its_thread: PhantomData,
+        }
+    }
+}
+
+impl ThreadStrand {
+    /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would have no end, and
+    /// nothing else would tell of it.
+    #[cold]
+    fn warn_on_a_fiber(&self, reason: Reason) {
+        let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
+        // SAFETY: the strand is on the stack of this fiber, which runs.
+        let fiber = unsafe { &*fiber.cast::<Fiber>() };
+        let home = fiber.home();
+        if let Some(registry) = home.registry()
+            && registry.crew.is_first_run_on_fiber()
+        {
+            registry.crew.tell(&Hazard {
+                kind: HazardKind::RunOnFiber,
+                fiber: fiber.card().name(),
+                worker: home.index,
+                others: home.fibers.local.live().saturating_sub(1),
+                at: Some(reason.at),
+                lasted: Duration::ZERO,
+            });
+        }
+    }
+}
+
+/// Shows on the card of a seat what its thread waits for.
+struct Shown<'a> {
+    card: &'a Card,
+    /// What it waited for already: a thread that waits may be asked to run something, a broadcast, that waits in turn.
+    outer: Option<Reason>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(card: &'a Card, reason: Reason) -> Self {
+        let outer = if card.state() == State::Suspended { card.reason() } else { None };
+        if outer.is_none()
+            && let Some(name) = thread::current().name()
+        {
+            card.set_name(name.into());
+        }
+        card.suspend(reason);
+        Self { card, outer }
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        match self.outer {
+            Some(reason) => self.card.suspend(reason),
+            None => {
+                self.card.set(State::Idle);
+                self.card.clear_name();
+            }
+        }
+    }
+}
+
+// SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a token in the
+// parker, which every wait here takes for what it is, a reason to look again.
+unsafe impl Strand for ThreadStrand {
+    fn waiter(&self) -> *const Waiter {
+        Parked::waiter(&self.shared)
+    }
+
+    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
+        let me = Worker::current();
+        let waiter = &self.shared.waiter;
+        me.publish_all();
+        me.announce();
+        let _woken_by_the_clock = (deadline != NEVER).then(|| {
+            let shared = Arc::clone(&self.shared);
+            self.clock().subscribe(Arc::new(move || shared.parker.unpark()))
+        });
+        for _ in 0..LOOKS {
+            if waiter.outcome().is_some() {
+                return None;
+            }
+            hint::spin_loop();
+        }
+        self.warn_on_a_fiber(reason);
+        // Not before: to be seen costs more than a wait that is over at once.
+        let _shown = Shown::new(&me.card, reason);
+        let mut is_long = false;
+        while waiter.outcome().is_none() {
+            if deadline != NEVER && self.clock().tick() >= deadline && waiter.decide_for_itself(Outcome::TimedOut) {
+                return None;
+            }
+            me.park_beside(&self.shared.parker, self.clock().park_bound(deadline), &mut is_long);
+        }
+        None
+    }
+
+    fn step_aside(&self) -> Option<Departure> {
+        Worker::current().yield_slot();
+        None
+    }
+
+    fn pause(&self) {
+        let left = self.shares.get() - 1;
+        self.shares.set(if left > 0 { left } else { SHARES });
+        if left == 0 {
+            leave(self.step_aside());
+        }
+    }
+
+    fn shares_its_thread(&self) -> bool {
+        false
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Threads have names of their own.
+    fn set_name(&self, _: Arc<str>) {}
+}

@@ -1,0 +1,75 @@
+//! Finds fibers that are kept from going on by another of the same worker that blocks its thread: what a lock of std that is
+//! held across a wait leads to.
+//!
+//! Nothing can be done about it, the fibers are bound to that thread. But the program can be told where to look.
+
+use crate::{
+    fiber::status::State,
+    pool::{
+        hazard::{Hazard, HazardKind},
+        sysmon,
+        worker::Worker,
+    },
+    sys::clock::Instant,
+};
+use std::{collections::HashMap, time::Duration};
+
+/// How long a thread may be blocked before it is worth a word.
+const SUSPICIOUS: Duration = Duration::from_secs(1);
+
+/// How often to look.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// What the lookout remembers.
+#[derive(Default)]
+pub(crate) struct Watch {
+    last: Option<Instant>,
+    /// For each worker how often it had switched, and since when that has not changed.
+    still: HashMap<usize, (u64, Instant)>,
+}
+
+impl Watch {
+    /// Looks at all workers, now and then.
+    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
+        let now = Instant::now();
+        if self.last.is_some_and(|last| now - last < PERIOD) {
+            return;
+        }
+        self.last = Some(now);
+        for worker in workers.filter(|worker| worker.is_own && worker.status.is_occupied()) {
+            let switches = worker.counters.switches.get();
+            let still = self.still.entry(worker.index).or_insert((switches, now));
+            if still.0 != switches {
+                *still = (switches, now);
+            } else if now - still.1 >= SUSPICIOUS {
+                // Not again before it has moved and stopped again.
+                still.1 = now + Duration::from_secs(u32::MAX.into());
+                warn(worker);
+            }
+        }
+    }
+}
+
+fn warn(worker: &Worker) {
+    let Some(registry) = worker.registry() else { return };
+    let mut others = 0;
+    let mut running = None;
+    worker.fibers.blocks.for_each(|fiber| match fiber.state() {
+        State::Ready | State::Suspended => others += 1,
+        State::Running => running = Some(fiber.card().name()),
+        State::Idle => {}
+    });
+    if let Some(name) = running
+        && others > 0
+        && sysmon::is_asleep(worker.thread()) == Some(true)
+    {
+        registry.crew.tell(&Hazard {
+            kind: HazardKind::BlockedThread,
+            fiber: name,
+            worker: worker.index,
+            others,
+            at: None,
+            lasted: SUSPICIOUS,
+        });
+    }
+}

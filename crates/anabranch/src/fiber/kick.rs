@@ -1,0 +1,92 @@
+//! Hails: how other threads tell a fiber that there may be a reason to look, whatever it does just now. See [`waiter`](crate::wait::waiter).
+//!
+//! Each fiber has one, which is in the box of its worker or not. Whoever hails marks it, and puts it into the box unless it was marked;
+//! the worker unmarks it and has the fiber look. So of those who find it marked, all that they did before is seen by
+//! that look: the mark is changed by read-modify-writes alone, each of which releases, or acquires, what was before.
+//!
+//! The box is an [`Inbox`], so a worker that ends waits for those who are just waking it. A hail outlives the fiber that it was for,
+//! as the block does, and says nothing to the next.
+
+use crate::{
+    fiber::ready::{Inbox, Linked, List},
+    sys::sync::{AtomicBool, Cell, Ordering},
+};
+use std::ptr;
+
+/// See the [module](self).
+pub(crate) struct Hail {
+    next: Cell<*const Self>,
+    is_marked: AtomicBool,
+}
+
+impl Linked for Hail {
+    fn next(&self) -> &Cell<*const Self> {
+        &self.next
+    }
+}
+
+impl Hail {
+    pub(crate) fn new() -> Self {
+        Self { next: Cell::new(ptr::null()), is_marked: AtomicBool::new(false) }
+    }
+
+    /// Puts it into its worker's box, if it is not there, and calls `wake` if the worker is away.
+    ///
+    /// # Safety
+    /// As for [`Inbox::post`]: the worker does not end before this does.
+    pub(crate) unsafe fn send(this: *const Self, inbox: *const Inbox<Self>, wake: impl FnOnce()) {
+        // SAFETY: the caller's word. Whoever marks it has it, until the worker takes it.
+        unsafe {
+            if !(*this).is_marked.swap(true, Ordering::AcqRel) {
+                Inbox::post(inbox, this, wake);
+            }
+        }
+    }
+
+    /// The worker takes all there are, and has a look at the fiber of each.
+    pub(crate) fn answer_all(inbox: &Inbox<Self>, mut answer: impl FnMut(*const Self)) {
+        let hails = List::new();
+        inbox.collect(&hails);
+        while let Some(hail) = hails.pop() {
+            // SAFETY: blocks, and the hails in them, live as long as their worker.
+            unsafe { (*hail).is_marked.swap(false, Ordering::AcqRel) };
+            answer(hail);
+        }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::Hail;
+    use crate::fiber::ready::Inbox;
+    use std::{cell::Cell, mem::offset_of, ptr};
+
+    /// What has a hail, as a fiber does.
+    struct Whole {
+        count: Cell<u32>,
+        hail: Hail,
+    }
+
+    /// Whoever answers goes from the hail to what it is a field of, so the pointer has to be good for that.
+    #[test]
+    fn a_hail_leads_to_what_it_is_a_field_of() {
+        let inbox = Inbox::new();
+        let wholes = [(); 3].map(|()| Whole { count: Cell::new(0), hail: Hail::new() });
+        for _ in 0..2 {
+            for whole in &wholes {
+                let whole = ptr::from_ref(whole);
+                // SAFETY: all of them stay, and nobody waits.
+                unsafe {
+                    Hail::send(&raw const (*whole).hail, &raw const inbox, || unreachable!("nobody is away"));
+                    Hail::send(&raw const (*whole).hail, &raw const inbox, || unreachable!("nobody is away"));
+                }
+            }
+            Hail::answer_all(&inbox, |hail| {
+                // SAFETY: the hail of a `Whole`, sent by a pointer made from one to it.
+                let whole = unsafe { &*hail.byte_sub(offset_of!(Whole, hail)).cast::<Whole>() };
+                whole.count.set(whole.count.get() + 1);
+            });
+        }
+        assert_eq!(wholes.each_ref().map(|whole| whole.count.get()), [2; 3]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Fibers on the workers of a pool: what of it a worker keeps, and how it runs them.
+//!
+//! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and is its
+//! home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing else can go on or a
+//! round is over; within a round a fiber that waits lets the next go on in its place. None of this from within a
+//! piece of compute work: only the bottom of a worker's stack (`pool::main_loop`) comes here.
+
+use crate::{
+    fiber::{
+        context::Left,
+        fiber::Fiber,
+        kick::Hail,
+        limits::Limits,
+        ready::Inbox,
+        run_queue::{Jobs, OLDEST_EVERY},
+        task::Job,
+        worker_local::{Blocks, Local},
+    },
+    pool::worker::Worker,
+    sys::asymmetric_fence::Fence,
+    time::{Clock, NEVER},
+    wait::{
+        suspend::Strand,
+        waiter::{Outcome, Waiter},
+    },
+};
+use crossbeam_utils::CachePadded;
+use std::{cell::Cell, time::Duration};
+
+/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
+/// looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and then ought to happen
+/// there.
+const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
+
+/// For how many more one counts that goes on after it has given way, where new ones wait to begin: those shall before a thief
+/// thinks that they lie for long.
+const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
+
+/// How long after the first timer a parked worker may get up, in nanoseconds, if others are due until then. A switch to a thread that
+/// has parked costs as much as some dozens of fibers that go on. Linux delays each such thread by 50 us.
+const SLACK: u64 = 500_000;
+
+/// How many rounds before the worker looks at what else there is.
+const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
+
+/// After how many times as many it takes something that lies elsewhere: a fiber to begin, a task or a fork.
+const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
+
+/// Which fibers that have not started a thief takes from a worker that will come to them by itself.
+///
+/// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer; and those that
+/// were spawned together often talk to each other, which takes several times as long between workers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Daring {
+    /// All.
+    Bold,
+    /// Those that have lain for long, by this time: see [`Jobs::lies_for_long`].
+    Patient(u64),
+    /// None.
+    Shy,
+}
+
+/// What a seat has for fibers. See the [module](self).
+pub(crate) struct Fibers {
+    /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
+    pub(crate) jobs: CachePadded<Jobs<Job>>,
+    /// Woken by other threads.
+    pub(crate) inbox: CachePadded<Inbox<Fiber>>,
+    /// Hailed by other threads. Seldom, so it lies with what is.
+    pub(crate) hails: Inbox<Hail>,
+    /// The worker's own.
+    pub(crate) local: CachePadded<Local>,
+    pub(crate) blocks: Blocks,
+    ticks: Cell<u32>,
+    rounds: Cell<u32>,
+}
+
+impl Fibers {
+    pub(crate) const fn new(fence: Fence) -> Self {
+        Self {
+            jobs: CachePadded::new(Jobs::new(fence)),
+            inbox: CachePadded::new(Inbox::new()),
+            hails: Inbox::new(),
+            local: CachePadded::new(Local::new()),
+            blocks: Blocks::new(),
+            ticks: Cell::new(0),
+            rounds: Cell::new(0),
+        }
+    }
+
+    /// The thread is about to park, until [`come_back`](Self::come_back). `false`: it must not, somebody has been here.
+    #[must_use]
+    pub(crate) fn go_away(&self) -> bool {
+        let is_away = self.hails.go_away();
+        if is_away && !self.inbox.go_away() {
+            self.hails.come_back();
+            return false;
+        }
+        is_away
+    }
+
+    /// The thread has parked.
+    pub(crate) fn come_back(&self) {
+        self.inbox.come_back();
+        self.hails.come_back();
+    }
+}
+
+/// For the thread that holds the seat, on its own stack.
+impl Worker {
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.registry().expect("only members of a pool wait by its clock").clock
+    }
+
+    /// Puts what others have woken, and what is due, to what can go on.
+    pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
+        let local = &self.fibers.local;
+        self.fibers.inbox.collect(local.ready());
+        self.answer_hails();
+        if looks_at_clock && local.next_deadline() != NEVER {
+            let now = self.clock().tick();
+            while let Some(fiber) = local.pop_timer(now) {
+                // SAFETY: a timer is removed when its wait ends, so this one's goes on or has just been decided.
+                if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
+                    wake.wake();
+                }
+            }
+        }
+    }
+
+    fn answer_hails(&self) {
+        if !self.fibers.hails.is_empty() {
+            // SAFETY: those in the box are of this worker's fibers, and this is its thread.
+            Hail::answer_all(&self.fibers.hails, |hail| unsafe { Fiber::answer(hail) });
+        }
+    }
+
+    /// Whether a fiber of this worker can go on.
+    pub(crate) fn has_ready_fibers(&self) -> bool {
+        let local = &self.fibers.local;
+        local.has_ready()
+            || !self.fibers.inbox.is_empty()
+            || !self.fibers.hails.is_empty()
+            || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
+    }
+
+    /// Whether another thread has woken a fiber of this worker, or hailed one.
+    pub(crate) fn was_woken(&self) -> bool {
+        !self.fibers.inbox.is_empty() || !self.fibers.hails.is_empty()
+    }
+
+    /// How long the thread may sleep until a fiber wants to go on. `None`: until it is woken.
+    pub(crate) fn time_to_next_fiber(&self) -> Option<Duration> {
+        self.clock().park_bound(self.fibers.local.next_deadline())
+    }
+
+    /// As [`time_to_next_fiber`](Self::time_to_next_fiber), until the last of those that are due at about the same time: a thread that
+    /// parks gets up once for all of them.
+    pub(crate) fn time_to_next_fibers(&self) -> Option<Duration> {
+        self.clock().park_bound(self.fibers.local.last_deadline_within(SLACK))
+    }
+
+    /// Goes on with fibers for a while, and begins new ones, `first` before all others.
+    pub(crate) fn run_fibers(&self, first: Option<Job>) {
+        if let Some(job) = first {
+            self.start_fiber(job);
+        }
+        'rounds: for _ in 0..ROUNDS {
+            self.collect_ready_fibers(true);
+            self.fibers.local.begin_round(ROUND, if self.has_jobs() { HASTE } else { 0 });
+            while self.fibers.local.count_one() {
+                if let Some(fiber) = self.next_ready_fiber() {
+                    // SAFETY: ready, of this worker, and this is the worker's own stack.
+                    self.after(unsafe { (*fiber).resume() });
+                } else if let Some(job) = self.next_job() {
+                    self.start_fiber(job);
+                } else {
+                    break 'rounds;
+                }
+            }
+            if let Some(job) = self.next_job() {
+                self.start_fiber(job);
+            }
+        }
+        Fiber::come_back();
+    }
+
+    #[inline]
+    fn next_ready_fiber(&self) -> Option<*const Fiber> {
+        let local = &self.fibers.local;
+        if !self.fibers.inbox.is_empty() || !local.has_ready() {
+            self.collect_ready_fibers(!local.has_ready());
+        }
+        local.take_ready()
+    }
+
+    /// For a fiber that suspends: the one to go on in its place, perhaps itself. `None`: the worker has to look at more than
+    /// that.
+    #[inline]
+    pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
+        let local = &self.fibers.local;
+        if !self.fibers.inbox.is_empty() || !local.has_ready() || !local.count_one() {
+            return None;
+        }
+        local.take_ready()
+    }
+
+    /// Counts the times that this worker might go on with its fibers. Every now and then it is the turn of work that lies
+    /// elsewhere: the number of that turn.
+    pub(crate) fn next_turn_of_others(&self) -> Option<u32> {
+        let rounds = self.fibers.rounds.get().wrapping_add(1);
+        self.fibers.rounds.set(rounds);
+        rounds.is_multiple_of(ELSEWHERE_EVERY).then_some(rounds / ELSEWHERE_EVERY)
+    }
+
+    /// Whether there are fibers here that can be started.
+    pub(crate) fn has_jobs(&self) -> bool {
+        !self.fibers.jobs.is_empty() && self.limits().has_room()
+    }
+
+    /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
+    pub(crate) fn rob_job(&self, thief: &Worker, daring: Daring) -> Option<Job> {
+        let is_worth_while = match daring {
+            Daring::Bold => true,
+            Daring::Patient(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
+            Daring::Shy => !self.is_at_them(),
+        };
+        if !is_worth_while || !self.has_jobs() {
+            return None;
+        }
+        // SAFETY: the thief is the caller's own seat.
+        unsafe { self.fibers.jobs.rob(&thief.fibers.jobs) }
+    }
+
+    /// Whether this worker is going to begin its fibers itself.
+    fn is_at_them(&self) -> bool {
+        self.is_own && self.status.is_active()
+    }
+
+    pub(crate) fn next_job(&self) -> Option<Job> {
+        if !self.has_jobs() {
+            return None;
+        }
+        let ticks = self.fibers.ticks.get().wrapping_add(1);
+        self.fibers.ticks.set(ticks);
+        let jobs = &self.fibers.jobs;
+        // SAFETY: this thread holds the seat.
+        unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
+    }
+
+    /// For a fiber that has ended: what to run on the same stack, without a switch. `None`: others come first.
+    pub(crate) fn next_job_on_this_stack(&self) -> Option<Job> {
+        let has_others = self.fibers.local.has_ready()
+            || !self.fibers.inbox.is_empty()
+            || !self.inbox.is_empty()
+            || self.fibers.ticks.get().is_multiple_of(ROUND * ROUNDS);
+        if has_others {
+            return None;
+        }
+        self.next_job()
+    }
+
+    /// Runs a job on an idle stack. Where there is none to be had it goes back into the queue.
+    fn start_fiber(&self, job: Job) {
+        let (fibers, limits) = (&self.fibers, self.limits());
+        let stack = limits.enter().and_then(|()| {
+            let stack = fibers.local.take_idle(self, &fibers.blocks, || limits.stacks.clone());
+            stack.inspect_err(|error| limits.refuse(error)).ok()
+        });
+        let Some(fiber) = stack else {
+            // SAFETY: this thread holds the seat.
+            unsafe { fibers.jobs.push(job) };
+            return;
+        };
+        fibers.local.set_live(fibers.local.live() + 1);
+        // SAFETY: idle, of this worker, and this is the worker's own stack.
+        unsafe {
+            (*fiber).give(job);
+            self.after((*fiber).resume());
+        }
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.registry().expect("fibers run on the workers of a pool").limits
+    }
+
+    /// Gives back all stacks, before the thread ends. No fiber is live.
+    pub(crate) fn end_fibers(&self) {
+        // Each of them counts in the limits, where there are none.
+        debug_assert_eq!(self.fibers.local.live(), 0);
+        self.fibers.inbox.settle();
+        self.answer_hails();
+        self.fibers.hails.settle();
+        self.fibers.local.strip_all();
+    }
+
+    /// The thread has come back from the stack of the current fiber.
+    #[inline]
+    fn after(&self, left: Left) {
+        if left == Left::Idle {
+            self.put_away(Fiber::current());
+        }
+    }
+
+    fn put_away(&self, fiber: *const Fiber) {
+        self.fibers.local.set_live(self.fibers.local.live() - 1);
+        self.fibers.local.keep_idle(fiber);
+        let limits = self.limits();
+        let was_full = limits.leave();
+        if let Some(registry) = self.registry() {
+            if was_full {
+                registry.stir();
+            }
+            if limits.is_empty() {
+                registry.note_last_fiber();
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The scope of a fiber that no parent waits for: whoever closes the pool cancels it.
+//!
+//! Pools close once, and fibers end all the time. So a fiber only writes down its scope, and when it ends that there is none; a
+//! fence of the kind that costs the frequent side nothing stands on both sides (see `sys::asymmetric_fence`):
+//!
+//! | a fiber begins     | a fiber ends                                    | the pool closes                         |
+//! |--------------------|-------------------------------------------------|-----------------------------------------|
+//! | writes its scope   | writes that there is none                       | writes `has_begun`                      |
+//! | fence              | fence                                           | fence                                   |
+//! | reads `has_begun`: if so it cancels its scope itself | reads `has_begun`: if so it waits for `has_looked` | cancels the scopes that are written down, then writes `has_looked` |
+//!
+//! None is passed over: either the fiber reads that closing has begun, or its scope is found. And a scope that is found is there:
+//! either it is found that there is none, or the fiber waits until all have been looked at.
+//!
+//! Orderings: `set` releases the scope and who closes acquires it; `has_looked` releases what was done with it, and the fiber acquires
+//! that before it ends the scope.
+
+use crate::{
+    sys::{
+        asymmetric_fence::Fence,
+        sync::{AtomicBool, AtomicPtr, Ordering, const_unless_loom, spin_while},
+    },
+    wait::cancel::CancelScope,
+};
+use std::ptr;
+
+/// See the [module](self).
+pub(crate) struct Root(AtomicPtr<CancelScope>);
+
+/// The end of a pool, as its fibers see it.
+pub(crate) struct Closing {
+    has_begun: AtomicBool,
+    has_looked: AtomicBool,
+    fence: Fence,
+}
+
+impl Root {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self(AtomicPtr::new(ptr::null_mut()))
+        }
+    }
+
+    /// For the fiber: `scope` stays until it is cleared.
+    #[inline]
+    pub(crate) fn set(&self, scope: &CancelScope, closing: &Closing) {
+        self.0.store(ptr::from_ref(scope).cast_mut(), Ordering::Release);
+        closing.fence.frequent();
+        if closing.has_begun() {
+            scope.cancel();
+        }
+    }
+
+    /// For the fiber: the scope that was set may end afterwards.
+    #[inline]
+    pub(crate) fn clear(&self, closing: &Closing) {
+        self.0.store(ptr::null_mut(), Ordering::Relaxed);
+        closing.fence.frequent();
+        if closing.has_begun() {
+            spin_while(|| !closing.has_looked.load(Ordering::Acquire));
+        }
+    }
+
+    /// Cancels the scope, if there is one.
+    ///
+    /// # Safety
+    /// Called within [`Closing::close`], for a fiber of this pool.
+    pub(crate) unsafe fn cancel(&self) {
+        // SAFETY: the fiber waits in `clear` for the end of this, and the scope stays until then.
+        if let Some(scope) = unsafe { self.0.load(Ordering::Acquire).as_ref() } {
+            scope.cancel();
+        }
+    }
+}
+
+impl Closing {
+    pub(crate) fn new(fence: Fence) -> Self {
+        Self { has_begun: AtomicBool::new(false), has_looked: AtomicBool::new(false), fence }
+    }
+
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Acquire)
+    }
+
+    /// Closes the pool, once: `look` calls [`Root::cancel`] for every fiber.
+    pub(crate) fn close(&self, look: impl FnOnce()) {
+        self.has_begun.store(true, Ordering::Release);
+        self.fence.rare();
+        look();
+        self.has_looked.store(true, Ordering::Release);
+    }
+}

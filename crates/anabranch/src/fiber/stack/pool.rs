@@ -1,0 +1,326 @@
+//! The stacks of a worker's fibers: taken, given back, kept.
+//!
+//! | state | where                               | memory                    | left by                              |
+//! |-------|-------------------------------------|---------------------------|--------------------------------------|
+//! | uncut | the end of the newest slab          | none                      | `take` -> out                        |
+//! | out   | a [`FiberStack`] in somebody's hand | the pages it has touched  | `give_back` -> warm                  |
+//! | warm  | the top of `free`                   | as before                 | `take` -> out; newer ones -> cool    |
+//! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
+//! | cold  | below the cool ones                 | none but page tables      | `take` -> out                        |
+//!
+//! `free` is a stack itself: what was given back last, and is still in the caches, is taken first. Only what lies deep
+//! has its pages given back to the system, so taking and giving back in turn makes no system call, however many are
+//! free. It is done for [`BATCH`] stacks at a time, since each call that frees a page interrupts all other threads.
+//! Most fibers touch no more than the topmost page: to give back all the others is cheap, and spares a fault when the
+//! stack is used again.
+//!
+//! A pool belongs to one worker, and there is no lock in it. Nobody can run on memory that is gone: a pool that is
+//! dropped while one of its stacks is out ends the process.
+
+pub use crate::fiber::stack::error::StackError;
+
+pub(crate) use crate::fiber::stack::config::StackConfig;
+
+use crate::{
+    fiber::stack::{
+        overflow::{self, Guarded},
+        slab::{Place, Slabs},
+    },
+    sys::{diagnostics, memory},
+};
+use corosensei::stack::{Stack, StackPointer};
+use std::{
+    array,
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// How many stacks have their pages given back at a time.
+const BATCH: usize = 128;
+
+/// A stack of a [`StackPool`], of the one who holds it. To be given back: a stack that is dropped stays out.
+#[derive(Debug)]
+#[must_use = "a stack that is not given back ends the process when its pool is dropped"]
+pub(crate) struct FiberStack {
+    place: Place,
+    /// The number of the pool that the stack is of.
+    pool: u64,
+}
+
+impl FiberStack {
+    /// The addresses below the stack that cannot be touched.
+    pub(crate) fn guard(&self) -> Range<usize> {
+        self.place.guard.clone()
+    }
+
+    /// The bytes that a fiber can use: there are this many, and a part of a page.
+    pub(crate) fn size(&self) -> usize {
+        self.lower_pages().len()
+    }
+
+    /// What the overflow handler has to know of a fiber that runs on this stack.
+    pub(crate) fn guarded(&self, name: Option<&str>) -> Guarded {
+        Guarded::new(self.guard(), self.size(), name)
+    }
+
+    fn lower_pages(&self) -> Range<usize> {
+        self.place.guard.end..self.place.top
+    }
+
+    fn top_page(&self) -> Range<usize> {
+        self.place.top..self.place.top + memory::page_size()
+    }
+}
+
+// SAFETY: `Slabs::cut` has put a guard into its place, and guards stay. Between it and the base are at least
+// MIN_STACK_SIZE bytes of writable memory, of slabs that the pool keeps for as long as the stack is out. The limit is
+// at a page and the base aligned to sixteen bytes. There is one value for each place: `cut` gives it once, and then it
+// is moved to and from `free`.
+unsafe impl Stack for FiberStack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        StackPointer::new(self.place.base).expect("a stack lies above address zero")
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        StackPointer::new(self.place.guard.start).expect("no slab begins at address zero")
+    }
+}
+
+/// The stacks of one worker. See the [module](self).
+#[derive(Debug)]
+pub(crate) struct StackPool {
+    config: StackConfig,
+    number: u64,
+    /// The cold ones, then the cool ones, then the warm ones; the newest is the last.
+    free: Vec<FiberStack>,
+    /// Where in `free` the cold ones end, and where the cool ones do.
+    cold: usize,
+    cool: usize,
+    slabs: Slabs,
+}
+
+impl StackPool {
+    /// A pool that has no stack yet.
+    ///
+    /// # Errors
+    /// When a stack of this size does not fit into the address space.
+    pub(crate) fn new(config: StackConfig) -> Result<Self, StackError> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let slabs = Slabs::new(config.stack_size, config.guard_size, !config.without_guard_markers)?;
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { config, number, free: Vec::new(), cold: 0, cool: 0, slabs })
+    }
+
+    /// The stack that was given back last, or else a new one. O(1); a new one takes a system call, or some.
+    ///
+    /// # Errors
+    /// When none is free and the system has no address space or no mappings left for another.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Result<FiberStack, StackError> {
+        let Some(stack) = self.free.pop() else { return self.cut() };
+        self.cool = self.cool.min(self.free.len());
+        self.cold = self.cold.min(self.cool);
+        Ok(stack)
+    }
+
+    /// Takes a stack back. O(1), amortised; now and then a system call.
+    ///
+    /// # Panics
+    /// When the stack is of another pool.
+    #[inline]
+    pub(crate) fn give_back(&mut self, stack: FiberStack) {
+        assert_eq!(stack.pool, self.number, "a stack goes back to the pool that it is of");
+        self.free.push(stack);
+        if self.free.len() - self.cool >= self.config.warm + BATCH {
+            self.cool_down();
+        }
+    }
+
+    #[cold]
+    fn cut(&mut self) -> Result<FiberStack, StackError> {
+        if self.slabs.is_used_up() {
+            overflow::install();
+        }
+        Ok(FiberStack { place: self.slabs.cut()?, pool: self.number })
+    }
+
+    /// The oldest of the warm become cool, and the oldest of the cool become cold.
+    #[cold]
+    fn cool_down(&mut self) {
+        let batch = &self.free[self.cool..][..BATCH];
+        // SAFETY: these are whole pages of the slabs of this pool, and nobody uses them: those who held the stacks gave
+        // them up.
+        unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].lower_pages())) };
+        self.cool += BATCH;
+        if self.cool - self.cold >= self.config.cool + BATCH {
+            let batch = &self.free[self.cold..][..BATCH];
+            // SAFETY: as above.
+            unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].top_page())) };
+            self.cold += BATCH;
+        }
+    }
+}
+
+impl Drop for StackPool {
+    fn drop(&mut self) {
+        let out = self.slabs.cut_so_far() - self.free.len();
+        if out > 0 {
+            // Somebody may run on them, or point into them.
+            diagnostics::abort(format_args!("a worker ends while {out} of its fibers have not; aborting"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fiber::stack::child, sys::memory::probe};
+    use corosensei::{Coroutine, CoroutineResult};
+    use std::sync::Mutex;
+
+    fn pool(warm: usize, cool: usize, without_guard_markers: bool) -> StackPool {
+        StackPool::new(StackConfig { stack_size: 64 << 10, guard_size: 64 << 10, warm, cool, without_guard_markers })
+            .unwrap()
+    }
+
+    /// Writes to every page.
+    fn touch(stack: &FiberStack) {
+        for address in (stack.guard().end..stack.base().get()).step_by(memory::page_size()) {
+            // SAFETY: the address is on a stack that nobody runs on.
+            unsafe { (address as *mut u8).write(1) };
+        }
+    }
+
+    fn give_all_back(pool: &mut StackPool, stacks: Vec<FiberStack>) {
+        stacks.into_iter().for_each(|stack| pool.give_back(stack));
+    }
+
+    #[test]
+    fn what_was_given_back_last_is_taken_first() {
+        let mut pool = StackPool::new(StackConfig { stack_size: 256 << 10, ..StackConfig::default() }).unwrap();
+        let stacks: Vec<_> = (0..20).map(|_| pool.take().unwrap()).collect();
+        let bases: Vec<_> = stacks.iter().map(Stack::base).collect();
+        give_all_back(&mut pool, stacks);
+        let again: Vec<_> = (0..20).map(|_| pool.take().unwrap()).collect();
+        assert!(again.iter().map(Stack::base).eq(bases.into_iter().rev()));
+        assert_eq!(pool.slabs.cut_so_far(), 20);
+        assert_eq!(again[0].size(), 256 << 10);
+        give_all_back(&mut pool, again);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn stacks_that_lie_deep_lose_their_memory_and_keep_their_guards() {
+        for without_guard_markers in [false, true] {
+            let mut pool = pool(3, 5, without_guard_markers);
+            let stacks: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
+            stacks.iter().for_each(touch);
+            give_all_back(&mut pool, stacks);
+            // Whenever 131 were warm, 128 of them became cool: after 131, 259 and 387. Whenever 133 were cool, 128 of
+            // them became cold: at the second and the third of these.
+            assert_eq!((pool.cold, pool.cool), (256, 384));
+            let pages = |stack: &FiberStack| {
+                (probe::resident_pages(stack.lower_pages()), probe::resident_pages(stack.top_page()))
+            };
+            let all = (64 << 10) / memory::page_size();
+            for (index, stack) in pool.free.iter().enumerate() {
+                let expected = match index {
+                    0..256 => (0, 0),
+                    256..384 => (0, 1),
+                    _ => (all, 1),
+                };
+                assert_eq!(pages(stack), expected, "stack {index}");
+                assert!(!probe::is_readable(stack.guard().start) && !probe::is_readable(stack.guard().end - 1));
+            }
+            // What was given back to the system is there again, empty, when it is touched.
+            let stack = &pool.free[0];
+            // SAFETY: nobody runs on the stack.
+            assert_eq!(unsafe { (stack.guard().end as *const u8).read() }, 0);
+            // Taken out of the depth, they are counted as warm when they come back.
+            let stacks: Vec<_> = (0..490).map(|_| pool.take().unwrap()).collect();
+            assert_eq!((pool.cold, pool.cool), (10, 10));
+            give_all_back(&mut pool, stacks);
+            assert_eq!((pool.free.len(), pool.slabs.cut_so_far()), (500, 500));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn taking_and_giving_back_in_turn_keeps_the_memory() {
+        let mut pool = pool(0, 0, false);
+        let stacks: Vec<_> = (0..300).map(|_| pool.take().unwrap()).collect();
+        give_all_back(&mut pool, stacks);
+        let stack = pool.take().unwrap();
+        touch(&stack);
+        pool.give_back(stack);
+        for _ in 0..1000 {
+            let stack = pool.take().unwrap();
+            assert_eq!(probe::resident_pages(stack.lower_pages()), (64 << 10) / memory::page_size());
+            pool.give_back(stack);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a stack goes back to the pool that it is of")]
+    fn a_stack_does_not_go_to_another_pool() {
+        // The stack stays out, so its pool must not be dropped while this panics.
+        static ONE: Mutex<Option<StackPool>> = Mutex::new(None);
+        let mut other = pool(1, 1, false);
+        let stack = ONE.lock().unwrap().insert(pool(1, 1, false)).take().unwrap();
+        other.give_back(stack);
+    }
+
+    #[test]
+    fn a_pool_does_not_end_before_its_fibers() {
+        let Some(_) = child::case() else {
+            let child = child::run("fiber::stack::tests::a_pool_does_not_end_before_its_fibers", "drop");
+            child::assert_killed(&child, &[libc::SIGABRT]);
+            let text = child::error_text(&child);
+            return assert!(text.contains("a worker ends while 2 of its fibers have not"), "{text}");
+        };
+        let mut pool = pool(1, 1, false);
+        let _stacks = [pool.take().unwrap(), pool.take().unwrap()];
+        drop(pool);
+    }
+
+    #[test]
+    fn coroutines_run_on_stacks_one_after_the_other() {
+        fn depth(n: u64) -> u64 {
+            if std::hint::black_box(n) == 0 { 0 } else { 1 + depth(n - 1) }
+        }
+        for without_guard_markers in [false, true] {
+            let mut pool = pool(1, 1, without_guard_markers);
+            for round in 0..300_u64 {
+                let stacks = [pool.take().unwrap(), pool.take().unwrap()];
+                let mut fibers = stacks.map(|stack| {
+                    Coroutine::with_stack(stack, move |yielder, n: u64| {
+                        let first = depth(n % 100);
+                        first + yielder.suspend(first)
+                    })
+                });
+                for fiber in &mut fibers {
+                    assert!(matches!(fiber.resume(round), CoroutineResult::Yield(n) if n == round % 100));
+                }
+                for mut fiber in fibers {
+                    assert!(matches!(fiber.resume(1), CoroutineResult::Return(n) if n == round % 100 + 1));
+                    pool.give_back(fiber.into_stack());
+                }
+            }
+            assert_eq!(pool.slabs.cut_so_far(), 2);
+        }
+    }
+
+    #[test]
+    fn a_panic_passes_through_a_stack_which_is_as_good_as_before() {
+        let mut pool = pool(1, 1, false);
+        let mut fiber = Coroutine::<(), (), (), _>::with_stack(pool.take().unwrap(), |_, ()| {
+            std::panic::resume_unwind(Box::new(7))
+        });
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fiber.resume(())));
+        assert_eq!(panic.unwrap_err().downcast_ref::<i32>(), Some(&7));
+        pool.give_back(fiber.into_stack());
+        assert_eq!(pool.free.len(), 1);
+    }
+}

@@ -1,0 +1,383 @@
+//! Slabs: where the stacks of fibers are cut from.
+//!
+//! A *slab* is one mapping that holds many stacks, each above a guard of its own:
+//!
+//! ```text
+//! | guard | stack ........... | guard | stack ........... | ...
+//! ^ limit ^ floor      base ^ ^ limit of the next
+//! ```
+//!
+//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
+//! the floor would stop it. C code need not: it touches a frame where it uses it. So a guard is larger than the frames of nearly all
+//! functions (`stack_config` has the default), or else a large one would lie in the stack below.
+//!
+//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
+//! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes
+//! would compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three
+//! times as much. The page is there for this, on top of the bytes that were asked for.
+//!
+//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are
+//! dropped.
+
+use crate::{
+    fiber::stack::{
+        error::StackError,
+        mappings::{MAPPINGS, Mappings},
+    },
+    sys::memory::{self, Guard, Mapping},
+};
+use corosensei::stack::MIN_STACK_SIZE;
+use std::ops::Range;
+
+/// How many stacks the first slab has, and the most that any has.
+const FIRST_SLAB: usize = 16;
+const LAST_SLAB: usize = 1024;
+
+/// The most bytes of address space in a slab of more than one stack.
+const MAX_SLAB_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 16 << 20 };
+
+/// How many colours there are, two to the power of this, and the bytes from one to the next.
+const COLOUR_BITS: u32 = 4;
+const COLOUR_STEP: usize = 128;
+
+/// Where a stack lies. `guard` below it cannot be touched.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) guard: Range<usize>,
+    /// Where the stack begins, to grow down from there; aligned to sixteen bytes.
+    pub(crate) base: usize,
+    /// Where the topmost page, which has the base in it, begins.
+    pub(crate) top: usize,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Slabs {
+    layout: Layout,
+    slabs: Vec<Mapping>,
+    /// How many stacks the next slab will have.
+    next_slab: usize,
+    /// What is not yet cut of the newest slab.
+    uncut: Range<usize>,
+    /// How many stacks were cut.
+    cut: usize,
+    /// Whether markers may be used, and how guards are made in the newest slab.
+    markers: bool,
+    guard: Guard,
+    mappings: &'static Mappings,
+    /// How many stacks mappings are booked for.
+    booked: usize,
+}
+
+impl Slabs {
+    /// No slab yet. With `markers`, guards need no mappings where the system can do that.
+    pub(crate) fn new(stack_size: usize, guard_size: usize, markers: bool) -> Result<Self, StackError> {
+        Self::with_mappings(stack_size, guard_size, markers, &MAPPINGS)
+    }
+
+    fn with_mappings(
+        stack_size: usize,
+        guard_size: usize,
+        markers: bool,
+        mappings: &'static Mappings,
+    ) -> Result<Self, StackError> {
+        let layout = Layout::new(stack_size, guard_size).ok_or(StackError::TooLarge(stack_size))?;
+        Ok(Self {
+            layout,
+            slabs: Vec::new(),
+            next_slab: FIRST_SLAB.min(layout.max_slab()),
+            uncut: 0..0,
+            cut: 0,
+            markers,
+            guard: Guard::Protection,
+            mappings,
+            booked: 0,
+        })
+    }
+
+    /// How many stacks were cut.
+    pub(crate) fn cut_so_far(&self) -> usize {
+        self.cut
+    }
+
+    /// Whether the next stack takes another slab.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.uncut.is_empty()
+    }
+
+    /// Cuts a stack that was never there before. The guard is in its place, and stays.
+    pub(crate) fn cut(&mut self) -> Result<Place, StackError> {
+        if self.is_used_up() {
+            self.grow()?;
+        }
+        let limit = self.uncut.start;
+        let end = limit + self.layout.stride();
+        let guard = limit..limit + self.layout.guard;
+        let books = usize::from(self.guard == Guard::Protection);
+        self.mappings.book(books)?;
+        // SAFETY: the guard is whole pages of the newest slab, in the part of it that nobody was given yet.
+        if let Err(source) = unsafe { memory::install_guard(guard.clone(), self.guard) } {
+            self.mappings.cancel(books);
+            return Err(StackError::Guard(source));
+        }
+        self.booked += books;
+        let base = end - colour(self.cut);
+        self.uncut.start = end;
+        self.cut += 1;
+        Ok(Place { guard, base, top: end - memory::page_size() })
+    }
+
+    /// Maps another slab; a smaller one than planned where the system refuses that.
+    fn grow(&mut self) -> Result<(), StackError> {
+        let mut stacks = self.next_slab;
+        let slab = loop {
+            match Mapping::new(stacks * self.layout.stride()) {
+                Ok(slab) => break slab,
+                Err(_) if stacks > 1 => stacks /= 2,
+                Err(source) => return Err(StackError::Map { bytes: self.layout.stride(), source }),
+            }
+        };
+        // SAFETY: the slab is new, and begins with a guard.
+        let has_markers = self.markers && unsafe { memory::has_guard_markers(&slab, self.layout.guard) };
+        self.guard = if has_markers { Guard::Marker } else { Guard::Protection };
+        self.next_slab = (stacks * 2).min(self.layout.max_slab());
+        self.uncut = slab.range();
+        self.slabs.push(slab);
+        Ok(())
+    }
+}
+
+impl Drop for Slabs {
+    fn drop(&mut self) {
+        self.mappings.cancel(self.booked);
+    }
+}
+
+/// How far below the end of its page the base of a stack lies. Two stacks in a row lie far from each other.
+fn colour(index: usize) -> usize {
+    (index.reverse_bits() >> (usize::BITS - COLOUR_BITS)) * COLOUR_STEP
+}
+
+/// The sizes of the parts of a slab, in bytes; multiples of the page size.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    guard: usize,
+    /// With the page for the colours.
+    stack: usize,
+}
+
+impl Layout {
+    fn new(stack_size: usize, guard_size: usize) -> Option<Self> {
+        let page = memory::page_size();
+        let guard = guard_size.max(1).checked_next_multiple_of(page)?;
+        let stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?.checked_add(page)?;
+        stack.checked_add(guard).filter(|stride| *stride <= isize::MAX as usize)?;
+        Some(Self { guard, stack })
+    }
+
+    /// From one stack to the next.
+    fn stride(self) -> usize {
+        self.guard + self.stack
+    }
+
+    /// The most stacks in a slab.
+    fn max_slab(self) -> usize {
+        (MAX_SLAB_BYTES / self.stride()).clamp(1, LAST_SLAB)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fiber::stack::{child, config::DEFAULT_GUARD_SIZE},
+        sys::memory::probe::is_readable,
+    };
+    use std::collections::HashSet;
+
+    const KIB: usize = 1 << 10;
+
+    fn slabs(markers: bool) -> Slabs {
+        Slabs::new(256 * KIB, DEFAULT_GUARD_SIZE, markers).unwrap()
+    }
+
+    #[test]
+    fn a_guard_lies_below_every_stack_and_nothing_else_is_guarded() {
+        let page = memory::page_size();
+        for markers in [true, false] {
+            let mut slabs = slabs(markers);
+            // Into the second slab.
+            for _ in 0..FIRST_SLAB + 3 {
+                let place = slabs.cut().unwrap();
+                assert!(place.guard.len() >= DEFAULT_GUARD_SIZE);
+                for address in place.guard.clone().step_by(page) {
+                    assert!(!is_readable(address) && !is_readable(address + page - 1));
+                }
+                for address in (place.guard.end..place.base).step_by(page) {
+                    assert!(is_readable(address));
+                }
+                assert!(is_readable(place.base - 1));
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_touches_a_guard_dies() {
+        for case in ["marker first", "marker last", "protection first", "protection last"] {
+            let Some(case) = child::case() else {
+                child::assert_killed(
+                    &child::run("fiber::slab::tests::whoever_touches_a_guard_dies", case),
+                    &[libc::SIGSEGV, libc::SIGBUS],
+                );
+                continue;
+            };
+            let guard = slabs(case.starts_with("marker")).cut().map(|place| place.guard).unwrap();
+            let address = if case.ends_with("first") { guard.start } else { guard.end - 1 };
+            // SAFETY: none: this is to end the process.
+            unsafe { (address as *mut u8).write_volatile(1) };
+            return;
+        }
+    }
+
+    #[test]
+    fn stacks_are_as_large_as_asked_for_aligned_and_apart() {
+        let page = memory::page_size();
+        for (asked, least) in [(0, MIN_STACK_SIZE), (1, MIN_STACK_SIZE), (10_000, 10_000), (64 * KIB, 64 * KIB)] {
+            let mut slabs = Slabs::new(asked, 64 * KIB, true).unwrap();
+            let places: Vec<_> = (0..200).map(|_| slabs.cut().unwrap()).collect();
+            for place in &places {
+                assert_eq!(place.top - place.guard.end, least.next_multiple_of(page));
+                assert_eq!((place.base % 16, place.guard.start % page, place.top % page), (0, 0, 0));
+                assert!(place.top < place.base && place.base <= place.top + page);
+            }
+            let mut ranges: Vec<_> = places.iter().map(|place| place.guard.start..place.top + page).collect();
+            ranges.sort_by_key(|range| range.start);
+            assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            assert_eq!(slabs.cut_so_far(), 200);
+        }
+    }
+
+    #[test]
+    fn guards_are_as_large_as_asked_for() {
+        let page = memory::page_size();
+        for (asked, expected) in [(0, page), (1, page), (3 * page, 3 * page), (2 << 20, 2 << 20)] {
+            let mut slabs = Slabs::new(64 * KIB, asked, true).unwrap();
+            let guards: Vec<_> = (0..20).map(|_| slabs.cut().unwrap().guard).collect();
+            assert!(guards.iter().all(|guard| guard.len() == expected));
+        }
+        assert!(matches!(Slabs::new(64 * KIB, usize::MAX, true), Err(StackError::TooLarge(_))));
+    }
+
+    #[test]
+    fn sixteen_stacks_in_a_row_have_sixteen_colours() {
+        let mut slabs = slabs(true);
+        let places: Vec<_> = (0..16).map(|_| slabs.cut().unwrap()).collect();
+        assert_eq!(places.iter().map(|place| place.base - place.top).collect::<HashSet<_>>().len(), 16);
+        assert!((0..1000).all(|index| colour(index) <= 2 * KIB && colour(index).abs_diff(colour(index + 1)) >= 512));
+    }
+
+    #[test]
+    fn slabs_double_up_to_a_limit() {
+        let mut slabs = Slabs::new(4 * KIB, 64 * KIB, true).unwrap();
+        let stride = slabs.layout.stride();
+        let count = 16 + 32 + 64 + 128 + 256 + 512 + 1024 + 1024;
+        for _ in 0..count {
+            slabs.cut().unwrap();
+        }
+        let sizes: Vec<_> = slabs.slabs.iter().map(|slab| slab.range().len() / stride).collect();
+        assert_eq!(sizes, [16, 32, 64, 128, 256, 512, 1024, 1024]);
+        assert!(slabs.is_used_up());
+        let large = Slabs::new(MAX_SLAB_BYTES, 64 * KIB, true).unwrap();
+        assert_eq!((large.next_slab, large.layout.max_slab()), (1, 1));
+    }
+
+    #[test]
+    fn a_stack_that_fits_nowhere_is_refused() {
+        for size in [usize::MAX, isize::MAX as usize, usize::MAX - DEFAULT_GUARD_SIZE] {
+            let error = Slabs::new(size, DEFAULT_GUARD_SIZE, true).unwrap_err();
+            assert!(matches!(error, StackError::TooLarge(bytes) if bytes == size), "{error}");
+            assert!(error.to_string().contains(&size.to_string()));
+        }
+    }
+
+    #[test]
+    fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let slabs = || Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
+        let (mut one, mut other) = (slabs(), slabs());
+        // 80 less an eighth, two for each.
+        for _ in 0..30 {
+            one.cut().unwrap();
+        }
+        for _ in 0..5 {
+            other.cut().unwrap();
+        }
+        for slabs in [&mut one, &mut other] {
+            let error = slabs.cut().unwrap_err();
+            assert!(matches!(error, StackError::Mappings { stacks: 35, allowed: 80 }), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("35 stacks") && text.contains("vm.max_map_count"), "{text}");
+        }
+        drop(one);
+        for _ in 0..30 {
+            other.cut().unwrap();
+        }
+        drop(other);
+        assert_eq!(MAPPINGS.booked(), 0);
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn a_guard_that_is_refused_books_nothing() {
+        static MAPPINGS: Mappings = Mappings::new(80);
+        let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
+        slabs.cut().unwrap();
+        // The kernel's own part of the address space.
+        let good = std::mem::replace(&mut slabs.uncut, 1 << 63..(1 << 63) + (1 << 20));
+        let error = slabs.cut().unwrap_err();
+        assert!(matches!(error, StackError::Guard(_)), "{error}");
+        assert!(error.to_string().contains("vm.max_map_count"), "{error}");
+        assert_eq!((slabs.cut_so_far(), slabs.booked, MAPPINGS.booked()), (1, 1, 1));
+        slabs.uncut = good;
+        slabs.cut().unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn markers_take_no_mappings() {
+        static MAPPINGS: Mappings = Mappings::new(0);
+        let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, true, &MAPPINGS).unwrap();
+        match slabs.cut() {
+            Ok(_) => assert!((0..100).all(|_| slabs.cut().is_ok()) && slabs.booked == 0),
+            // Linux before 6.13.
+            Err(error) => assert!(slabs.guard == Guard::Protection && matches!(error, StackError::Mappings { .. })),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn without_address_space_there_is_an_error() {
+        let Some(_) = child::case() else {
+            let child = child::run("fiber::slab::tests::without_address_space_there_is_an_error", "limited");
+            return child::assert_passed(&child);
+        };
+        let mut slabs = Slabs::new(1 << 20, 64 * KIB, true).unwrap();
+        slabs.cut().unwrap();
+        let size = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: usize = size.split_whitespace().next().unwrap().parse().unwrap();
+        let limit = (pages * memory::page_size() + (100 << 20)) as libc::rlim_t;
+        let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+        // SAFETY: `limit` is valid to be read.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+        let error = loop {
+            if let Err(error) = slabs.cut() {
+                break error;
+            }
+        };
+        assert!(matches!(error, StackError::Map { .. }), "{error}");
+        assert!(error.to_string().contains("ulimit -v"), "{error}");
+        // As many as fit: the slabs became smaller towards the end.
+        assert!(slabs.cut_so_far() > 16 + 80, "{} stacks", slabs.cut_so_far());
+        assert!(slabs.slabs.last().unwrap().range().len() < 32 << 20);
+    }
+}

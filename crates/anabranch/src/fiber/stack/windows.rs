@@ -1,0 +1,117 @@
+//! The stacks of a worker's fibers on Windows: those of corosensei.
+//!
+//! Windows grows stacks itself: it moves a guard page down when that is touched, and keeps in each thread's environment block where
+//! the stack ends. So a switch has to exchange these fields, which corosensei does, and the memory of a stack is that of its crate.
+//! Guards are sound for frames of any size: all code for Windows touches each page of its frame on the way down (`__chkstk`), C
+//! code too. A stack that overflows is reported by the standard library, as an overflow of the thread that runs it.
+//!
+//! Free stacks are kept up to a number, and what is beyond goes back to the system. A pool that is dropped while one of its
+//! stacks is out ends the process, as elsewhere.
+
+pub use crate::fiber::stack::error::StackError;
+
+pub(crate) use crate::fiber::stack::config::StackConfig;
+
+use crate::{fiber::stack::overflow::Guarded, sys::diagnostics};
+use corosensei::stack::{DefaultStack, Stack, StackPointer, StackTebFields};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A stack of a [`StackPool`], of the one who holds it. To be given back: a stack that is dropped stays out.
+#[must_use = "a stack that is not given back ends the process when its pool is dropped"]
+pub(crate) struct FiberStack {
+    stack: DefaultStack,
+    /// The number of the pool that the stack is of.
+    pool: u64,
+}
+
+impl FiberStack {
+    /// What has to be known of a fiber that runs on this stack.
+    pub(crate) fn guarded(&self, _: Option<&str>) -> Guarded {
+        Guarded
+    }
+}
+
+// SAFETY: all is that of corosensei's own stack.
+unsafe impl Stack for FiberStack {
+    #[inline]
+    fn base(&self) -> StackPointer {
+        self.stack.base()
+    }
+
+    #[inline]
+    fn limit(&self) -> StackPointer {
+        self.stack.limit()
+    }
+
+    #[inline]
+    fn teb_fields(&self) -> StackTebFields {
+        self.stack.teb_fields()
+    }
+
+    #[inline]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.stack.update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
+/// The stacks of one worker. See the [module](self).
+pub(crate) struct StackPool {
+    config: StackConfig,
+    number: u64,
+    /// The newest is the last.
+    free: Vec<FiberStack>,
+    out: usize,
+}
+
+impl StackPool {
+    /// A pool that has no stack yet.
+    ///
+    /// # Errors
+    /// When a stack of this size does not fit into the address space.
+    pub(crate) fn new(config: StackConfig) -> Result<Self, StackError> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        // With room for the pages that are added to it.
+        if config.stack_size > isize::MAX as usize / 2 {
+            return Err(StackError::TooLarge(config.stack_size));
+        }
+        Ok(Self { config, number: NUMBERS.fetch_add(1, Ordering::Relaxed), free: Vec::new(), out: 0 })
+    }
+
+    /// The stack that was given back last, or else a new one.
+    ///
+    /// # Errors
+    /// When none is free and the system has no memory for another.
+    pub(crate) fn take(&mut self) -> Result<FiberStack, StackError> {
+        let bytes = self.config.stack_size;
+        let stack = match self.free.pop() {
+            Some(stack) => stack,
+            None => {
+                let stack = DefaultStack::new(bytes).map_err(|source| StackError::Map { bytes, source })?;
+                FiberStack { stack, pool: self.number }
+            }
+        };
+        self.out += 1;
+        Ok(stack)
+    }
+
+    /// Takes a stack back.
+    ///
+    /// # Panics
+    /// When the stack is of another pool.
+    pub(crate) fn give_back(&mut self, stack: FiberStack) {
+        assert_eq!(stack.pool, self.number, "a stack goes back to the pool that it is of");
+        self.out -= 1;
+        if self.free.len() < self.config.warm + self.config.cool {
+            self.free.push(stack);
+        }
+    }
+}
+
+impl Drop for StackPool {
+    fn drop(&mut self) {
+        if self.out > 0 {
+            // Somebody may run on them, or point into them.
+            diagnostics::abort(format_args!("a worker ends while {} of its fibers have not; aborting", self.out));
+        }
+    }
+}

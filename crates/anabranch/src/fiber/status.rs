@@ -1,0 +1,92 @@
+//! What others may read about a fiber, or a thread that waits, at any time: its name, what it does, and what it waits
+//! for.
+//!
+//! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the state of
+//! one moment with the reason of another.
+
+use crate::{
+    sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
+    wait::suspend::Reason,
+};
+use std::{panic::Location, ptr, sync::Arc};
+
+/// What a fiber does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    Idle,
+    Running,
+    Ready,
+    Suspended,
+}
+
+/// See the [module](self).
+#[repr(C)]
+pub(crate) struct Card {
+    state: AtomicU8,
+    what: AtomicPtr<&'static str>,
+    at: AtomicPtr<Location<'static>>,
+    /// Spares those without a name the lock.
+    is_named: AtomicBool,
+    name: Mutex<Option<Arc<str>>>,
+}
+
+impl Card {
+    pub(crate) const fn new() -> Self {
+        Self {
+            state: AtomicU8::new(State::Idle as u8),
+            what: AtomicPtr::new(ptr::null_mut()),
+            at: AtomicPtr::new(ptr::null_mut()),
+            is_named: AtomicBool::new(false),
+            name: Mutex::new(None),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, state: State) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn state(&self) -> State {
+        match self.state.load(Ordering::Relaxed) {
+            1 => State::Running,
+            2 => State::Ready,
+            3 => State::Suspended,
+            _ => State::Idle,
+        }
+    }
+
+    pub(crate) fn is_named(&self) -> bool {
+        self.is_named.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn clear_name(&self) {
+        self.is_named.store(false, Ordering::Relaxed);
+        *lock(&self.name) = None;
+    }
+
+    pub(crate) fn set_name(&self, name: Arc<str>) {
+        self.is_named.store(true, Ordering::Relaxed);
+        *lock(&self.name) = Some(name);
+    }
+
+    pub(crate) fn suspend(&self, reason: Reason) {
+        self.what.store(ptr::from_ref(reason.what).cast_mut(), Ordering::Relaxed);
+        self.at.store(ptr::from_ref(reason.at).cast_mut(), Ordering::Relaxed);
+        self.set(State::Suspended);
+    }
+
+    pub(crate) fn name(&self) -> Option<Arc<str>> {
+        lock(&self.name).clone()
+    }
+
+    /// What it waits for, or waited for last.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        // SAFETY: both are null or come from references with static lifetime.
+        unsafe {
+            let what = self.what.load(Ordering::Relaxed).as_ref()?;
+            let at = self.at.load(Ordering::Relaxed).as_ref()?;
+            Some(Reason { what, at })
+        }
+    }
+}

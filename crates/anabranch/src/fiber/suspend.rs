@@ -1,0 +1,149 @@
+//! How a fiber waits: it leaves its stack, and goes on when it is resumed; where it must not leave, it blocks its thread.
+
+use crate::{
+    fiber::{
+        context::{GOES_ACROSS, depart, depart_for},
+        fiber::Fiber,
+        status::State,
+        switch::Departure,
+    },
+    fork::frame::Frame,
+    pool::worker::Worker,
+    sys::{diagnostics, unwind::panicking},
+    time::{Clock, NEVER},
+    wait::{
+        current_stack::Stack,
+        suspend::{Reason, Strand},
+        waiter::{Outcome, Waiter},
+    },
+};
+use std::{process, ptr, sync::Arc};
+
+impl Fiber {
+    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
+    /// and was resumed. Only where it [may](Self::may_switch).
+    #[inline(always)]
+    fn depart(&self) -> Option<Departure> {
+        let home = self.home();
+        debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
+        if !home.stack.newest().is_null() {
+            home.publish_all();
+            // SAFETY: this thread is the owner, and all is published.
+            self.forks.set(unsafe { home.stack.detach() });
+        }
+        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been left.
+        unsafe {
+            let exit = &*self.exit.get();
+            match if GOES_ACROSS { home.fiber_across() } else { None } {
+                None => depart(exit),
+                Some(next) if ptr::eq(next, self) => {
+                    self.take_up();
+                    None
+                }
+                Some(next) => {
+                    (*next).become_current();
+                    depart_for(exit, &*(*next).exit.get())
+                }
+            }
+        }
+    }
+
+    /// Whether the stack can be left. Not while the thread unwinds: other fibers would find themselves in a panicking thread. Not
+    /// while it is pinned: inside another pool they would find themselves there, and what runs on top of a compute wait is in a list
+    /// of its thread. Nor with an open fork of compute code: it is on the shelf, or will be, where forks of other fibers would come to lie
+    /// above it and be left behind.
+    #[inline]
+    fn may_switch(&self) -> bool {
+        let newest = self.home().stack.newest();
+        Stack::current() == self.own_stack()
+            && !panicking()
+            // SAFETY: linked by this thread.
+            && (newest.is_null() || unsafe { !Frame::pins_its_stack(newest) })
+    }
+
+    /// Waits without leaving the stack. The other fibers of this thread wait too.
+    #[cold]
+    fn block(&self, deadline: u64) {
+        if !Stack::current().is_same_as(self.own_stack()) {
+            // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may unwind.
+            diagnostics::warn(format_args!("a fiber was about to wait on a stack that is not its own"));
+            process::abort();
+        }
+        let (home, here) = (self.home(), Worker::current());
+        let mut is_long = false;
+        loop {
+            home.collect_ready_fibers(true);
+            if home.fibers.local.unready(self) {
+                return;
+            }
+            if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.decide_for_itself(Outcome::TimedOut)
+            {
+                return;
+            }
+            home.publish_all();
+            here.publish_all();
+            home.announce();
+            here.announce();
+            if home.fibers.go_away() {
+                here.park_beside(&home.parker, home.clock().park_bound(deadline), &mut is_long);
+                home.fibers.come_back();
+            }
+        }
+    }
+}
+
+// SAFETY: the waiter is the block's. `suspend` returns when the worker resumes the fiber, which it does for fibers that
+// have been woken, after a decision; or after `block`, which sees to the same.
+unsafe impl Strand for Fiber {
+    fn waiter(&self) -> *const Waiter {
+        // Of the whole fiber, which is what it is woken by.
+        ptr::from_ref(self).cast()
+    }
+
+    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
+        self.card.suspend(reason);
+        if !self.may_switch() {
+            self.block(deadline);
+            self.card.set(State::Running);
+            return None;
+        }
+        if deadline != NEVER {
+            self.timer.set(Some(self.home().fibers.local.add_timer(deadline, self)));
+        }
+        self.depart()
+    }
+
+    fn drop_deadline(&self) {
+        if let Some(key) = self.timer.take() {
+            self.home().fibers.local.remove_timer(key);
+        }
+    }
+
+    fn step_aside(&self) -> Option<Departure> {
+        if !self.may_switch() {
+            self.home().publish_all();
+            Worker::current().yield_slot();
+            return None;
+        }
+        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        #[cfg(shuttle)]
+        crate::sys::sync::hint::spin_loop();
+        self.card.set(State::Ready);
+        self.home().fibers.local.make_last(self);
+        self.depart()
+    }
+
+    fn shares_its_thread(&self) -> bool {
+        true
+    }
+
+    fn clock(&self) -> &Clock {
+        self.home().clock()
+    }
+
+    fn set_name(&self, name: Arc<str>) {
+        self.show_name(None);
+        self.card.set_name(Arc::clone(&name));
+        self.show_name(Some(&name));
+    }
+}

@@ -1,0 +1,475 @@
+//! Memory for the blocks of spawned fibers: pages of blocks of one size, which belong to a worker.
+//!
+//! A million fibers that have not begun are a million small blocks, most of which are made and freed by the same worker. So each
+//! worker has a [`Store`] of its own and takes and frees blocks without a lock and without a read-modify-write (the idea is
+//! that of mimalloc's pages; Leijen, Zorn, de Moura 2019). A page is aligned to its size, so the address of a block leads to it. It
+//! has a list of free blocks, and at its end a part that was never used. A page all of whose blocks are free is given
+//! back, but for a few.
+//!
+//! Another thread that frees a block puts it on the store's list `freed`, a stack of Treiber's (1986) of which the owner alone
+//! takes, and always everything, when a page is used up.
+//!
+//! A handle may outlive the pool. So a store that ends with blocks out is left to those who have them:
+//!
+//! | `freed`  | meaning                                            | left by                              |
+//! |----------|----------------------------------------------------|--------------------------------------|
+//! | a list   | blocks that others have freed                      | a push; the owner takes all -> null; `leave` -> LEFT |
+//! | LEFT     | the owner is gone; each page counts its blocks in `left`, and the store its pages | |
+//!
+//! Whoever frees the last block of a page that was left gives the page back, and whoever gives back the last page frees the
+//! store.
+//!
+//! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes the counts
+//! before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one acquires.
+
+#[cfg(not(any(loom, miri)))]
+use crate::fiber::task_region;
+use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering};
+use std::{alloc::Layout, ptr};
+
+/// The size of a page, and what its address is a multiple of.
+pub(crate) const PAGE: usize = if cfg!(loom) { 4 << 10 } else { 64 << 10 };
+
+/// Sizes of blocks differ by this; they are aligned to it.
+const STEP: usize = if cfg!(loom) { 128 } else { 16 };
+
+const _: () = assert!(size_of::<Free>() <= STEP);
+
+/// The largest blocks; larger ones are not for pages.
+const MOST: usize = 256;
+
+const CLASSES: usize = MOST / STEP;
+
+/// How many empty pages a store keeps.
+const SPARE: usize = if cfg!(loom) { 0 } else { 4 };
+
+const LEFT: *mut Free = ptr::without_provenance_mut(1);
+
+/// What is in a free block.
+struct Free {
+    next: Cell<*mut Free>,
+}
+
+/// See the [module](self). All but `freed` and `left` is the owner's.
+pub(crate) struct Store {
+    /// For each size the page that blocks are taken from, and others with free ones.
+    classes: [Class; CLASSES],
+    /// All pages.
+    pages: Cell<*mut Page>,
+    spare: Cell<*mut Page>,
+    spares: Cell<usize>,
+    freed: AtomicPtr<Free>,
+    /// How many pages were left, and one more while the owner leaves.
+    left: AtomicU64,
+}
+
+struct Class {
+    current: Cell<*mut Page>,
+    open: Cell<*mut Page>,
+}
+
+/// The head of a page. All but `left` is the owner's.
+#[repr(C)]
+struct Page {
+    store: *const Store,
+    size: usize,
+    free: Cell<*mut Free>,
+    /// Where the part begins that was never used.
+    fresh: Cell<usize>,
+    /// How many blocks are out, or freed by others and not yet found.
+    used: Cell<u64>,
+    /// Whether it is the current one of its class or among the open ones.
+    is_listed: Cell<bool>,
+    next_open: Cell<*mut Page>,
+    /// What refers to it among the open ones.
+    open_from: Cell<*const Cell<*mut Page>>,
+    /// The neighbours among all pages of the store.
+    next: Cell<*mut Page>,
+    previous: Cell<*mut Page>,
+    left: AtomicU64,
+}
+
+/// Whether blocks of this layout are for pages.
+pub(crate) const fn suits(layout: Layout) -> bool {
+    layout.size() <= MOST && layout.align() <= STEP
+}
+
+/// Where the blocks of a page begin.
+const BEGIN: usize = size_of::<Page>().next_multiple_of(STEP);
+
+/// # Safety
+/// The block is one of a page.
+unsafe fn page_of(block: *mut u8) -> *mut Page {
+    block.map_addr(|address| address & !(PAGE - 1)).cast()
+}
+
+impl Store {
+    pub(crate) fn new() -> *mut Self {
+        Box::into_raw(Box::new(Self {
+            classes: [(); CLASSES]
+                .map(|()| Class { current: Cell::new(ptr::null_mut()), open: Cell::new(ptr::null_mut()) }),
+            pages: Cell::new(ptr::null_mut()),
+            spare: Cell::new(ptr::null_mut()),
+            spares: Cell::new(0),
+            freed: AtomicPtr::new(ptr::null_mut()),
+            left: AtomicU64::new(0),
+        }))
+    }
+
+    // ---- the owner ----
+
+    /// A block of this layout, which suits. `None`: the system has no memory.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    #[inline]
+    pub(crate) unsafe fn take(this: *const Self, layout: Layout) -> Option<*mut u8> {
+        let class = layout.size().saturating_sub(1) / STEP;
+        // SAFETY: the pages of a class are there and the owner's; a free block of one is nobody else's.
+        unsafe {
+            let page = (*this).classes[class].current.get();
+            if let Some(head) = page.as_ref() {
+                let free = head.free.get();
+                if !free.is_null() {
+                    head.free.set((*free).next.get());
+                    head.used.set(head.used.get() + 1);
+                    return Some(free.cast());
+                }
+                let fresh = head.fresh.get();
+                if fresh + head.size <= PAGE {
+                    head.fresh.set(fresh + head.size);
+                    head.used.set(head.used.get() + 1);
+                    return Some(page.cast::<u8>().add(fresh));
+                }
+            }
+            Self::take_elsewhere(this, class, layout)
+        }
+    }
+
+    #[cold]
+    unsafe fn take_elsewhere(this: *const Self, class: usize, layout: Layout) -> Option<*mut u8> {
+        // SAFETY: as in `take`.
+        unsafe {
+            Self::collect(this);
+            let Class { current, open } = &(*this).classes[class];
+            // The one that is used up may have got some back just now.
+            if current.get().as_ref().is_none_or(|page| page.free.get().is_null()) {
+                if let Some(page) = current.get().as_ref() {
+                    page.is_listed.set(false);
+                }
+                let next = open.get();
+                match next.as_ref() {
+                    Some(page) => Class::close(page),
+                    None => {
+                        current.set(ptr::null_mut());
+                        current.set(Self::add(this, (class + 1) * STEP)?);
+                        return Self::take(this, layout);
+                    }
+                }
+                current.set(next);
+            }
+            Self::take(this, layout)
+        }
+    }
+
+    /// Another page.
+    unsafe fn add(this: *const Self, size: usize) -> Option<*mut Page> {
+        // SAFETY: a page that is spare or new is nobody else's, and its neighbours are the owner's.
+        unsafe {
+            let mut page = (*this).spare.get();
+            if page.is_null() {
+                page = task_region::take()?.cast::<Page>();
+            } else {
+                (*this).spare.set((*page).next.get());
+                (*this).spares.set((*this).spares.get() - 1);
+            }
+            let next = (*this).pages.replace(page);
+            if let Some(next) = next.as_ref() {
+                next.previous.set(page);
+            }
+            page.write(Page {
+                store: this,
+                size,
+                free: Cell::new(ptr::null_mut()),
+                fresh: Cell::new(BEGIN),
+                used: Cell::new(0),
+                is_listed: Cell::new(true),
+                next_open: Cell::new(ptr::null_mut()),
+                open_from: Cell::new(ptr::null()),
+                next: Cell::new(next),
+                previous: Cell::new(ptr::null_mut()),
+                left: AtomicU64::new(0),
+            });
+            Some(page)
+        }
+    }
+
+    /// Frees a block, from any thread. `own` is the store of that thread, or null.
+    ///
+    /// # Safety
+    /// The block was taken from a store, and nobody uses it any more.
+    #[inline]
+    pub(crate) unsafe fn free(own: *const Self, block: *mut u8) {
+        // SAFETY: as long as a block is out its page and its store are there.
+        unsafe {
+            let page = page_of(block);
+            let store = (*page).store;
+            if ptr::eq(store, own) { Self::free_here(store, page, block) } else { Self::free_elsewhere(store, block) }
+        }
+    }
+
+    /// The owner frees a block, or finds that others have.
+    #[inline]
+    unsafe fn free_here(this: *const Self, page: *mut Page, block: *mut u8) {
+        // SAFETY: the page is the caller's, and so is the block.
+        unsafe {
+            let head = &*page;
+            block.cast::<Free>().write(Free { next: Cell::new(head.free.get()) });
+            head.free.set(block.cast());
+            let used = head.used.get() - 1;
+            head.used.set(used);
+            if used == 0 || !head.is_listed.get() {
+                Self::note_room(this, page);
+            }
+        }
+    }
+
+    /// A page has free blocks again, or nothing else.
+    #[cold]
+    unsafe fn note_room(this: *const Self, page: *mut Page) {
+        // SAFETY: as in `free_here`.
+        unsafe {
+            let head = &*page;
+            let class = &(*this).classes[head.size / STEP - 1];
+            if head.used.get() > 0 {
+                head.is_listed.set(true);
+                class.add_open(page);
+            } else if !ptr::eq(class.current.get(), page) {
+                if head.is_listed.get() {
+                    Class::close(head);
+                }
+                Self::retire(this, page);
+            }
+        }
+    }
+
+    /// An empty page is kept as a spare, or given back.
+    unsafe fn retire(this: *const Self, page: *mut Page) {
+        // SAFETY: it is in no list but that of all pages, and nobody has a block of it.
+        unsafe {
+            let (previous, next) = ((*page).previous.get(), (*page).next.get());
+            match previous.as_ref() {
+                Some(previous) => previous.next.set(next),
+                None => (*this).pages.set(next),
+            }
+            if let Some(next) = next.as_ref() {
+                next.previous.set(previous);
+            }
+            if (*this).spares.get() < SPARE {
+                (*page).next.set((*this).spare.replace(page));
+                (*this).spares.set((*this).spares.get() + 1);
+            } else {
+                give_back(page);
+            }
+        }
+    }
+
+    /// Takes back what others have freed.
+    unsafe fn collect(this: *const Self) {
+        // SAFETY: what is in the list is free, and nobody else takes from it.
+        unsafe {
+            if (*this).freed.load(Ordering::Relaxed).is_null() {
+                return;
+            }
+            let mut block = (*this).freed.swap(ptr::null_mut(), Ordering::Acquire);
+            while !block.is_null() {
+                let next = (*block).next.get();
+                Self::free_here(this, page_of(block.cast()), block.cast());
+                block = next;
+            }
+        }
+    }
+
+    /// The owner ends; the store does when all blocks are free.
+    ///
+    /// # Safety
+    /// The caller is the owner, and does not use the store any more.
+    pub(crate) unsafe fn leave(this: *mut Self) {
+        // SAFETY: the pages are the owner's until LEFT is written, and afterwards those stay that are counted.
+        unsafe {
+            Self::collect(this);
+            let mut spare = (*this).spare.get();
+            while !spare.is_null() {
+                let next = (*spare).next.get();
+                give_back(std::mem::replace(&mut spare, next));
+            }
+            let mut pages = 0;
+            let mut page = (*this).pages.get();
+            while !page.is_null() {
+                let next = (*page).next.get();
+                if (*page).used.get() == 0 {
+                    give_back(page);
+                } else {
+                    pages += 1;
+                    (*page).left.store((*page).used.get(), Ordering::Relaxed);
+                }
+                page = next;
+            }
+            (*this).left.store(pages + 1, Ordering::Relaxed);
+            let mut block = (*this).freed.swap(LEFT, Ordering::AcqRel);
+            while !block.is_null() {
+                let next = (*block).next.get();
+                Self::free_left(page_of(block.cast()));
+                block = next;
+            }
+            Self::give_up_page(this);
+        }
+    }
+
+    // ---- others ----
+
+    #[cold]
+    unsafe fn free_elsewhere(this: *const Self, block: *mut u8) {
+        let free = block.cast::<Free>();
+        // SAFETY: the store is there until the block is free; it is the caller's until it is in the list.
+        unsafe {
+            let mut head = (*this).freed.load(Ordering::Acquire);
+            free.write(Free { next: Cell::new(head) });
+            while head != LEFT {
+                (*free).next.set(head);
+                match (*this).freed.compare_exchange_weak(head, free, Ordering::Release, Ordering::Acquire) {
+                    Ok(_) => return,
+                    Err(found) => head = found,
+                }
+            }
+            Self::free_left(page_of(block));
+        }
+    }
+
+    /// One block less of a page that was left.
+    unsafe fn free_left(page: *mut Page) {
+        // SAFETY: the page is there until the last block was counted, and the store until the last page was.
+        unsafe {
+            if (*page).left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                let store = (*page).store.cast_mut();
+                give_back(page);
+                Self::give_up_page(store);
+            }
+        }
+    }
+
+    unsafe fn give_up_page(this: *mut Self) {
+        // SAFETY: as in `free_left`.
+        unsafe {
+            if (*this).left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                drop(Box::from_raw(this));
+            }
+        }
+    }
+}
+
+impl Class {
+    /// Puts a page to the open ones, by a pointer to the whole of it and not to its head alone: the page may become the
+    /// current one, of which blocks are taken by this pointer.
+    ///
+    /// # Safety
+    /// The page is the owner's, and not among the open ones.
+    unsafe fn add_open(&self, page: *mut Page) {
+        let next = self.open.replace(page);
+        // SAFETY: the caller's word; what is in the list is the owner's.
+        unsafe {
+            (*page).open_from.set(&raw const self.open);
+            (*page).next_open.set(next);
+            if let Some(next) = next.as_ref() {
+                next.open_from.set(&raw const (*page).next_open);
+            }
+        }
+    }
+
+    /// Takes a page out of the open ones.
+    unsafe fn close(page: &Page) {
+        let (from, next) = (page.open_from.get(), page.next_open.get());
+        // SAFETY: what is in the list is the owner's, and it is in the list.
+        unsafe {
+            (*from).set(next);
+            if let Some(next) = next.as_ref() {
+                next.open_from.set(from);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// Nobody uses it any more.
+unsafe fn give_back(page: *mut Page) {
+    // SAFETY: the caller's word.
+    unsafe {
+        page.drop_in_place();
+        task_region::give_back(page.cast());
+    }
+}
+
+/// For the models and Miri: a page comes from the heap.
+#[cfg(any(loom, miri))]
+mod task_region {
+    use super::PAGE;
+    use std::alloc::{Layout, alloc, dealloc};
+
+    const LAYOUT: Layout = match Layout::from_size_align(PAGE, PAGE) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a power of two"),
+    };
+
+    pub(crate) fn take() -> Option<*mut u8> {
+        // SAFETY: of some size.
+        Some(unsafe { alloc(LAYOUT) })
+    }
+
+    pub(crate) unsafe fn give_back(page: *mut u8) {
+        // SAFETY: from `take`, and not used any more.
+        unsafe { dealloc(page, LAYOUT) };
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::{PAGE, STEP, Store};
+    use std::{alloc::Layout, ptr};
+
+    /// Blocks are freed by the owner and by another thread, before the owner has left and afterwards. For Miri.
+    #[test]
+    fn blocks_of_a_page_that_has_room_again_are_taken() {
+        const LAYOUT: Layout = Layout::new::<[u64; 32]>();
+        let store = Store::new();
+        let take = || {
+            // SAFETY: this thread is the owner.
+            let block = unsafe { Store::take(store, LAYOUT) }.expect("there is memory").cast::<[u64; 32]>();
+            // SAFETY: large enough, aligned to `STEP`, and nobody else's.
+            unsafe { block.write([1; 32]) };
+            block
+        };
+        const { assert!(LAYOUT.align() <= STEP) };
+        // Two pages are used up.
+        let mut blocks: Vec<_> = (0..2 * (PAGE / LAYOUT.size())).map(|_| take()).collect();
+        // SAFETY: each was taken and is freed once; the owner does not use the store after it has left.
+        unsafe {
+            let free = |blocks: &mut Vec<*mut [u64; 32]>, own: *const Store| {
+                let block = blocks.remove(0);
+                assert_eq!(*block, [1; 32]);
+                Store::free(own, block.cast());
+            };
+            free(&mut blocks, store);
+            // As another thread does.
+            free(&mut blocks, ptr::null());
+            blocks.extend([take(), take(), take()]);
+            for _ in 0..blocks.len() / 2 {
+                free(&mut blocks, store);
+            }
+            blocks.push(take());
+            Store::leave(store);
+            while !blocks.is_empty() {
+                free(&mut blocks, ptr::null());
+            }
+        }
+    }
+}

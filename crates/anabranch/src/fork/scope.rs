@@ -1,0 +1,231 @@
+//! Scopes: any number of tasks that borrow from their parent, which waits for all of them (the *patient parent*).
+
+use crate::{
+    fork::{
+        frame::Lineage,
+        task::{Task, Tasks},
+    },
+    pool::{handle::Pool, worker::Worker},
+    sys::{
+        parker::Parker,
+        sync::{AtomicBool, AtomicU64, Mutex, Ordering, fence, lock},
+        unwind::{catch_unwind, resume_unwind},
+    },
+};
+use std::{any::Any, fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr};
+
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+/// What a parent knows of its tasks.
+///
+/// Orderings: a task's last touch of the ledger is the decrement of `pending`, a release; the parent reads the zero with
+/// acquire, so it sees all that its tasks did. The parker that is to be woken is read before, because the parent may
+/// return, and the ledger be gone, as soon as `pending` is zero.
+pub(crate) struct Ledger {
+    lineage: Lineage,
+    pending: AtomicU64,
+    /// The parent is in its wait, and wants to hear of new tasks too, since it can run them.
+    is_waiting: AtomicBool,
+    panic: Mutex<Option<Panic>>,
+    /// The worker on which the parent runs: it lives as long as its pool.
+    parent: *const Worker,
+}
+
+// SAFETY: `lineage` and `parent` are only read, and outlive the tasks; the rest is made for sharing.
+unsafe impl Sync for Ledger {}
+
+impl Ledger {
+    /// For the calling thread, which is the parent.
+    pub(crate) fn new(parent: &Worker) -> Self {
+        // SAFETY: what this thread runs has not ended.
+        Self::with(unsafe { Lineage::below(parent.stack.lineage()) }, parent)
+    }
+
+    /// Likewise, for a broadcast.
+    pub(crate) fn of_broadcast(parent: &Worker) -> Self {
+        // SAFETY: as in `new`.
+        Self::with(unsafe { Lineage::of_broadcast(parent.stack.lineage()) }, parent)
+    }
+
+    fn with(lineage: Lineage, parent: &Worker) -> Self {
+        Self {
+            lineage,
+            pending: AtomicU64::new(0),
+            is_waiting: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            parent,
+        }
+    }
+
+    /// Enters a task and puts it into `queue`.
+    ///
+    /// # Safety
+    /// The caller waits until [`is_settled`](Self::is_settled) before the ledger, or anything that `run` borrows, ends.
+    pub(crate) unsafe fn post<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
+        self.pending.fetch_add(1, Ordering::Relaxed);
+        let ledger = Shared(self);
+        let run = move || {
+            let ledger = ledger;
+            let outcome = catch_unwind(AssertUnwindSafe(run));
+            // SAFETY: this task is pending, so the ledger is alive.
+            unsafe { Ledger::strike(ledger.0, outcome.err()) };
+        };
+        // SAFETY: the caller waits for the task, and `run` catches its panics.
+        queue.push(unsafe { Task::new(&raw const self.lineage, Box::new(run)) });
+    }
+
+    /// A task is over.
+    ///
+    /// # Safety
+    /// The task is still pending; the ledger may be gone afterwards.
+    unsafe fn strike(this: *const Self, panic: Option<Panic>) {
+        // SAFETY: alive while a task is pending. The parker is a worker's, and outlives the ledger.
+        unsafe {
+            if let Some(panic) = panic {
+                let surplus = {
+                    let mut first = lock(&(*this).panic);
+                    if first.is_none() { first.replace(panic) } else { Some(panic) }
+                };
+                if let Some(surplus) = surplus {
+                    report(surplus);
+                }
+            }
+            let parker: *const Parker = &raw const (*(*this).parent).parker;
+            if (*this).pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+                (*parker).unpark();
+            }
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.pending.load(Ordering::Acquire) == 0
+    }
+
+    /// Passes the first panic on.
+    pub(crate) fn rethrow(&self) {
+        let panic = lock(&self.panic).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+struct Shared(*const Ledger);
+
+// SAFETY: a ledger may be used from any thread.
+unsafe impl Send for Shared {}
+
+/// Passes a panic that reaches no caller to the panic handler of the pool.
+pub(crate) fn report(panic: Panic) {
+    if let Some(registry) = Worker::current().registry() {
+        registry.crew.report(panic);
+    }
+}
+
+/// Where tasks are spawned; see [`scope`].
+///
+/// `'scope` is the time in which the tasks run, `'env` that of what they borrow from outside.
+pub struct Scope<'scope, 'env: 'scope> {
+    ledger: Ledger,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// Runs `body`, which may spawn tasks, and waits for all of them.
+///
+/// Tasks may borrow what lives outside of the scope, and spawn further tasks. They run on any thread of the pool that the
+/// caller is in, at the latest when the scope ends. A task costs an allocation and a turn of a lock; for two known pieces
+/// of work [`join`](crate::fork::join) is far cheaper, and for the elements of a collection the parallel loops are.
+///
+/// While it waits, the calling thread runs tasks of this scope and nothing else.
+///
+/// # Panics
+/// When `body` or a task panics: after all tasks have ended, once, with the panic of `body` if there is one, otherwise
+/// with the first of the tasks'. Outside of any pool, when the default pool cannot be made.
+///
+/// ```
+/// let words = ["ana", "branch", "rivers"];
+/// let mut lengths = [0; 3];
+/// anabranch::scope(|s| {
+///     for (word, length) in words.iter().zip(&mut lengths) {
+///         s.spawn(move || *length = word.len());
+///     }
+/// });
+/// assert_eq!(lengths, [3, 6, 6]);
+/// ```
+#[track_caller]
+pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
+    if Worker::current().registry().is_none() {
+        return Pool::default().registry().enter(|| scope(body));
+    }
+    let me = Worker::current();
+    let scope = Scope { ledger: Ledger::new(me), scope: PhantomData, env: PhantomData };
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+    let ledger = &scope.ledger;
+    ledger.is_waiting.store(true, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    me.wait_for_tasks(&raw const ledger.lineage, || ledger.is_settled());
+    match outcome {
+        Ok(result) => {
+            ledger.rethrow();
+            result
+        }
+        Err(panic) => {
+            let surplus = lock(&ledger.panic).take();
+            if let Some(surplus) = surplus {
+                report(surplus);
+            }
+            resume_unwind(panic)
+        }
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a task into the scope. It may run at once on another thread, and has run when the scope ends.
+    ///
+    /// The scope may be handed to other threads, those of other pools and of none included; whoever spawns, the task is
+    /// run by the pool of the scope.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let count = AtomicU32::new(0);
+    /// anabranch::scope(|s| {
+    ///     s.spawn(|| {
+    ///         s.spawn(|| _ = count.fetch_add(1, Ordering::Relaxed));
+    ///         count.fetch_add(1, Ordering::Relaxed);
+    ///     });
+    /// });
+    /// assert_eq!(count.into_inner(), 2);
+    /// ```
+    pub fn spawn(&'scope self, task: impl FnOnce() + Send + 'scope) {
+        // SAFETY: the parent is a worker of a pool that waits for this scope, so it is alive.
+        let parent = unsafe { &*self.ledger.parent };
+        let here = Worker::current();
+        let is_ours = match (here.registry(), parent.registry()) {
+            (Some(ours), Some(its)) => ptr::eq(ours, its),
+            _ => false,
+        };
+        let queue = if is_ours { &here.tasks } else { &parent.tasks };
+        // SAFETY: `scope` waits for the ledger to be settled before it returns, whatever happens; `'scope` is over only
+        // then.
+        unsafe { self.ledger.post(queue, task) };
+        // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag. With
+        // a fence between the two on both sides at least one of them sees what the other did.
+        fence(Ordering::SeqCst);
+        if self.ledger.is_waiting.load(Ordering::Relaxed) {
+            parent.parker.unpark();
+        }
+        // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks before it waits.
+        // Another thread does neither, and the parent does not look into its queue while the body of the scope waits with a `Cx`.
+        if let Some(registry) = parent.registry() {
+            if is_ours { registry.rouse_for_work() } else { registry.stir() }
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("pending", &self.ledger.pending.load(Ordering::Relaxed)).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,215 @@
+//! The shelf: the published forks of one thread, which any other may take without asking.
+//!
+//! | a fork is | it is kept in                | leaves by                                                                |
+//! |-----------|------------------------------|--------------------------------------------------------------------------|
+//! | available | `available`, the oldest first | a thief takes it -> taken; its owner reclaims it -> over                 |
+//! | taken     | `taken`                      | the thief has run it and calls `settle` -> run                           |
+//! | run       | nothing, it counts as open   | the thief tells the owner, who calls `withdraw` -> over                  |
+//!
+//! All of that changes under one lock, so a fork that is available is alive for as long as the lock is held: its owner
+//! has to come by to take it off. That is why a waiting thread can look what a fork descends from before it takes it, and
+//! why what a taken one says about its thief is true. The two counts beside the lock are hints, for those who only
+//! look around; a thief that finds the lock taken goes on to the next shelf.
+//!
+//! A fork's position is the number of published forks that were open below it. The owner's joins end from above, so
+//! positions grow along `available`, and the one that is on top is always the newest fork that the owner published.
+//! There is no limit to how many there are: a fork that was taken leaves nothing behind but a record of its theft, and
+//! of these there are no more than pieces of work that are being run.
+//!
+//! Orderings: the lock carries a frame from the publisher to the thief and back. The counts carry nothing.
+
+use crate::{
+    fork::frame::{Frame, Lineage},
+    sys::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock},
+};
+use std::{collections::VecDeque, ptr};
+
+/// A list that has become empty keeps room for so many.
+const KEPT: usize = 256;
+
+/// See the [module](self).
+pub(crate) struct Shelf {
+    /// How many published forks the owner has not ended. Changed under the lock.
+    open: AtomicUsize,
+    /// A copy of the length of `lists.available`, and of that of `lists.taken`.
+    available: AtomicUsize,
+    taken: AtomicUsize,
+    lists: Mutex<Lists>,
+}
+
+struct Lists {
+    available: VecDeque<Entry>,
+    taken: Vec<(usize, Theft)>,
+}
+
+struct Entry {
+    position: usize,
+    frame: *const Frame,
+}
+
+/// Who has taken a fork: the index of the worker, and the position on the thief's own shelf from which on its forks lie
+/// that are inside of what it has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Theft {
+    pub(crate) thief: usize,
+    pub(crate) base: usize,
+}
+
+/// A published frame that this thread has taken. It must be run.
+#[must_use]
+pub(crate) struct Claim {
+    pub(crate) frame: *const Frame,
+    position: usize,
+    shelf: *const Shelf,
+}
+
+// SAFETY: the frames are touched under the lock, and by who has taken them.
+unsafe impl Send for Shelf {}
+// SAFETY: as above.
+unsafe impl Sync for Shelf {}
+
+impl Shelf {
+    crate::sys::sync::const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self {
+                open: AtomicUsize::new(0),
+                available: AtomicUsize::new(0),
+                taken: AtomicUsize::new(0),
+                lists: Mutex::new(Lists { available: VecDeque::new(), taken: Vec::new() }),
+            }
+        }
+    }
+
+    /// Brings the copies up to date, and gives back what a long list took.
+    fn note(&self, lists: &mut Lists) {
+        if lists.available.is_empty() && lists.available.capacity() > KEPT {
+            lists.available = VecDeque::new();
+        }
+        self.available.store(lists.available.len(), Ordering::Relaxed);
+        self.taken.store(lists.taken.len(), Ordering::Relaxed);
+    }
+
+    /// For who would rather look elsewhere than wait.
+    fn try_lock(&self) -> Option<MutexGuard<'_, Lists>> {
+        #[cfg(any(loom, shuttle))]
+        return Some(lock(&self.lists));
+        #[cfg(not(any(loom, shuttle)))]
+        match self.lists.try_lock() {
+            Ok(lists) => Some(lists),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+
+    // ---- the owner, or who acts for it under its gate ----
+
+    /// Puts the oldest of the private frames on top.
+    ///
+    /// # Safety
+    /// It was given what a frame on the shelf has, and is alive until its owner has ended it by `reclaim` or `withdraw`.
+    pub(crate) unsafe fn publish(&self, frame: *const Frame) {
+        let mut lists = lock(&self.lists);
+        let position = self.open.load(Ordering::Relaxed);
+        self.open.store(position + 1, Ordering::Relaxed);
+        lists.available.push_back(Entry { position, frame });
+        self.note(&mut lists);
+    }
+
+    /// Takes back the frame that was published last of those that are open; it is over then.
+    ///
+    /// # Errors
+    /// Somebody has taken it; its position.
+    pub(crate) fn reclaim(&self, frame: *const Frame) -> Result<(), usize> {
+        let mut lists = lock(&self.lists);
+        let position = self.open.load(Ordering::Relaxed) - 1;
+        if lists.available.pop_back_if(|newest| ptr::eq(newest.frame, frame)).is_none() {
+            return Err(position);
+        }
+        self.open.store(position, Ordering::Relaxed);
+        self.note(&mut lists);
+        Ok(())
+    }
+
+    /// The fork that was published last of those that are open is over; a thief has run it.
+    pub(crate) fn withdraw(&self) {
+        let _lists = lock(&self.lists);
+        self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    // ---- everybody ----
+
+    /// How many published forks the owner has open, in whatever state. Exact for the owner while nobody publishes for it.
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Takes the oldest available frame, for the thief that is named.
+    pub(crate) fn take(&self, theft: Theft) -> Option<Claim> {
+        self.take_if(0, theft, |_| true)
+    }
+
+    /// Takes the oldest available frame that lies at `from` or above, if it descends from `ancestor`.
+    pub(crate) fn take_descendant(&self, from: usize, ancestor: *const Lineage, theft: Theft) -> Option<Claim> {
+        // SAFETY: called under the lock with a frame that is available, and so alive.
+        self.take_if(from, theft, |frame| unsafe { Frame::lineage(frame).descends_from(ancestor) })
+    }
+
+    fn take_if(&self, from: usize, theft: Theft, suits: impl FnOnce(*const Frame) -> bool) -> Option<Claim> {
+        if !self.has_available() {
+            return None;
+        }
+        let mut lists = self.try_lock()?;
+        let index = if from == 0 { 0 } else { lists.available.partition_point(|entry| entry.position < from) };
+        let oldest = lists.available.get(index)?;
+        if !suits(oldest.frame) {
+            return None;
+        }
+        let Entry { position, frame } = lists.available.remove(index)?;
+        lists.taken.push((position, theft));
+        self.note(&mut lists);
+        Some(Claim { frame, position, shelf: self })
+    }
+
+    /// Who runs the fork at this position. `None`: nobody does.
+    pub(crate) fn theft_at(&self, position: usize) -> Option<Theft> {
+        self.find_theft(|taken| taken.iter().find(|(at, _)| *at == position))
+    }
+
+    /// Who runs the oldest of the forks at `from` or above that were taken.
+    pub(crate) fn oldest_theft(&self, from: usize) -> Option<Theft> {
+        self.find_theft(|taken| taken.iter().filter(|(at, _)| *at >= from).min_by_key(|(at, _)| *at))
+    }
+
+    fn find_theft(&self, find: impl FnOnce(&[(usize, Theft)]) -> Option<&(usize, Theft)>) -> Option<Theft> {
+        if self.taken.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        find(&self.try_lock()?.taken).map(|(_, theft)| *theft)
+    }
+
+    /// Whether there is something to take.
+    pub(crate) fn has_available(&self) -> bool {
+        self.available.load(Ordering::Relaxed) > 0
+    }
+
+    /// A thief has run the fork at this position.
+    fn settle(&self, position: usize) {
+        let mut lists = lock(&self.lists);
+        let index = lists.taken.iter().position(|(at, _)| *at == position);
+        lists.taken.swap_remove(index.expect("a fork that was taken is open until it was run"));
+        self.note(&mut lists);
+    }
+}
+
+impl Claim {
+    /// Runs the frame and tells its owner.
+    pub(crate) fn run(self) {
+        // SAFETY: this claim is the proof that the frame was taken, and it is used up here. The shelf belongs to a worker, and
+        // stays. The frame may be gone after the last call.
+        unsafe {
+            Frame::execute(self.frame);
+            (*self.shelf).settle(self.position);
+            Frame::finish(self.frame);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Spawned tasks: work that outlives the call which made it, and therefore lives on the heap and not in a frame.
+//!
+//! Each worker has a queue of the tasks spawned on it; anybody may take from it. A second one of the same kind, the inbox,
+//! holds what must run on this very worker. The queue is behind a lock, so that a waiting thread can look for the
+//! descendants of what it waits for; a count beside it spares those who only look from touching the lock.
+
+use crate::{
+    fork::frame::Lineage,
+    sys::sync::{AtomicU64, Mutex, Ordering, lock},
+};
+use std::collections::VecDeque;
+
+/// A closure that must be run exactly once, by whoever takes it.
+pub(crate) struct Task {
+    run: Box<dyn FnOnce() + Send>,
+    lineage: *const Lineage,
+}
+
+// SAFETY: the closure is `Send`; the lineage belongs to the scope, which waits for its tasks, and is only read.
+unsafe impl Send for Task {}
+
+impl Task {
+    /// # Safety
+    /// `lineage` stays alive until the task has run, and `run` does not unwind. What the closure borrows must outlive the
+    /// task; its lifetime is erased here.
+    pub(crate) unsafe fn new<'a>(lineage: *const Lineage, run: Box<dyn FnOnce() + Send + 'a>) -> Self {
+        // SAFETY: only the lifetime changes, and the caller vouches for it.
+        let run = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Box<dyn FnOnce() + Send>>(run) };
+        Self { run, lineage }
+    }
+
+    pub(crate) fn lineage(&self) -> *const Lineage {
+        self.lineage
+    }
+
+    pub(crate) fn run(self) {
+        (self.run)();
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct Tasks {
+    count: AtomicU64,
+    queue: Mutex<VecDeque<Task>>,
+}
+
+impl Tasks {
+    pub(crate) const fn new() -> Self {
+        Self { count: AtomicU64::new(0), queue: Mutex::new(VecDeque::new()) }
+    }
+
+    pub(crate) fn push(&self, task: Task) {
+        let mut queue = lock(&self.queue);
+        queue.push_back(task);
+        self.count.store(queue.len() as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// The newest task, for the worker that spawned it.
+    pub(crate) fn take_newest(&self) -> Option<Task> {
+        self.take(VecDeque::pop_back)
+    }
+
+    /// The oldest task, for thieves.
+    pub(crate) fn take_oldest(&self) -> Option<Task> {
+        self.take(VecDeque::pop_front)
+    }
+
+    /// The newest task that descends from `ancestor`. Linear in the number of tasks above it.
+    pub(crate) fn take_descendant(&self, ancestor: *const Lineage) -> Option<Task> {
+        self.take(|queue| {
+            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive; the lock keeps
+            // it in the queue while we look.
+            let index = queue.iter().rposition(|task| unsafe { (*task.lineage).descends_from(ancestor) })?;
+            queue.remove(index)
+        })
+    }
+
+    /// The oldest task that is inside of more broadcasts than so many. Linear in the number of tasks below it.
+    pub(crate) fn take_inside_of_more(&self, broadcasts: u32) -> Option<Task> {
+        self.take(|queue| {
+            // SAFETY: as in `take_descendant`.
+            let index = queue.iter().position(|task| unsafe { (*task.lineage).broadcasts() } > broadcasts)?;
+            queue.remove(index)
+        })
+    }
+
+    fn take(&self, choose: impl FnOnce(&mut VecDeque<Task>) -> Option<Task>) -> Option<Task> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut queue = lock(&self.queue);
+        let task = choose(&mut queue);
+        self.count.store(queue.len() as u64, Ordering::Relaxed);
+        task
+    }
+}

@@ -1,0 +1,203 @@
+//! Waiting in compute code: for a fork that was stolen, or for the tasks of a scope.
+//!
+//! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in the
+//! same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts, which want
+//! this very thread.) When there are none it spins a little, then parks and lends its slot to another thread. Who waits,
+//! waits for work that some thread is running; followed downwards these waits end at a thread that does not wait, so there
+//! is always one that goes on.
+
+use crate::{
+    fork::{
+        frame::{Frame, Lineage},
+        stack::Outcome,
+    },
+    pool::{
+        stats::Phase,
+        worker::{Work, Worker},
+    },
+    sys::{clock::Instant, parker::Parker, sync::hint, thread, unwind},
+    wait::current_stack,
+};
+use std::time::Duration;
+
+/// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the slot
+/// goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
+const PATIENCE: Duration = Duration::from_micros(100);
+
+/// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
+const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
+
+/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up.
+const LONG_WAIT: Duration = Duration::from_millis(5);
+
+/// How long a thread has waited since it last had something to do.
+#[derive(Default)]
+struct Patience {
+    looks: u32,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// Whether to look once more.
+    fn lasts(&mut self, worker: &Worker) -> bool {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(LOOKS_BETWEEN) {
+            return true;
+        }
+        let is_in_the_way =
+            worker.registry().is_none_or(|registry| registry.count_active(registry.cores + 1) > registry.cores);
+        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            return false;
+        }
+        // Whom it waits for may be on this very core.
+        thread::yield_now();
+        true
+    }
+}
+
+impl Worker {
+    /// Ends a fork that may be published: takes it back, or waits for the thief.
+    ///
+    /// # Safety
+    /// The owner calls this, for the fork that it has just popped and that may be published.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
+        let mut patience = Patience::default();
+        // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
+        let outcome = unsafe {
+            self.stack.finish(frame, |position| {
+                let awaited: *const Lineage = Frame::lineage(frame);
+                self.pause(&mut patience, || {
+                    // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
+                    // panicking thread, and a guard that rolls back on panic would do so.
+                    if unwind::panicking() {
+                        return None;
+                    }
+                    self.registry()?.find_descendant(self, position, awaited)
+                });
+            })
+        };
+        self.counters.reclaimed.add(u64::from(outcome == Outcome::Reclaimed));
+        outcome
+    }
+
+    /// Waits for the tasks of a scope, whose lineage is `awaited`. Whoever makes `is_over` true unparks this worker.
+    pub(crate) fn wait_for_tasks(&self, awaited: *const Lineage, is_over: impl Fn() -> bool) {
+        self.wait(is_over, || self.registry()?.find_task(self, awaited));
+    }
+
+    /// Waits for the answers to a broadcast.
+    pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
+        while !is_over() {
+            if !self.answer_broadcast() {
+                self.park();
+            }
+        }
+    }
+
+    fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
+        let mut patience = Patience::default();
+        while !is_over() {
+            self.pause(&mut patience, &find);
+        }
+    }
+
+    /// One step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
+    fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
+        // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work that
+        // this thread waits for in turn.
+        if self.answer_broadcast() {
+            *patience = Patience::default();
+        } else if let Some(work) = find() {
+            self.counters.stolen.add(1);
+            self.counters.helped.add(1);
+            self.run(work);
+            *patience = Patience::default();
+        } else if patience.lasts(self) {
+            hint::spin_loop();
+        } else {
+            *patience = Patience::default();
+            self.park();
+        }
+    }
+
+    /// Waits to be unparked, and lends the slot meanwhile. May return early.
+    ///
+    /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may wait
+    /// for one of these forks in turn.
+    fn park(&self) {
+        if self.publish_all() {
+            self.announce();
+        }
+        let is_woken = self.lend_slot(|| self.parker.park_timeout(LONG_WAIT));
+        if !is_woken && let Some(registry) = self.registry() {
+            registry.ensure_lookout();
+        }
+    }
+
+    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. A guest whose wait `is_long` is
+    /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat. The strand that parks is in the middle of
+    /// its wait, and must not be used by them.
+    pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
+        if current_stack::apart(|| self.answer_broadcast()) {
+            return;
+        }
+        let bound =
+            if *is_long && !self.is_own { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
+        let is_woken = self.lend_slot(|| match bound {
+            Some(bound) => parker.park_timeout(bound),
+            None => {
+                parker.park();
+                true
+            }
+        });
+        if !is_woken
+            && !*is_long
+            && let Some(registry) = self.registry()
+        {
+            *is_long = true;
+            registry.ensure_lookout();
+        }
+    }
+
+    /// Lets other threads run, in this thread's slot too: it may be waiting for what it has forked, by yielding.
+    pub(crate) fn yield_slot(&self) {
+        self.publish_all();
+        self.status.wait();
+        thread::yield_now();
+        self.take_slot_again();
+    }
+
+    /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
+    pub(crate) fn announce(&self) {
+        if self.has_work()
+            && let Some(registry) = self.registry()
+        {
+            registry.stir();
+        }
+    }
+
+    fn take_slot_again(&self) {
+        self.status.activate();
+        if let Some(registry) = self.registry() {
+            registry.call_lookout();
+        }
+    }
+
+    fn lend_slot(&self, park: impl FnOnce() -> bool) -> bool {
+        self.counters.parks.add(1);
+        let phase = self.counters.phase();
+        let enter = |phase| {
+            if self.is_own {
+                self.counters.enter(phase);
+            }
+        };
+        enter(Phase::Parked);
+        self.status.wait();
+        let is_woken = park();
+        self.take_slot_again();
+        enter(phase.unwrap_or(Phase::Working));
+        is_woken
+    }
+}

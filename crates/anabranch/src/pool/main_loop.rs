@@ -1,0 +1,518 @@
+//! What the pool's own threads do: work while there is some, search a while, rest.
+
+use crate::{
+    fiber::{blocked_detector::Watch, scheduler::Daring},
+    pool::{
+        registry::Registry,
+        sleep::{Appointed, Idle},
+        stats::Phase,
+        sysmon::{self, Monitor},
+        worker::{Work, Worker},
+    },
+    sys::{
+        clock::Instant,
+        free_list,
+        sync::{Ordering, fence, hint},
+        thread,
+    },
+};
+use std::{collections::HashMap, time::Duration};
+
+/// How often the lookout looks for work.
+const BEAT: Duration = Duration::from_micros(100);
+
+/// How often it looks when every core is busy: it takes turns with those who work.
+const BUSY_BEAT: Duration = Duration::from_micros(400);
+
+/// How often it looks when all slots are taken: only a thread that blocks without a word can change that unnoticed.
+const FULL_BEAT: Duration = Duration::from_millis(1);
+
+/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks a thread may block
+/// unnoticed, and nothing else: what is forked, spawned or begun wakes the lookout. Shorter under shuttle, where whoever sleeps for long
+/// may sleep for ever.
+const LONGEST_BEAT: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
+const LONGEST_FULL_BEAT: Duration = Duration::from_millis(4);
+
+/// From how long a beat on the lookout asks to be woken for what is new.
+const DOZE: Duration = Duration::from_millis(1);
+
+/// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the parallel
+/// parts of a program that is parallel throughout.
+const SEARCH: Duration = Duration::from_micros(100);
+
+/// After how many looks that have shown nothing new the lookout tidies up.
+const CALM: u32 = 3;
+
+/// How long a worker searches at least, and no longer where one of its own timers ends the search.
+const NAP: Duration = Duration::from_micros(2);
+
+/// How often a searching thread looks at the shelves between two looks at the clock.
+const LOOKS_BETWEEN: usize = 8;
+
+/// How often it looks at the clock between two times that it lets other threads run, some 2 us: the one that will have work for it may just
+/// have been woken on this very core.
+const ROUNDS_BETWEEN_YIELDS: u32 = 4;
+
+/// A piece shorter than this was not worth taking: the owner would have done it in the time that handing it over took.
+const WORTH_WHILE: Duration = Duration::from_micros(10);
+
+/// How long a thread that got short pieces waits at least, and at most, before it asks again.
+const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
+
+/// How long a fiber waits for a slot, and then begins without one.
+const STARVING: Duration = Duration::from_millis(10);
+
+/// How long after the last root the lookout lies down.
+const QUIET: Duration = Duration::from_millis(10);
+
+impl Registry {
+    /// The life of a thread of the pool. A spare begins as the lookout, the others as if they had just run out of work.
+    pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
+        let _keeping = free_list::keep();
+        let mut found = None;
+        if is_spare {
+            found = self.rest(me, Idle::Lookout);
+        } else {
+            me.status.activate();
+        }
+        let mut manners = Manners::new();
+        // The last look at the clock.
+        let mut now = Instant::now();
+        loop {
+            if found.is_none() && self.ends() {
+                break;
+            }
+            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners, &mut now)) {
+                // A thread that came to its work without having been lookout leaves none behind if it blocks.
+                if !self.sleep.has_lookout() {
+                    self.ensure_lookout();
+                }
+                // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was taken from
+                // others took its time, which is not that of the work.
+                if !matches!(work, Work::Fibers(None)) {
+                    now = Instant::now();
+                }
+                me.counters.enter_at(Phase::Working, now);
+                match work {
+                    Work::Fibers(job) => me.run_fibers(job),
+                    work => me.run(work),
+                }
+                now = Instant::now();
+                manners.note(me.counters.enter_at(Phase::Searching, now));
+                // While it ran, the slot may have been lent.
+                me.status.activate();
+            } else {
+                me.status.vacate();
+                found = self.rest(me, self.sleep.retire(me.index));
+                now = Instant::now();
+            }
+        }
+        me.status.vacate();
+        me.end_fibers();
+    }
+
+    /// Whether there is nothing left to do, ever.
+    fn ends(&self) -> bool {
+        self.is_closing() && self.is_wound_up()
+    }
+
+    /// Looks for work for a while. `None`: there is none, or this thread should give way.
+    ///
+    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
+    /// publish, so it is done with manners.
+    fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
+        let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
+        // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
+        let is_alone = self.count_active(2) < 2;
+        let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
+        let patience = if is_alone { Duration::ZERO } else { manners.patience(me) };
+        loop {
+            // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
+            while !me.inbox.is_empty() {
+                me.counters.enter(Phase::Working);
+                me.answer_broadcast();
+                *now = Instant::now();
+                // What it took does not count.
+                start += me.counters.enter_at(Phase::Searching, *now);
+            }
+            let has_ready_fibers = me.has_ready_fibers();
+            // Otherwise `find` comes to what lies elsewhere.
+            if (has_ready_fibers || me.has_jobs())
+                && let Some(work) = self.find_in_turn(me)
+            {
+                return Some(work);
+            }
+            // Nobody else can go on with them.
+            if has_ready_fibers {
+                manners.note_search(me.was_woken());
+                return Some(Work::Fibers(None));
+            }
+            if self.is_closing() {
+                return self.find(me, Daring::Bold);
+            }
+            // On a machine with fewer cores than the pool has threads a search keeps others from working.
+            let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
+            // A search has looked once before it ends, however short it is.
+            if is_in_the_way || has_looked && (is_alone || *now - start > patience) {
+                manners.note_search(false);
+                return None;
+            }
+            let is_bold = manners.may_ask(*now);
+            let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
+            for _ in 0..looks {
+                if let Some(work) = self.find(me, daring) {
+                    manners.note_search(true);
+                    return Some(work);
+                }
+                if me.has_ready_fibers() {
+                    manners.note_search(me.was_woken());
+                    return Some(Work::Fibers(None));
+                }
+                hint::spin_loop();
+            }
+            *now = Instant::now();
+            has_looked = true;
+            rounds += 1;
+            if rounds.is_multiple_of(ROUNDS_BETWEEN_YIELDS) {
+                thread::yield_now();
+            }
+            if is_bold {
+                self.ask_all();
+            }
+        }
+    }
+
+    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if one has
+    /// waited for too long.
+    fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
+        let mut found = None;
+        let mut lookout = Lookout::new(self);
+        me.counters.enter(Phase::Parked);
+        loop {
+            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
+            // count on this worker meanwhile.
+            if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
+                if idle == Idle::Lookout || !self.wakes_by_itself(me) {
+                    // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
+                    self.wake(self.sleep.resign());
+                }
+                me.status.activate();
+                break;
+            }
+            match idle {
+                Idle::Asleep if me.is_called() => {
+                    me.counters.wakes.add(1);
+                    (idle, lookout) = (Idle::Lookout, Lookout::new(self));
+                }
+                Idle::Asleep => {
+                    me.counters.parks.add(1);
+                    self.doze(me, None);
+                }
+                Idle::Lookout => match lookout.look(self, me) {
+                    Sight::Work if self.gives_way(me) => idle = Idle::Asleep,
+                    Sight::Work => {
+                        me.status.activate();
+                        self.hand_on_the_post();
+                        break;
+                    }
+                    Sight::Quiet if self.sleep.stand_down(me.index, || self.has_something_to_look_at()) => {
+                        idle = Idle::Asleep
+                    }
+                    Sight::Starved
+                        if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, Daring::Bold)) =>
+                    {
+                        me.status.activate();
+                        self.hand_on_the_post();
+                        found = Some(Work::Fibers(Some(job)));
+                        break;
+                    }
+                    Sight::Quiet | Sight::Nothing | Sight::Starved => {
+                        me.counters.parks.add(1);
+                        self.beat(me, &mut lookout);
+                    }
+                },
+            }
+        }
+        me.counters.enter(Phase::Searching);
+        found
+    }
+
+    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin stays with them, so
+    /// the fibers of a pool are on as many threads as it has slots, and do not talk across more of them.
+    fn gives_way(&self, me: &Worker) -> bool {
+        if me.index < self.threads() {
+            return false;
+        }
+        let first = self.sleep.change_places(me.index, |worker| worker < self.threads());
+        self.wake(first);
+        first.is_some()
+    }
+
+    /// The lookout parks until its next look.
+    fn beat(&self, me: &Worker, lookout: &mut Lookout) {
+        if lookout.calm == CALM {
+            self.trim_seats();
+        }
+        if !lookout.dozes {
+            self.doze(me, Some(lookout.beat));
+            return;
+        }
+        // A thread that forks is to come by here.
+        self.ask_all();
+        self.sleep.doze(me.index);
+        if !self.has_published_work() {
+            self.doze(me, Some(lookout.beat));
+        }
+        if self.sleep.was_roused() {
+            lookout.calm = 0;
+        }
+    }
+
+    /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
+    fn doze(&self, me: &Worker, most: Option<Duration>) {
+        if !me.fibers.go_away() {
+            return;
+        }
+        match [most, me.time_to_next_fibers()].into_iter().flatten().min() {
+            Some(most) => _ = me.parker.park_timeout(most),
+            None => me.parker.park(),
+        }
+        me.fibers.come_back();
+    }
+
+    /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.
+    fn wakes_by_itself(&self, me: &Worker) -> bool {
+        let is_uncalled = self.sleep.withdraw(me.index);
+        if !is_uncalled {
+            // Whoever took it off the list is about to say so; the mark must not be left for later.
+            while !me.is_called() {
+                me.parker.park();
+            }
+        }
+        is_uncalled
+    }
+
+    /// Whether the lookout is needed, if that is asked after the post was shown to be vacant.
+    fn has_something_to_look_at(&self) -> bool {
+        // A guest that has left may have left tasks behind: who sees that it has left sees these too.
+        self.is_root_open() || {
+            fence(Ordering::Acquire);
+            self.has_published_work()
+        }
+    }
+
+    /// Sees to it that somebody looks out.
+    pub(crate) fn ensure_lookout(&self) {
+        match self.sleep.appoint() {
+            Appointed::Before => {}
+            Appointed::Sleeper(worker) => self.wake(Some(worker)),
+            Appointed::Nobody => self.give_the_post_to_a_spare(),
+        }
+    }
+
+    /// The lookout goes to work: a sleeper follows it, or else a spare, so that somebody is there to see it if all who work
+    /// are blocked.
+    fn hand_on_the_post(&self) {
+        match self.sleep.successor() {
+            Some(worker) => self.wake(Some(worker)),
+            None => self.give_the_post_to_a_spare(),
+        }
+    }
+
+    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant.
+    fn give_the_post_to_a_spare(&self) {
+        if !self.crew.add_spare(self) {
+            self.wake(self.sleep.resign());
+        }
+    }
+}
+
+/// When a searching thread may ask for work, or take fibers that a worker has just spawned.
+///
+/// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
+/// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
+///
+/// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and then, would spend
+/// most of its time on searches.
+struct Manners {
+    delay: Duration,
+    not_before: Option<Instant>,
+    /// How long the next search takes at most.
+    search: Duration,
+}
+
+impl Manners {
+    fn new() -> Self {
+        Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
+    }
+
+    /// How long the next search may take.
+    fn patience(&self, me: &Worker) -> Duration {
+        if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
+    }
+
+    fn note_search(&mut self, has_found: bool) {
+        self.search = if has_found { (self.search * 2).min(SEARCH) } else { (self.search / 2).max(NAP) };
+    }
+
+    fn note(&mut self, took: Duration) {
+        let (least, most) = ASK_DELAYS;
+        self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
+        self.not_before = None;
+    }
+
+    fn may_ask(&mut self, now: Instant) -> bool {
+        if self.delay.is_zero() {
+            return true;
+        }
+        let may = now >= *self.not_before.get_or_insert(now + self.delay);
+        if may {
+            self.not_before = Some(now + self.delay);
+        }
+        may
+    }
+}
+
+/// What the lookout sees.
+enum Sight {
+    /// Work, and a slot to do it in.
+    Work,
+    Nothing,
+    /// No slot, and fibers that have waited for one for long.
+    Starved,
+    /// Nothing, and there has been no root for a while.
+    Quiet,
+}
+
+/// What the lookout remembers from beat to beat.
+struct Lookout {
+    roots: u64,
+    steps: u64,
+    active: Instant,
+    monitor: Monitor,
+    watch: Watch,
+    starving: Starving,
+    /// How many looks in a row have shown nothing new.
+    calm: u32,
+    /// How long it sleeps until the next look.
+    beat: Duration,
+    /// Whether it asks to be woken for what is new.
+    dozes: bool,
+}
+
+impl Lookout {
+    fn new(registry: &Registry) -> Self {
+        Self {
+            roots: registry.count_roots(),
+            steps: registry.count_steps(),
+            active: Instant::now(),
+            monitor: Monitor::default(),
+            watch: Watch::default(),
+            starving: Starving::default(),
+            calm: 0,
+            beat: BEAT,
+            dozes: false,
+        }
+    }
+
+    fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
+        registry.note_lookout(me);
+        let (roots, steps) = (registry.count_roots(), registry.count_steps());
+        // Fibers that were spawned from outside are work without anybody being at work.
+        let is_waiting = registry.has_published_work();
+        let is_busy = is_waiting || registry.is_root_open();
+        let has_new_roots = roots != self.roots;
+        if is_busy || has_new_roots || steps != self.steps {
+            self.active = Instant::now();
+        }
+        (self.roots, self.steps) = (roots, steps);
+        if is_waiting || has_new_roots {
+            self.calm = 0;
+        }
+        if !is_busy {
+            // Whatever begins from here on wakes the lookout, but for fibers that go on by themselves.
+            self.set_beat(if has_new_roots { BEAT } else { DOZE }, LONGEST_BEAT);
+            return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
+        }
+        self.watch.look(registry.workers());
+        if !registry.has_free_slot() {
+            let found = self.monitor.look(registry.workers());
+            if found.has_lent {
+                registry.slots_lent.add(1);
+            }
+            if found.has_lent || found.is_unsure {
+                self.calm = 0;
+            }
+            if !registry.has_free_slot() {
+                self.set_beat(FULL_BEAT, LONGEST_FULL_BEAT);
+                // To be woken does not help where there is no slot.
+                self.dozes = false;
+                return if self.starving.look(registry.workers()) { Sight::Starved } else { Sight::Nothing };
+            }
+        }
+        self.starving.forget();
+        // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
+        // has been waiting, and not for what comes and goes between two beats.
+        let is_waiting = is_waiting || registry.has_published_work();
+        let has_core = registry.count_active(registry.cores) < registry.cores;
+        let sees_work = is_waiting || registry.sees_work();
+        if sees_work {
+            self.calm = 0;
+        }
+        self.set_beat(if has_core { BEAT } else { BUSY_BEAT }, LONGEST_BEAT);
+        if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
+    }
+
+    /// The beat after a look that has shown nothing to do: twice as long as the last one if it has shown nothing new either.
+    fn set_beat(&mut self, first: Duration, longest: Duration) {
+        self.beat = first.saturating_mul(1 << self.calm.min(16)).min(longest);
+        self.calm = self.calm.saturating_add(1);
+        self.dozes = self.beat >= DOZE;
+    }
+}
+
+/// Finds fibers that nobody begins: forks and tasks are run by those who made them at the latest, but a fiber without a slot would wait
+/// for as long as guests like to compute.
+///
+/// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them. One that
+/// computes has as much time of its own processor, so that it is not taken for busy while the system runs other programs.
+#[derive(Default)]
+struct Starving(HashMap<usize, Still>);
+
+/// Since when a worker has not begun a fiber, nor changed to another.
+struct Still {
+    steps: u64,
+    since: Instant,
+    clock: Option<u64>,
+}
+
+impl Starving {
+    fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// Whether fibers have waited for a slot for too long.
+    fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+        let mut is_starving = false;
+        for worker in workers {
+            if !worker.has_jobs() {
+                self.0.remove(&worker.index);
+                continue;
+            }
+            let steps = worker.counters.steps();
+            let is_at_work = worker.is_own && worker.status.is_active();
+            let clock = if is_at_work && !cfg!(shuttle) { sysmon::cpu_clock(worker.thread()) } else { None };
+            let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
+            // A clock that has come or gone is that of a worker that has begun or ended its work.
+            if still.steps != steps || still.clock.is_some() != clock.is_some() {
+                *still = Still { steps, since: Instant::now(), clock };
+            }
+            let has_run = match (still.clock, clock) {
+                (Some(before), Some(now)) => Duration::from_nanos(now.saturating_sub(before)),
+                _ => still.since.elapsed(),
+            };
+            is_starving |= has_run >= STARVING;
+        }
+        is_starving
+    }
+}

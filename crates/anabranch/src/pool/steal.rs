@@ -1,0 +1,139 @@
+//! Looking for work: anywhere when idle, among the descendants of what one waits for otherwise.
+
+use crate::{
+    fiber::{scheduler::Daring, task::Job},
+    fork::frame::Lineage,
+    pool::{
+        registry::Registry,
+        worker::{Work, Worker},
+    },
+    sys::sync::hint,
+};
+use std::ptr;
+
+/// How many thefts a waiting thread follows from one thief to the next.
+const MAX_HOPS: usize = 16;
+
+/// How often the lookout looks again after it has asked: long enough for a worker that forks every few nanoseconds.
+const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
+
+impl Registry {
+    /// Takes work from anybody.
+    pub(crate) fn find(&self, me: &Worker, daring: Daring) -> Option<Work> {
+        me.counters.searches.add(1);
+        if let Some(task) = me.tasks.take_newest() {
+            return Some(Work::Task(task));
+        }
+        if let Some(job) = me.next_job() {
+            return Some(Work::Fibers(Some(job)));
+        }
+        let count = self.workers().count();
+        let first = me.last_victim.get();
+        for victim in self.workers().cycle().skip(first).take(count) {
+            if let Some(work) = victim.rob(me, daring) {
+                me.last_victim.set(victim.index);
+                return Some(work);
+            }
+        }
+        None
+    }
+
+    /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise such a worker
+    /// would never come to it, and the fibers may wait for it by yielding. Nobody else may come for it either: its owner may be parked.
+    ///
+    /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes one only
+    /// where no other thread will: when no slot is free, or no lookout is there to see it.
+    pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
+        let turn = me.next_turn_of_others()?;
+        let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
+        let job = || others().find_map(|worker| worker.rob_job(me, Daring::Bold)).map(|job| Work::Fibers(Some(job)));
+        let piece = || {
+            if self.sleep.has_lookout() && self.has_free_slot() {
+                return None;
+            }
+            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.rob_piece(me)))
+        };
+        // Neither of the two kinds waits for the other to run out.
+        if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
+    }
+
+    /// Asks everybody to publish at the next fork.
+    pub(crate) fn ask_all(&self) {
+        for worker in self.workers() {
+            worker.stack.ask();
+        }
+    }
+
+    /// Whether there is something to take without asking.
+    pub(crate) fn has_published_work(&self) -> bool {
+        self.workers().any(Worker::has_work)
+    }
+
+    /// The lookout's look: whether there is work to be had after asking for it, and after raiding those who do not answer
+    /// because they are in a long piece that does not fork.
+    ///
+    /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So work
+    /// that takes less than a beat is never disturbed.
+    pub(crate) fn sees_work(&self) -> bool {
+        let mut has_asked = false;
+        for worker in self.workers().filter(|worker| worker.is_worth_asking()) {
+            worker.stack.ask();
+            has_asked = true;
+        }
+        if !has_asked {
+            return false;
+        }
+        let is_answered = (0..LOOKS_AFTER_ASKING).any(|_| {
+            hint::spin_loop();
+            self.has_published_work()
+        });
+        is_answered || self.raid_all()
+    }
+
+    /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
+    fn raid_all(&self) -> bool {
+        let mut has_published = false;
+        // Who waits has published all that it has forked: see `Worker::park`.
+        let silent =
+            |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
+        for worker in self.workers().filter(silent) {
+            let published = worker.stack.raid(
+                &worker.parker,
+                || worker.roots.get(),
+                self.threads(),
+                |offer| worker.fibers.jobs.post(Job::offer(offer)),
+            );
+            if published > 0 {
+                worker.counters.raided.add(published as u64);
+                has_published = true;
+            }
+        }
+        has_published
+    }
+
+    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the thief, or
+    /// from those who stole from the thief in turn, but only what descends from `awaited`.
+    pub(crate) fn find_descendant(&self, me: &Worker, position: usize, awaited: *const Lineage) -> Option<Work> {
+        let mut theft = me.stack.shelf.theft_at(position)?;
+        for _ in 0..MAX_HOPS {
+            let victim = self.worker(theft.thief);
+            if let Some(work) = victim.rob_descendant(theft.base, awaited, me) {
+                return Some(work);
+            }
+            if let Some(task) = victim.tasks.take_descendant(awaited) {
+                return Some(Work::Task(task));
+            }
+            victim.stack.ask();
+            theft = victim.stack.shelf.oldest_theft(theft.base)?;
+        }
+        None
+    }
+
+    /// Takes a task of which `awaited` is an ancestor, wherever it was spawned.
+    pub(crate) fn find_task(&self, me: &Worker, awaited: *const Lineage) -> Option<Work> {
+        me.tasks
+            .take_descendant(awaited)
+            .or_else(|| self.workers().find_map(|worker| worker.tasks.take_descendant(awaited)))
+            .map(Work::Task)
+    }
+}

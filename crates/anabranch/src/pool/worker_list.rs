@@ -1,0 +1,151 @@
+//! The seats of a pool: a list of workers that only grows, readable without a lock.
+//!
+//! Segments of doubling size, each made when it is first needed, so that a seat never moves and a reader needs no more
+//! than two acquire loads. The first segment holds the pool's own threads. As seats are added one at a time, nobody ever
+//! waits at a cell; so the cells are those of std also where `sys::sync` is not.
+//!
+//! All who look for work look at all seats that are *listed*, by a bit for each. The seats of a crowd of guests that has left are taken off
+//! the list, by a thread that occupies the seat meanwhile; a guest that takes such a seat lists it again before it
+//! begins its root. So a seat is listed while a thread holds it, or has left something in it.
+
+use crate::{
+    pool::worker::Worker,
+    sys::sync::{AtomicU64, AtomicUsize, Ordering},
+};
+use std::sync::OnceLock;
+
+struct Segment {
+    seats: Box<[OnceLock<Worker>]>,
+    /// One bit for each seat.
+    listed: Box<[AtomicU64]>,
+}
+
+/// Segment `s` holds `FIRST << s` seats.
+const FIRST: usize = 8;
+
+/// See the [module](self).
+pub(crate) struct Seats {
+    segments: [OnceLock<Segment>; 32],
+    count: AtomicUsize,
+}
+
+impl Seats {
+    pub(crate) fn new() -> Self {
+        Self { segments: [const { OnceLock::new() }; 32], count: AtomicUsize::new(0) }
+    }
+
+    fn locate(index: usize) -> (usize, usize) {
+        let segment = ((index / FIRST) + 1).ilog2() as usize;
+        (segment, index - FIRST * ((1 << segment) - 1))
+    }
+
+    /// `None`: there is no such seat yet.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&Worker> {
+        let (segment, offset) = Self::locate(index);
+        self.segments.get(segment)?.get()?.seats[offset].get()
+    }
+
+    /// Adds a seat. The caller sees to it that this is not called by two threads at a time.
+    pub(crate) fn add(&self, make: impl FnOnce(usize) -> Worker) -> usize {
+        let index = self.count.load(Ordering::Relaxed);
+        let (segment, offset) = Self::locate(index);
+        let seats = &self.segments[segment].get_or_init(|| Segment::new(FIRST << segment)).seats;
+        assert!(seats[offset].set(make(index)).is_ok(), "two threads added a seat at the same time");
+        self.list(index);
+        self.count.store(index + 1, Ordering::Release);
+        index
+    }
+
+    /// All seats, listed or not.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Worker> {
+        (0..self.count.load(Ordering::Acquire)).filter_map(|index| self.get(index))
+    }
+
+    /// All seats that are listed.
+    pub(crate) fn iter(&self) -> Listed<'_> {
+        Listed { seats: self, next: 0 }
+    }
+
+    /// Puts a seat on the list.
+    pub(crate) fn list(&self, index: usize) {
+        self.mark(index, |word, bit| word.fetch_or(bit, Ordering::Release));
+    }
+
+    /// Takes a seat off the list. The caller holds it.
+    pub(crate) fn unlist(&self, index: usize) {
+        self.mark(index, |word, bit| word.fetch_and(!bit, Ordering::Relaxed));
+    }
+
+    fn mark(&self, index: usize, mark: impl FnOnce(&AtomicU64, u64) -> u64) {
+        let (segment, offset) = Self::locate(index);
+        if let Some(segment) = self.segments[segment].get() {
+            mark(&segment.listed[offset / 64], 1 << (offset % 64));
+        }
+    }
+}
+
+impl Segment {
+    fn new(len: usize) -> Self {
+        Self {
+            seats: (0..len).map(|_| OnceLock::new()).collect(),
+            listed: (0..len.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+/// See [`Seats::iter`].
+#[derive(Clone)]
+pub(crate) struct Listed<'a> {
+    seats: &'a Seats,
+    next: usize,
+}
+
+impl<'a> Iterator for Listed<'a> {
+    type Item = &'a Worker;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Worker> {
+        loop {
+            let (segment, offset) = Seats::locate(self.next);
+            let found = self.seats.segments.get(segment)?.get()?;
+            let left = found.listed[offset / 64].load(Ordering::Acquire) >> (offset % 64);
+            if left != 0 {
+                let skipped = left.trailing_zeros() as usize;
+                self.next += skipped + 1;
+                return found.seats[offset + skipped].get();
+            }
+            // To the next word, or segment.
+            self.next += (64 - offset % 64).min(found.seats.len() - offset);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seats_are_numbered_without_gaps() {
+        let places: Vec<_> = (0..8 + 16 + 32).map(Seats::locate).collect();
+        let expected: Vec<_> = (0..3).flat_map(|s| (0..FIRST << s).map(move |offset| (s, offset))).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn seats_that_are_not_listed_are_passed_over() {
+        let seats = Seats::new();
+        for _ in 0..300 {
+            seats.add(|index| {
+                Worker::new(std::ptr::null(), index, false, crate::sys::asymmetric_fence::Fence::Symmetric)
+            });
+        }
+        let listed = || seats.iter().map(|seat| seat.index).collect::<Vec<_>>();
+        assert_eq!(listed(), (0..300).collect::<Vec<_>>());
+        (10..298).for_each(|index| seats.unlist(index));
+        assert_eq!(listed(), (0..10).chain(298..300).collect::<Vec<_>>());
+        assert_eq!(seats.all().count(), 300);
+        [71, 72, 200].into_iter().for_each(|index| seats.list(index));
+        assert_eq!(listed(), (0..10).chain([71, 72, 200]).chain(298..300).collect::<Vec<_>>());
+    }
+}

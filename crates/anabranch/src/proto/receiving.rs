@@ -1,0 +1,244 @@
+//! Listening: what endpoints do whose turn it is not.
+
+use crate::{
+    channel::{self, Closed, Receive, set::source::Source},
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for},
+    },
+    proto::{
+        duplex::{At, Endpoint, Line, Transport},
+        error::{RecvError, RecvTimeoutError, TryRecvError},
+    },
+    time::NEVER,
+    wait::{WaitError, suspend::Reason, waitable::Place, waiter::Waiter},
+};
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// An endpoint whose next step is to receive. Implemented by what [`proto!`](crate::proto!) makes, and by nothing else.
+///
+/// # Safety
+/// For generated code. The type is the endpoint of a state in which its side listens; `end` and `end_mut` return the same end
+/// each time, as long as nobody assigns another one; `heard` accepts each message that may be heard in this state.
+pub unsafe trait Listen: Endpoint + Sized {
+    /// What is received: one of the messages of the state, with the next endpoint.
+    type Heard;
+    #[doc(hidden)]
+    type Line: Line;
+    /// Its name, for those who look at what waits for what.
+    #[doc(hidden)]
+    const NAME: &'static &'static str;
+
+    #[doc(hidden)]
+    fn end(&self) -> &At<Self::Line, Self>;
+
+    #[doc(hidden)]
+    fn end_mut(&mut self) -> &mut At<Self::Line, Self>;
+
+    /// # Safety
+    /// `message` was the last one that was heard at `end`.
+    #[doc(hidden)]
+    unsafe fn heard(end: At<Self::Line, Self>, message: <Self::Line as Line>::Message) -> Self::Heard;
+}
+
+/// What has been said, and the step that comes of it. The endpoint is used up by it, and by `Closed`.
+#[inline]
+fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
+    let end = end.end_mut();
+    match end.line_mut().hear()? {
+        // SAFETY: just heard there.
+        Ok(message) => Some(Ok(unsafe { E::heard(end.take(), message) })),
+        Err(Closed) => Some(Err(Closed)),
+    }
+}
+
+/// Waits for the next message. For the methods of endpoints, as are the others here.
+///
+/// The wait is for its being there alone. What is heard goes from its slot straight to the caller: on a way through the frames
+/// of those who wait, each copy would read at once what the one before has just written in parts, and stall for it.
+#[inline]
+#[track_caller]
+pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>> {
+    if cx.checkpoint().is_err() {
+        return Err(RecvError::Cancelled(end));
+    }
+    loop {
+        if let Some(heard) = hear(&mut end) {
+            return Ok(heard?);
+        }
+        if more(end.end().line(), cx, NEVER, Reason::new(E::NAME)).is_err() {
+            return Err(RecvError::Cancelled(end));
+        }
+    }
+}
+
+/// Waits until there is something to hear, which there was not just now.
+#[inline(always)]
+fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+    wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
+}
+
+/// As [`recv`], until then.
+#[track_caller]
+pub fn recv_until<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
+    recv_to(end, cx, cx.strand.clock().tick_at(instant), Reason::new(E::NAME))
+}
+
+/// As [`recv`], so long.
+#[track_caller]
+pub fn recv_timeout<E: Listen>(end: E, cx: &Cx<'_>, timeout: Duration) -> Result<E::Heard, RecvTimeoutError<E>> {
+    recv_to(end, cx, cx.after(timeout), Reason::new(E::NAME))
+}
+
+fn recv_to<E: Listen>(mut end: E, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<E::Heard, RecvTimeoutError<E>> {
+    if cx.checkpoint().is_err() {
+        return Err(RecvTimeoutError::Cancelled(end));
+    }
+    loop {
+        if let Some(heard) = hear(&mut end) {
+            return Ok(heard?);
+        }
+        match more(end.end().line(), cx, deadline, reason) {
+            Ok(()) => {}
+            Err(WaitError::Cancelled) => return Err(RecvTimeoutError::Cancelled(end)),
+            Err(WaitError::TimedOut) => return Err(RecvTimeoutError::TimedOut(end)),
+        }
+    }
+}
+
+/// The next message, if it has been said.
+#[inline]
+pub fn try_recv<E: Listen>(mut end: E) -> Result<E::Heard, TryRecvError<E>> {
+    match hear(&mut end) {
+        Some(heard) => Ok(heard?),
+        None => Err(TryRecvError::Empty(end)),
+    }
+}
+
+/// As [`recv`], for async code.
+pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
+    wait_async_for(Receiving::new(&mut end)).await
+}
+
+/// Waits until [`try_recv`] has something to say.
+pub async fn ready_async<E: Listen>(end: &mut E) {
+    wait_async_for(Ready { line: end.end().line(), wait: E::Line::wait() }).await;
+}
+
+/// Whether [`try_recv`] has something to say.
+pub fn is_ready<E: Listen>(end: &E) -> bool {
+    end.end().line().is_ready()
+}
+
+/// Receiving from an endpoint of a conversation, as an operation. Made by its method `receiving`.
+pub struct Receiving<'a, E: Listen> {
+    end: UnsafeCell<&'a mut E>,
+    wait: <E::Line as Transport>::Wait,
+}
+
+impl<'a, E: Listen> Receiving<'a, E> {
+    #[doc(hidden)]
+    pub fn new(end: &'a mut E) -> Self {
+        Self { end: UnsafeCell::new(end), wait: E::Line::wait() }
+    }
+
+    fn line(&self) -> &E::Line {
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked at.
+        unsafe { &*self.end.get() }.end().line()
+    }
+}
+
+impl<E: Listen> Attempt for Receiving<'_, E> {
+    type Output = Result<E::Heard, Closed>;
+
+    fn attempt(&self) -> Option<Self::Output> {
+        // SAFETY: as in `line`, and the reference ends here.
+        hear(unsafe { &mut **self.end.get() })
+    }
+}
+
+// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+unsafe impl<E: Listen> Place for Receiving<'_, E> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.line().register(&self.wait, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.line().unregister(&self.wait, has_decided) }
+    }
+}
+
+/// The same wait, without receiving anything.
+struct Ready<'a, L: Line> {
+    line: &'a L,
+    wait: L::Wait,
+}
+
+impl<L: Line> Attempt for Ready<'_, L> {
+    type Output = ();
+
+    #[inline]
+    fn attempt(&self) -> Option<()> {
+        self.line.is_ready().then_some(())
+    }
+}
+
+// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+unsafe impl<L: Line> Place for Ready<'_, L> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.line.register(&self.wait, waiter, ticket) }
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        // SAFETY: the caller's word.
+        unsafe { self.line.unregister(&self.wait, has_decided) }
+    }
+}
+
+impl<E: Listen> fmt::Debug for Receiving<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("proto::Receiving").field("from", &E::NAME).finish_non_exhaustive()
+    }
+}
+
+/// As a member of a set an endpoint receives once, and is used up.
+impl<E: Listen> Receive for E {
+    type Item = E::Heard;
+}
+
+impl<E: Listen> Source for E {
+    type Value = E::Heard;
+    type Wait = <E::Line as Transport>::Wait;
+
+    const IS_ONCE: bool = true;
+
+    fn wait() -> Self::Wait {
+        E::Line::wait()
+    }
+
+    fn receive(&mut self) -> Result<E::Heard, channel::TryRecvError> {
+        match hear(self) {
+            Some(Ok(heard)) => Ok(heard),
+            Some(Err(Closed)) => Err(channel::TryRecvError::Closed),
+            None => Err(channel::TryRecvError::Empty),
+        }
+    }
+
+    unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
+        // SAFETY: the caller's word.
+        unsafe { self.end().line().register(wait, waiter, 0) }
+    }
+
+    unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
+        self.end().line().withdraw(wait)
+    }
+
+    fn pass_on(&self) {}
+}

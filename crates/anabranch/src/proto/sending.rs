@@ -1,0 +1,121 @@
+//! Waiting for room, in conversations with a buffer.
+
+use crate::{
+    channel::spsc::stream::wait::StreamWait,
+    cx::{
+        Cx,
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+    },
+    proto::{
+        duplex::{At, Duplex},
+        error::SendTimeoutError,
+    },
+    time::NEVER,
+    wait::{Cancelled, WaitError, suspend::Reason, waitable::Place, waiter::Waiter},
+};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// Waits until there is room for a message, or the other side has gone.
+#[inline]
+#[track_caller]
+pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
+    cx.checkpoint()?;
+    let line = end.line_mut();
+    if line.is_full() { room_slowly(line, cx, Reason::new(name)) } else { Ok(()) }
+}
+
+#[inline(never)]
+fn room_slowly<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+    wait_again_for(cx, &Room::of(line), NEVER, reason).map_err(|_| Cancelled)
+}
+
+/// As [`room`], until then.
+#[track_caller]
+pub fn room_until<M, E>(
+    end: &mut At<Duplex<M>, E>,
+    cx: &Cx<'_>,
+    instant: Instant,
+    name: &'static &'static str,
+) -> Result<(), WaitError> {
+    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), Reason::new(name))
+}
+
+/// As [`room`], so long.
+#[track_caller]
+pub fn room_timeout<M, E>(
+    end: &mut At<Duplex<M>, E>,
+    cx: &Cx<'_>,
+    timeout: Duration,
+    name: &'static &'static str,
+) -> Result<(), WaitError> {
+    room_to(end.line_mut(), cx, cx.after(timeout), Reason::new(name))
+}
+
+fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+    cx.checkpoint()?;
+    wait_for(cx, &Room::of(line), deadline, reason)
+}
+
+/// What is said of a message for which there was no room in time.
+pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<E, M> {
+    match error {
+        WaitError::Cancelled => SendTimeoutError::Cancelled(end, message),
+        WaitError::TimedOut => SendTimeoutError::TimedOut(end, message),
+    }
+}
+
+/// As [`room`], for async code.
+pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
+    wait_async_for(Room::new(end)).await;
+}
+
+/// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for it.
+///
+/// It is done when there is room, or the other side has gone: then sending does not wait.
+pub struct Room<'a, M> {
+    line: &'a Duplex<M>,
+    wait: StreamWait,
+}
+
+impl<'a, M> Room<'a, M> {
+    #[doc(hidden)]
+    pub fn new<E>(end: &'a mut At<Duplex<M>, E>) -> Self {
+        Self::of(end.line_mut())
+    }
+
+    pub(crate) fn of(line: &'a mut Duplex<M>) -> Self {
+        Self { line, wait: StreamWait::new() }
+    }
+}
+
+impl<M> Attempt for Room<'_, M> {
+    type Output = ();
+
+    fn attempt(&self) -> Option<()> {
+        (!self.line.is_full()).then_some(())
+    }
+}
+
+// SAFETY: that of `wait`; the line is borrowed, so it stays where it is.
+unsafe impl<M> Place for Room<'_, M> {
+    unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
+        // SAFETY: the caller's word.
+        self.line.inlet().is_some_and(|inlet| unsafe { self.wait.register_inlet(inlet, waiter, ticket) })
+    }
+
+    unsafe fn unregister(&self, has_decided: bool) {
+        if let Some(inlet) = self.line.inlet() {
+            // SAFETY: the caller's word.
+            unsafe { self.wait.unregister_inlet(inlet, has_decided) }
+        }
+    }
+}
+
+impl<M> fmt::Debug for Room<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("proto::Room").field("is_full", &self.line.is_full()).finish()
+    }
+}

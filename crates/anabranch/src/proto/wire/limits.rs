@@ -1,0 +1,292 @@
+//! A deserializer around another one, for bytes of a stranger's choosing.
+//!
+//! Serde asks types what they want, and a type may want as much as the bytes say. Three things are kept from them here:
+//! - **Lengths.** A sequence is not told how long it says it is, so nothing is allocated ahead of what was really there.
+//! - **Depth.** A type that contains itself goes as deep as the bytes say, and the stack ends before they do.
+//! - **Number.** Values without bytes, of which a sequence says that it has 2^60, are refused when there are far more values
+//!   than bytes.
+//! - **Memory.** A large value that says with one byte that it is not there takes its place in a sequence all the same. Sequences
+//!   and maps are refused when their values take far more memory than there are bytes.
+
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
+use std::{cell::Cell, fmt};
+
+/// How deep values may lie in values.
+pub(crate) const DEPTH: u32 = 128;
+
+/// How many values there may be to a byte: as a newtype in a newtype in a struct is three.
+const VALUES_A_BYTE: usize = 64;
+
+/// And in any message, of however few bytes.
+const VALUES: usize = 1024;
+
+/// How much memory the values of sequences and maps may take to a byte, and in any message.
+const MEMORY_A_BYTE: usize = 64;
+const MEMORY: usize = 1 << 16;
+
+/// What is counted while a message is read.
+pub(crate) struct Count {
+    depth: Cell<u32>,
+    values: Cell<usize>,
+    memory: Cell<usize>,
+    refused: Cell<Option<&'static str>>,
+}
+
+impl Count {
+    /// For a message of so many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let values = bytes.saturating_mul(VALUES_A_BYTE).saturating_add(VALUES);
+        let memory = bytes.saturating_mul(MEMORY_A_BYTE).saturating_add(MEMORY);
+        Self { depth: Cell::new(DEPTH), values: Cell::new(values), memory: Cell::new(memory), refused: Cell::new(None) }
+    }
+
+    /// A sequence or a map has one value more, of so many bytes in memory.
+    fn grow<E: Error>(&self, by: usize) -> Result<(), E> {
+        match self.memory.get().checked_sub(by) {
+            Some(left) => {
+                self.memory.set(left);
+                Ok(())
+            }
+            None => {
+                self.refused.set(Some(TOO_LARGE));
+                Err(E::custom(TOO_LARGE))
+            }
+        }
+    }
+
+    /// Goes one value deeper; what comes of it, on the way out.
+    fn within<T, E: Error>(&self, body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let (depth, values) = (self.depth.get(), self.values.get());
+        if depth == 0 || values == 0 {
+            let why = if depth == 0 { TOO_DEEP } else { TOO_MANY };
+            self.refused.set(Some(why));
+            return Err(E::custom(why));
+        }
+        self.depth.set(depth - 1);
+        self.values.set(values - 1);
+        let result = body();
+        self.depth.set(depth);
+        result
+    }
+
+    /// Why a value was refused here, as the text is lost on its way through the format.
+    pub(crate) fn refused(&self) -> Option<&'static str> {
+        self.refused.get()
+    }
+}
+
+const TOO_DEEP: &str = "its values lie too deep in each other";
+const TOO_MANY: &str = "it has more values than so few bytes can have";
+const TOO_LARGE: &str = "its values take more memory than so few bytes may";
+
+/// Something of serde's, whose values are counted.
+pub(crate) struct Guard<'c, T> {
+    inner: T,
+    count: &'c Count,
+    /// Whether its values lie in a place that grows with them.
+    is_growing: bool,
+}
+
+impl<'c, T> Guard<'c, T> {
+    pub(crate) fn new(inner: T, count: &'c Count) -> Self {
+        Self { inner, count, is_growing: false }
+    }
+
+    fn growing(inner: T, count: &'c Count, is_growing: bool) -> Self {
+        Self { inner, count, is_growing }
+    }
+}
+
+macro_rules! forwarded {
+    ($($method:ident($($arg:ident: $kind:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($arg: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.inner.$method($($arg,)* Guard::new(visitor, self.count))
+        }
+    )*};
+}
+
+type Names = &'static [&'static str];
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Guard<'_, D> {
+    type Error = D::Error;
+
+    forwarded! {
+        deserialize_any()
+        deserialize_bool()
+        deserialize_i8()
+        deserialize_i16()
+        deserialize_i32()
+        deserialize_i64()
+        deserialize_i128()
+        deserialize_u8()
+        deserialize_u16()
+        deserialize_u32()
+        deserialize_u64()
+        deserialize_u128()
+        deserialize_f32()
+        deserialize_f64()
+        deserialize_char()
+        deserialize_str()
+        deserialize_string()
+        deserialize_bytes()
+        deserialize_byte_buf()
+        deserialize_option()
+        deserialize_unit()
+        deserialize_unit_struct(name: &'static str)
+        deserialize_newtype_struct(name: &'static str)
+        deserialize_tuple(len: usize)
+        deserialize_tuple_struct(name: &'static str, len: usize)
+        deserialize_struct(name: &'static str, fields: Names)
+        deserialize_enum(name: &'static str, variants: Names)
+        deserialize_identifier()
+        deserialize_ignored_any()
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_seq(Guard::growing(visitor, self.count, true))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_map(Guard::growing(visitor, self.count, true))
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+macro_rules! visited {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, value: $kind) -> Result<V::Value, E> {
+            self.inner.$method(value)
+        }
+    )*};
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Guard<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    visited! {
+        visit_bool(bool)
+        visit_i8(i8)
+        visit_i16(i16)
+        visit_i32(i32)
+        visit_i64(i64)
+        visit_i128(i128)
+        visit_u8(u8)
+        visit_u16(u16)
+        visit_u32(u32)
+        visit_u64(u64)
+        visit_u128(u128)
+        visit_f32(f32)
+        visit_f64(f64)
+        visit_char(char)
+        visit_str(&str)
+        visit_borrowed_str(&'de str)
+        visit_string(String)
+        visit_bytes(&[u8])
+        visit_borrowed_bytes(&'de [u8])
+        visit_byte_buf(Vec<u8>)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inside: D) -> Result<V::Value, D::Error> {
+        self.count.within(|| self.inner.visit_some(Guard::new(inside, self.count)))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inside: D) -> Result<V::Value, D::Error> {
+        self.count.within(|| self.inner.visit_newtype_struct(Guard::new(inside, self.count)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_seq(Guard::growing(values, self.count, self.is_growing))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Guard::growing(values, self.count, self.is_growing))
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, value: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_enum(Guard::new(value, self.count))
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Guard<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, inside: D) -> Result<S::Value, D::Error> {
+        self.count.within(|| self.inner.deserialize(Guard::new(inside, self.count)))
+    }
+}
+
+// Without `size_hint`: see above.
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Guard<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
+        self.inner.next_element_seed(Guard::new(seed, self.count))
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Guard<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
+        self.inner.next_key_seed(Guard::new(seed, self.count))
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        if self.is_growing {
+            self.count.grow::<A::Error>(size_of::<S::Value>())?;
+        }
+        self.inner.next_value_seed(Guard::new(seed, self.count))
+    }
+}
+
+impl<'de, 'c, A: EnumAccess<'de>> EnumAccess<'de> for Guard<'c, A> {
+    type Error = A::Error;
+    type Variant = Guard<'c, A::Variant>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
+        // The name of the variant: no value that could have others in it.
+        let (value, variant) = self.inner.variant_seed(seed)?;
+        Ok((value, Guard::new(variant, self.count)))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Guard<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
+        self.inner.newtype_variant_seed(Guard::new(seed, self.count))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        self.inner.tuple_variant(len, Guard::new(visitor, self.count))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, fields: Names, visitor: V) -> Result<V::Value, A::Error> {
+        self.inner.struct_variant(fields, Guard::new(visitor, self.count))
+    }
+}

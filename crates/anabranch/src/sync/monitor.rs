@@ -1,0 +1,340 @@
+//! A shared value that one strand at a time may use, and whose changes can be waited for.
+
+use crate::{
+    cx::Cx,
+    sync::{
+        condvar::Condvar,
+        limit::Limit,
+        mutex::{Mutex, MutexGuard},
+    },
+    time::NEVER,
+    wait::{Cancelled, WaitError, suspend::Reason},
+};
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// A value that many share, that one at a time may use, and that one can wait for.
+///
+/// It is an [`Arc`], a [`Mutex`] and a [`Condvar`] in one: clones are handles of the same value, [`with`](Self::with) uses it, and
+/// [`when`](Self::when) waits until a condition holds and then uses it. There is nothing to notify, and so nothing to forget:
+/// whoever has used the value lets those who wait look at it. (The idea is that of the exclusive ARC of the Rust of 2012;
+/// the conditions are Hoare's conditional critical regions.)
+///
+/// Each change costs those who wait a look, so it is not for many waiters and frequent changes; a [`Condvar`] with
+/// [`notify_one`](Condvar::notify_one) is.
+///
+/// ```
+/// use anabranch::sync::Exclusive;
+/// use std::collections::VecDeque;
+///
+/// let queue = Exclusive::new(VecDeque::new());
+/// anabranch::run(|cx| {
+///     cx.scope(|s| {
+///         let consumer = queue.clone();
+///         s.spawn(move |cx| {
+///             for expected in 0..10 {
+///                 let got = consumer.when(cx, |queue| !queue.is_empty(), |queue| queue.pop_front());
+///                 assert_eq!(got, Ok(Some(expected)));
+///             }
+///         });
+///         for item in 0..10 {
+///             queue.with(cx, |queue| queue.push_back(item)).unwrap();
+///         }
+///     });
+/// });
+/// ```
+pub struct Exclusive<T: ?Sized>(Arc<Shared<T>>);
+
+struct Shared<T: ?Sized> {
+    changed: Condvar,
+    value: Mutex<T>,
+}
+
+/// Lets those who wait look at the value.
+struct Notice<'a>(&'a Condvar);
+
+impl Drop for Notice<'_> {
+    fn drop(&mut self) {
+        self.0.notify_all();
+    }
+}
+
+/// The value of an [`Exclusive`], while it is used by [`with_cond`](Exclusive::with_cond).
+pub struct Held<'a, T: ?Sized> {
+    guard: MutexGuard<'a, T>,
+    // After the guard, so that who is woken finds the value free.
+    notice: Notice<'a>,
+}
+
+impl<T> Exclusive<T> {
+    /// A first handle.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(Shared { changed: Condvar::new(), value: Mutex::new(value) }))
+    }
+
+    /// The value, if this is the last handle.
+    ///
+    /// # Errors
+    /// Otherwise the handle is given back.
+    ///
+    /// ```
+    /// use anabranch::sync::Exclusive;
+    ///
+    /// let one = Exclusive::new(1);
+    /// let other = one.clone();
+    /// let one = one.into_inner().unwrap_err();
+    /// drop(one);
+    /// assert_eq!(other.into_inner().unwrap(), 1);
+    /// ```
+    pub fn into_inner(self) -> Result<T, Self> {
+        Arc::try_unwrap(self.0).map(|shared| shared.value.into_inner()).map_err(Self)
+    }
+}
+
+impl<T: ?Sized> Exclusive<T> {
+    /// Waits for the value, uses it, and lets those who wait for a condition look at it.
+    ///
+    /// # Errors
+    /// When the scope was cancelled. `body` has not run then.
+    ///
+    /// ```
+    /// let total = anabranch::sync::Exclusive::new(0);
+    /// anabranch::run(|cx| {
+    ///     total.with(cx, |total| *total += 1).unwrap();
+    ///     assert_eq!(total.with(cx, |total| *total), Ok(1));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn with<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&mut T) -> R) -> Result<R, Cancelled> {
+        self.with_cond(cx, |held| body(held))
+    }
+
+    /// As [`with`](Self::with), and nobody has to look afterwards, since nothing can have changed.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[track_caller]
+    pub fn read<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&T) -> R) -> Result<R, Cancelled> {
+        Ok(body(&*self.0.value.lock(cx)?))
+    }
+
+    /// Uses the value if nobody else does. `None`: somebody does.
+    ///
+    /// ```
+    /// let exclusive = anabranch::sync::Exclusive::new(1);
+    /// let inside = exclusive.try_with(|_| exclusive.try_with(|_| ()));
+    /// assert_eq!(inside, Some(None));
+    /// ```
+    pub fn try_with<R>(&self, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.0.value.try_lock().map(|guard| body(&mut self.hold(guard)))
+    }
+
+    /// As [`with`](Self::with); `body` may wait for conditions in its midst, by [`Held::wait_until`].
+    ///
+    /// # Errors
+    /// When the scope was cancelled before `body` could run.
+    ///
+    /// ```
+    /// use anabranch::{Cancelled, sync::Exclusive};
+    ///
+    /// let account = Exclusive::new(0);
+    /// anabranch::run(|cx| {
+    ///     cx.join(
+    ///         |cx| {
+    ///             account.with_cond(cx, |balance| {
+    ///                 balance.wait_until(cx, |balance| *balance >= 10)?;
+    ///                 **balance -= 10;
+    ///                 balance.wait_until(cx, |balance| *balance >= 20)?;
+    ///                 **balance -= 20;
+    ///                 Ok::<_, Cancelled>(())
+    ///             })
+    ///         },
+    ///         |cx| (0..6).for_each(|_| account.with(cx, |balance| *balance += 5).unwrap()),
+    ///     )
+    ///     .0
+    ///     .unwrap()
+    ///     .unwrap();
+    ///     assert_eq!(account.read(cx, |balance| *balance), Ok(0));
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn with_cond<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&mut Held<'_, T>) -> R) -> Result<R, Cancelled> {
+        let guard = self.0.value.lock(cx)?;
+        Ok(body(&mut self.hold(guard)))
+    }
+
+    /// Waits until `condition` holds, and uses the value while it does.
+    ///
+    /// # Errors
+    /// When the scope was cancelled. `body` has not run then.
+    #[track_caller]
+    pub fn when<R>(
+        &self,
+        cx: &Cx<'_>,
+        condition: impl FnMut(&T) -> bool,
+        body: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, Cancelled> {
+        self.when_to(cx, condition, body, NEVER, Reason::new(&"Exclusive::when")).map_err(|_| Cancelled)
+    }
+
+    /// As [`when`](Self::when), but waits no longer than until then.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    #[track_caller]
+    pub fn when_until<R>(
+        &self,
+        cx: &Cx<'_>,
+        instant: Instant,
+        condition: impl FnMut(&T) -> bool,
+        body: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, WaitError> {
+        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), Reason::new(&"Exclusive::when"))
+    }
+
+    /// As [`when`](Self::when), but waits no longer than this.
+    ///
+    /// # Errors
+    /// When the scope was cancelled, or the time was up.
+    ///
+    /// ```
+    /// use anabranch::{WaitError, sync::Exclusive};
+    /// use std::time::Duration;
+    ///
+    /// let flag = Exclusive::new(false);
+    /// let late = anabranch::run(|cx| flag.when_timeout(cx, Duration::from_millis(1), |flag| *flag, |_| ()));
+    /// assert_eq!(late, Err(WaitError::TimedOut));
+    /// ```
+    #[track_caller]
+    pub fn when_timeout<R>(
+        &self,
+        cx: &Cx<'_>,
+        timeout: Duration,
+        condition: impl FnMut(&T) -> bool,
+        body: impl FnOnce(&mut T) -> R,
+    ) -> Result<R, WaitError> {
+        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), Reason::new(&"Exclusive::when"))
+    }
+
+    fn when_to<R>(
+        &self,
+        cx: &Cx<'_>,
+        mut condition: impl FnMut(&T) -> bool,
+        body: impl FnOnce(&mut T) -> R,
+        deadline: u64,
+        reason: Reason,
+    ) -> Result<R, WaitError> {
+        let mut guard = self.0.value.lock_to(cx, deadline, reason)?;
+        self.0.changed.wait_while_to(cx, &mut guard, |value| !condition(value), deadline, reason)?;
+        Ok(body(&mut self.hold(guard)))
+    }
+
+    /// As [`with`](Self::with), for async code.
+    pub async fn with_async<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        let guard = self.0.value.lock_async().await;
+        body(&mut self.hold(guard))
+    }
+
+    /// As [`when`](Self::when), for async code. The future may be dropped at any time.
+    ///
+    /// ```
+    /// use anabranch::sync::Exclusive;
+    ///
+    /// async fn take(slot: &Exclusive<Option<u32>>) -> Option<u32> {
+    ///     slot.when_async(|slot| slot.is_some(), |slot| slot.take()).await
+    /// }
+    /// # let slot = Exclusive::new(Some(1));
+    /// # assert_eq!(anabranch::run(|cx| cx.block_on(take(&slot))), Ok(Some(1)));
+    /// ```
+    pub async fn when_async<R>(&self, mut condition: impl FnMut(&T) -> bool, body: impl FnOnce(&mut T) -> R) -> R {
+        let guard = self.0.value.lock_async().await;
+        let guard = self.0.changed.wait_while_async(guard, |value| !condition(value)).await;
+        body(&mut self.hold(guard))
+    }
+
+    /// Whether both are handles of the same value.
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The value, without waiting, if this is the only handle.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        Arc::get_mut(&mut self.0).map(|shared| shared.value.get_mut())
+    }
+
+    fn hold<'a>(&'a self, guard: MutexGuard<'a, T>) -> Held<'a, T> {
+        Held { guard, notice: Notice(&self.0.changed) }
+    }
+}
+
+impl<T: ?Sized> Held<'_, T> {
+    /// Lets others use the value until `condition` holds. It may be any other than before, except for what is asked for.
+    ///
+    /// # Errors
+    /// When the scope was cancelled.
+    #[track_caller]
+    pub fn wait_until(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<(), Cancelled> {
+        let reason = Reason::new(&"Exclusive::wait_until");
+        cx.checkpoint()?;
+        if condition(&self.guard) {
+            return Ok(());
+        }
+        // It may have been changed so far.
+        self.notice.0.notify_all();
+        let condition = |value: &mut T| !condition(value);
+        self.notice.0.wait_while_to(cx, &mut self.guard, condition, NEVER, reason).map_err(|_| Cancelled)
+    }
+}
+
+impl<T: ?Sized> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T: ?Sized> DerefMut for Held<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized> Clone for Exclusive<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Default> Default for Exclusive<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> From<T> for Exclusive<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+/// Shows the value if nobody uses it.
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Exclusive<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Exclusive");
+        match self.0.value.try_lock() {
+            Some(guard) => shown.field("value", &&*guard).finish(),
+            None => shown.field("value", &format_args!("<in use>")).finish(),
+        }
+    }
+}

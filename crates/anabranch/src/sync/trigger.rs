@@ -1,0 +1,122 @@
+//! Triggers: an event that happens once, made before it is known who waits for it.
+
+use crate::{
+    cx::cx::{Cx, happened},
+    time::NEVER,
+    wait::{
+        Cancelled, WaitError,
+        future::AsyncWait,
+        latch::{Slot, SlotWait},
+        suspend::Reason,
+    },
+};
+use std::{fmt, sync::Arc, task::Poll, time::Duration};
+
+/// Something that will happen, once, and that one strand waits for.
+///
+/// It is made before the wait, and its [`Signal`] can be left in as many places as one likes; the first to use it wakes whoever
+/// waits, be it a fiber, a thread or an async task. On it everything can be built that waits; for the usual things see
+/// [`sync`](crate::sync).
+///
+/// ```
+/// use anabranch::wait::Trigger;
+///
+/// let mut trigger = Trigger::new();
+/// let signal = trigger.signal();
+/// std::thread::spawn(move || signal.send());
+/// assert_eq!(anabranch::run(|cx| trigger.wait(cx)), Ok(()));
+/// ```
+#[derive(Default)]
+pub struct Trigger {
+    slot: Arc<Slot>,
+}
+
+/// The other end of a [`Trigger`]; may be cloned and sent anywhere.
+#[derive(Clone)]
+pub struct Signal {
+    slot: Arc<Slot>,
+}
+
+impl Trigger {
+    /// One that has not happened.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What makes it happen.
+    #[must_use = "without a signal it never happens"]
+    pub fn signal(&self) -> Signal {
+        Signal { slot: Arc::clone(&self.slot) }
+    }
+
+    /// What happens.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
+    }
+
+    /// Whether it has happened.
+    #[must_use]
+    pub fn is_signalled(&self) -> bool {
+        self.slot.is_notified()
+    }
+
+    /// Waits until it has happened.
+    ///
+    /// # Errors
+    /// When the wait was cancelled.
+    #[track_caller]
+    pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
+        // Without a deadline of its own a wait fails by cancellation alone.
+        self.wait_to(cx, NEVER, Reason::new(&"Trigger")).map_err(|_| Cancelled)
+    }
+
+    /// As [`wait`](Self::wait), but no longer than this.
+    ///
+    /// # Errors
+    /// When the wait was cancelled, or the time was up.
+    #[track_caller]
+    pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
+        self.wait_to(cx, cx.after(timeout), Reason::new(&"Trigger"))
+    }
+
+    fn wait_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+        cx.checkpoint()?;
+        while !self.is_signalled() {
+            happened(cx.wait(&SlotWait::new(&*self.slot), deadline, reason))?;
+        }
+        Ok(())
+    }
+
+    /// As [`wait`](Self::wait), for async code.
+    pub async fn wait_async(&mut self) {
+        let mut wait = std::pin::pin!(AsyncWait::new(SlotWait::new(&*self.slot)));
+        std::future::poll_fn(|context| {
+            while !self.slot.is_notified() {
+                if wait.as_mut().poll(context).is_pending() {
+                    return Poll::Pending;
+                }
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+}
+
+impl Signal {
+    /// Makes it happen. Doing it again has no effect.
+    pub fn send(&self) {
+        self.slot.notify();
+    }
+}
+
+impl fmt::Debug for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trigger").field("is_signalled", &self.is_signalled()).finish()
+    }
+}
+
+impl fmt::Debug for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signal").field("is_sent", &self.slot.is_notified()).finish()
+    }
+}
