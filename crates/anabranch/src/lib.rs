@@ -120,7 +120,7 @@ pub use crate::{
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{Canceller, Cx, Interval, locals::FiberLocal, run},
+    cx::{Canceller, Cx, Interval, FiberLocal, run},
     fork::{
         join::join,
         scope::{Scope, scope},

@@ -81,4 +81,4 @@ pub use self::{
     select::{Operation, Select},
     set::{Received, ReceiverSet, SetReceiving},
 };
-pub use crate::channel::set::{member::Member, source::Receive};
+pub use crate::channel::set::{member::Member, receive::Receive};

@@ -73,7 +73,7 @@ pub(crate) enum Begun {
 /// the thread at run time, carries a `Cx` to another fiber of the same thread, and so does a scoped thread-local that holds the "current"
 /// one. What does not have to wait works there.
 ///
-/// Where a fiber waits with work of compute code open on its stack, in a closure of [`join`](crate::fork::join) or in a parallel loop, it
+/// Where a fiber waits with work of compute code open on its stack, in a closure of [`join`](crate::join) or in a parallel loop, it
 /// blocks its thread instead of leaving the stack. (Such closures are `Send`, so it takes such a crate to wait there.)
 ///
 /// # A limit of soundness: thread-locals
@@ -96,7 +96,7 @@ pub(crate) enum Begun {
 ///   it the fiber that would unlock. Use [`sync::Mutex`](crate::sync::Mutex), or let go of the guard before the wait. The same
 ///   goes for a `RefCell` borrow in a thread-local (it panics) and for the lock of standard output.
 /// - **Anything else that blocks the thread**: a read from a file or a `std` channel, [`run`](crate::run) for something that a
-///   fiber of the same thread has to do, a compute [`join`](crate::fork::join) that waits. Other threads take over the pool's work,
+///   fiber of the same thread has to do, a compute [`join`](crate::join) that waits. Other threads take over the pool's work,
 ///   but the fibers that have begun here wait.
 /// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**: it works, but it blocks the thread.
 /// - **A wait in a `Drop` that runs because of a panic.** Other fibers must not find themselves in a thread that unwinds

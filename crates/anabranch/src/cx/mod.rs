@@ -11,6 +11,7 @@ mod canceller;
 mod child;
 #[expect(clippy::module_inception, reason = "the token itself, beside what it can do")]
 pub(crate) mod cx;
+pub(crate) mod fiber_local;
 #[cfg(all(any(unix, windows), not(loom)))]
 pub(crate) mod handle;
 #[cfg(all(any(unix, windows), not(loom)))]
@@ -35,6 +36,7 @@ mod sleep_async;
 pub(crate) mod spawn;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod spawn_async;
+pub(crate) mod take_back;
 #[cfg(not(loom))]
 pub(crate) mod thread;
 #[cfg(not(loom))]
@@ -53,4 +55,4 @@ pub use self::{
     spawn::spawn,
     spawn_async::spawn_async,
 };
-pub use self::{cx::Cx, locals::FiberLocal};
+pub use self::{cx::Cx, fiber_local::FiberLocal};

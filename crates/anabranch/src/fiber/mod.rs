@@ -33,8 +33,6 @@ pub(crate) mod switch;
 #[cfg(not(loom))]
 pub(crate) mod task;
 pub(crate) mod task_alloc;
-#[cfg(not(loom))]
-#[cfg_attr(miri, allow(dead_code, reason = "pages come from the heap"))]
 mod task_region;
 #[cfg(not(loom))]
 pub(crate) mod worker_local;

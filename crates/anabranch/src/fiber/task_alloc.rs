@@ -22,13 +22,11 @@
 //! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes the counts
 //! before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one acquires.
 
-#[cfg(not(any(loom, miri)))]
-use crate::fiber::task_region;
-use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering};
+use crate::{
+    fiber::task_region::{self, PAGE},
+    sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering},
+};
 use std::{alloc::Layout, ptr};
-
-/// The size of a page, and what its address is a multiple of.
-pub(crate) const PAGE: usize = if cfg!(loom) { 4 << 10 } else { 64 << 10 };
 
 /// Sizes of blocks differ by this; they are aligned to it.
 const STEP: usize = if cfg!(loom) { 128 } else { 16 };
@@ -406,28 +404,6 @@ unsafe fn give_back(page: *mut Page) {
     unsafe {
         page.drop_in_place();
         task_region::give_back(page.cast());
-    }
-}
-
-/// For the models and Miri: a page comes from the heap.
-#[cfg(any(loom, miri))]
-mod task_region {
-    use super::PAGE;
-    use std::alloc::{Layout, alloc, dealloc};
-
-    const LAYOUT: Layout = match Layout::from_size_align(PAGE, PAGE) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a power of two"),
-    };
-
-    pub(crate) fn take() -> Option<*mut u8> {
-        // SAFETY: of some size.
-        Some(unsafe { alloc(LAYOUT) })
-    }
-
-    pub(crate) unsafe fn give_back(page: *mut u8) {
-        // SAFETY: from `take`, and not used any more.
-        unsafe { dealloc(page, LAYOUT) };
     }
 }
 

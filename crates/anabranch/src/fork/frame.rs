@@ -260,15 +260,23 @@ impl Frame {
         }
     }
 
-    /// Gives the frame the offer as which it is published.
+    /// Makes the offer as which the frame is published.
     ///
     /// # Safety
-    /// As for [`set_newer`](Self::set_newer), of a frame that may wait.
-    pub(crate) unsafe fn offer(this: *const Frame, offer: Arc<Offer>) {
-        // SAFETY: as in `trace`.
+    /// As for [`set_newer`](Self::set_newer), of a frame that may wait. It is alive until the offer is taken.
+    pub(crate) unsafe fn offer(this: *const Frame) -> Arc<Offer> {
+        /// # Safety
+        /// As for [`Frame::execute`].
+        unsafe fn execute(this: *const ()) {
+            // SAFETY: the caller has taken the frame.
+            unsafe { Frame::execute(this.cast()) };
+        }
+        // SAFETY: the frame is alive until the offer is taken, and to take the offer is to take the frame; else as in `trace`.
         unsafe {
-            Self::late(this).write(Late { offer: ManuallyDrop::new(offer) });
+            let offer = Arc::new(Offer::new(execute, this.cast()));
+            Self::late(this).write(Late { offer: ManuallyDrop::new(Arc::clone(&offer)) });
             (*this).is_published.store(true, Ordering::Relaxed);
+            offer
         }
     }
 

@@ -13,21 +13,17 @@
 //! nothing. A thief that comes too late touches the offer alone: the frame may be gone.
 
 use crate::{
-    cx::Cx,
-    fork::frame::Frame,
     sys::sync::{AtomicBool, Ordering},
-    wait::{
-        latch::{Slot, SlotWait},
-        suspend::Reason,
-    },
+    wait::latch::Slot,
 };
 
 /// See the [module](self).
 pub(crate) struct Offer {
     is_taken: AtomicBool,
-    frame: *const Frame,
+    execute: unsafe fn(*const ()),
+    frame: *const (),
     /// A thief has run it.
-    done: Slot,
+    pub(crate) done: Slot,
 }
 
 // SAFETY: the frame is touched by whoever has taken the offer alone.
@@ -36,29 +32,22 @@ unsafe impl Send for Offer {}
 unsafe impl Sync for Offer {}
 
 impl Offer {
-    pub(crate) fn new(frame: *const Frame) -> Self {
-        Self { is_taken: AtomicBool::new(false), frame, done: Slot::new() }
+    /// # Safety
+    /// `execute` may be called once with `frame`, on any thread, until the offer is taken by another.
+    pub(crate) unsafe fn new(execute: unsafe fn(*const ()), frame: *const ()) -> Self {
+        Self { is_taken: AtomicBool::new(false), execute, frame, done: Slot::new() }
     }
 
     /// Takes the fork, to run it. `false`: another has.
-    fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         !self.is_taken.swap(true, Ordering::Relaxed)
-    }
-
-    /// Takes the fork back, for its owner to run. `false`: another has run it; waits until it has.
-    pub(crate) fn take_back(&self, cx: &Cx<'_>, reason: Reason) -> bool {
-        let is_back = self.take();
-        while !is_back && !self.done.is_notified() {
-            cx.wait_shielded(&SlotWait::new(&self.done), reason);
-        }
-        is_back
     }
 
     /// Takes the fork, if nobody has it, and runs it on the calling thread. `finish` is called before the owner is told.
     pub(crate) fn run(&self, finish: impl FnOnce()) {
         if self.take() {
-            // SAFETY: taken just now, once.
-            unsafe { Frame::execute(self.frame) };
+            // SAFETY: taken just now, which happens once, as `new` demands.
+            unsafe { (self.execute)(self.frame) };
             finish();
             self.done.notify();
         }

@@ -135,7 +135,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 ///
 /// Tasks may borrow what lives outside of the scope, and spawn further tasks. They run on any thread of the pool that the
 /// caller is in, at the latest when the scope ends. A task costs an allocation and a turn of a lock; for two known pieces
-/// of work [`join`](crate::fork::join) is far cheaper, and for the elements of a collection the parallel loops are.
+/// of work [`join`](crate::join) is far cheaper, and for the elements of a collection the parallel loops are.
 ///
 /// While it waits, the calling thread runs tasks of this scope and nothing else.
 ///

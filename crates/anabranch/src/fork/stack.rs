@@ -401,9 +401,7 @@ impl ForkStack {
             while count < most && !frame.is_null() {
                 let newer = Frame::newer(frame);
                 if Frame::may_wait(frame) {
-                    let new = Arc::new(Offer::new(frame));
-                    Frame::offer(frame, Arc::clone(&new));
-                    offer(new);
+                    offer(Frame::offer(frame));
                 } else {
                     Frame::shelve(frame, owner);
                     self.shelf.publish(frame);

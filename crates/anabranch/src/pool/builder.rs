@@ -61,7 +61,7 @@ impl Builder {
 
     /// The stack size of the pool's own threads, in bytes. Without it: the standard library's default, 2 MiB.
     ///
-    /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::fork::join), keeps its own stack.
+    /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.plan.stack_size = Some(bytes);
         self
@@ -82,7 +82,7 @@ impl Builder {
     }
 
     /// Called by each of the pool's own threads when it ends, with its index. The pool is over then, and the handler is outside
-    /// of it: a [`join`](crate::fork::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
+    /// of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
     /// panic handler and no further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.plan.on_exit = Some(Box::new(handler));
@@ -90,7 +90,7 @@ impl Builder {
     }
 
     /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
-    /// [`join`](crate::fork::join) when the first panicked too, of the second task of a [`scope`](crate::fork::scope), of a
+    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
     /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is reported once.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
@@ -283,15 +283,12 @@ impl Builder {
         }
         Ok(pool)
     }
+}
 
-    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::fork::join) and the rest use outside
-    /// of any pool.
-    ///
-    /// # Errors
-    /// As [`build`](Self::build); and [`BuildError::DefaultExists`] when the default pool was made before, by this function
-    /// or by its first use.
-    pub fn build_default(self) -> Result<(), BuildError> {
-        Pool::set_default(self.build()?)
+impl Pool {
+    /// Begins to set up a pool.
+    pub fn builder() -> Builder {
+        Builder::default()
     }
 }
 

@@ -1,21 +1,15 @@
-//! The pool as users hold it, and the default one.
+//! The pool as users hold it.
 
-use crate::pool::{
-    broadcast,
-    builder::{BuildError, Builder},
-    registry::Registry,
-    stats::Stats,
-    worker::Worker,
-};
+use crate::pool::{registry::Registry, stats::Stats};
 use std::{
     fmt,
     panic::{RefUnwindSafe, UnwindSafe},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::Arc,
 };
 
 /// A pool of worker threads.
 ///
-/// Most programs need no pool of their own: [`join`](crate::fork::join), [`scope`](crate::fork::scope) and the parallel loops use the
+/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use the
 /// pool that they are called in, and outside of any the default one, which is made on its first use and has
 /// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
 /// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
@@ -42,50 +36,7 @@ pub struct Pool {
     pub(super) registry: Arc<Registry>,
 }
 
-static DEFAULT: OnceLock<Pool> = OnceLock::new();
-
 impl Pool {
-    /// Begins to set up a pool.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
-    /// The default pool, which is made if this is its first use.
-    ///
-    /// # Panics
-    /// When `ANABRANCH_NUM_THREADS` is set to what is no number of threads.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn default() -> &'static Pool {
-        match DEFAULT.get() {
-            Some(pool) => pool,
-            None => Self::make_default(),
-        }
-    }
-
-    /// Not within the initialiser of `DEFAULT`, from which a panic would not point at the caller.
-    #[cold]
-    #[track_caller]
-    fn make_default() -> &'static Pool {
-        static MAKING: Mutex<()> = Mutex::new(());
-        // Nothing is behind this lock that a panic could leave in pieces.
-        let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = match DEFAULT.get() {
-            Some(pool) => Ok(pool),
-            // Somebody may have set up another one meanwhile, by hand; then this one is ended.
-            None => Self::builder().build_with_what_there_is().map(|pool| DEFAULT.get_or_init(|| pool)),
-        };
-        drop(making);
-        match made {
-            Ok(pool) => pool,
-            Err(error) => panic!("the default anabranch pool cannot be made: {error}"),
-        }
-    }
-
-    pub(super) fn set_default(pool: Pool) -> Result<(), BuildError> {
-        DEFAULT.set(pool).map_err(|_| BuildError::DefaultExists)
-    }
-
     /// Runs `root` on the calling thread as a part of this pool: what it forks can be taken by the pool's threads.
     ///
     /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
@@ -127,27 +78,6 @@ impl Pool {
     pub fn stats(&self) -> Stats {
         self.registry.stats()
     }
-
-    /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
-    ///
-    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::fork::join), a
-    /// [`scope`](crate::fork::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a lock that
-    /// is held across one of these. A thread that is inside another pool answers when it has come back, so work that it
-    /// waits for there must not broadcast here.
-    ///
-    /// What `op` waits for may broadcast in turn, to any depth. Beside that a thread that waits inside of `op` answers other
-    /// broadcasts too, but has no more than eight such answers on its stack: the rest comes when these are over.
-    ///
-    /// # Panics
-    /// When an `op` panics: once all have ended, with the first panic.
-    ///
-    /// ```
-    /// # let pool = anabranch::Pool::builder().threads(3).build().unwrap();
-    /// assert_eq!(pool.broadcast(|index| index * 10), [0, 10, 20]);
-    /// ```
-    pub fn broadcast<R: Send>(&self, op: impl Fn(usize) -> R + Sync) -> Vec<R> {
-        broadcast::broadcast(&self.registry, op)
-    }
 }
 
 // What the threads of a pool share is changed by atomics, and under locks within which no code of the user's runs. So a panic
@@ -165,22 +95,5 @@ impl Drop for Pool {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool").field("threads", &self.num_threads()).finish_non_exhaustive()
-    }
-}
-
-/// How many threads work at a time in the pool that the caller is in; outside of any, in the default pool.
-///
-/// ```
-/// let pool = anabranch::Pool::builder().threads(3).build().unwrap();
-/// assert_eq!(pool.install(anabranch::current_num_threads), 3);
-/// ```
-///
-/// # Panics
-/// Outside of any pool, when the default pool cannot be made.
-#[track_caller]
-pub fn current_num_threads() -> usize {
-    match Worker::current().registry() {
-        Some(registry) => registry.threads(),
-        None => Pool::default().num_threads(),
     }
 }

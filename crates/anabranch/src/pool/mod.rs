@@ -8,6 +8,8 @@ mod broadcast;
 #[cfg(not(loom))]
 mod builder;
 #[cfg(not(loom))]
+mod default_pool;
+#[cfg(not(loom))]
 pub(crate) mod handle;
 #[cfg(not(loom))]
 pub(crate) mod hazard;
@@ -35,7 +37,8 @@ pub(crate) mod worker_list;
 #[cfg(not(loom))]
 pub use self::{
     builder::{BuildError, Builder},
-    handle::{Pool, current_num_threads},
+    default_pool::current_num_threads,
+    handle::Pool,
     hazard::{Hazard, HazardKind},
     stats::{Stats, WorkerStats},
 };

@@ -7,7 +7,7 @@ use crate::{
         stats::{Counter, Stats, WorkerStats},
         threads::{Crew, Plan},
         worker::Worker,
-        worker_list::Seats,
+        worker_list::WorkerList,
     },
     sys::{
         asymmetric_fence::Fence,
@@ -29,7 +29,7 @@ const KEPT_SEATS: usize = if cfg!(shuttle) { 0 } else { 16 };
 
 /// See the [module](self).
 pub(crate) struct Registry {
-    seats: Seats,
+    seats: WorkerList<Worker>,
     /// Seats are added one at a time.
     adding: Mutex<()>,
     /// Set once more, by `make_do_with`, before anybody else has the pool.
@@ -63,7 +63,7 @@ thread_local! {
 impl Registry {
     pub(crate) fn new(threads: usize, fence: Fence, plan: Plan, clock: Clock, limits: Limits) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
-            let seats = Seats::new();
+            let seats = WorkerList::new();
             for _ in 0..threads {
                 seats.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
             }

@@ -94,16 +94,6 @@ impl Monitor {
     }
 }
 
-/// The number by which the system knows the calling thread; 0 where it has none that is of use here.
-pub(crate) fn current_thread() -> u32 {
-    #[cfg(shuttle)]
-    return usize::from(crate::sys::thread::current().id()) as u32 + 1;
-    #[cfg(all(target_os = "linux", not(shuttle)))]
-    return rustix::thread::gettid().as_raw_nonzero().get() as u32;
-    #[cfg(not(any(target_os = "linux", shuttle)))]
-    0
-}
-
 /// How long a thread of this process has run, in nanoseconds.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
@@ -163,7 +153,7 @@ mod tests {
         let (tell, told) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let blocked = thread::spawn(move || {
-            tell.send(current_thread()).unwrap();
+            tell.send(crate::sys::thread::number_of_current()).unwrap();
             let _ = woken.recv();
         });
         let id = told.recv().unwrap();
@@ -176,7 +166,7 @@ mod tests {
             }
         }
 
-        let me = current_thread();
+        let me = crate::sys::thread::number_of_current();
         assert_eq!(is_asleep(me), Some(false));
         let (start, clock) = (Instant::now(), cpu_clock(me).unwrap());
         while cpu_clock(me).unwrap() == clock {

@@ -16,13 +16,12 @@ use crate::{
         registry::Registry,
         stats::{Counter, Counters},
         status::Status,
-        sysmon,
     },
     sys::{
         asymmetric_fence::Fence,
         parker::Parker,
         sync::{AtomicBool, AtomicU64, Ordering},
-        thread::thread_local,
+        thread::{self, thread_local},
     },
     wait::current_stack::Pinned,
 };
@@ -102,7 +101,7 @@ static NOBODY: Worker = Worker {
 
 thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
-    /// What `sysmon::current_thread` says, once it has been asked.
+    /// What `thread::number_of_current` says, once it has been asked.
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -163,7 +162,7 @@ impl Worker {
     #[inline]
     pub(crate) fn note_thread(&self) {
         if THREAD.get() == 0 {
-            THREAD.set(sysmon::current_thread());
+            THREAD.set(thread::number_of_current());
         }
         let thread = u64::from(THREAD.get());
         if self.thread.load(Ordering::Relaxed) != thread {

@@ -147,3 +147,13 @@ mod tests {
         assert!(!others.contains(&own) && others[0] != others[1] && others[1] != others[2] && others[0] != others[2]);
     }
 }
+
+/// The number by which the system knows the calling thread; 0 where it has none that is of use here.
+pub(crate) fn number_of_current() -> u32 {
+    #[cfg(shuttle)]
+    return usize::from(current().id()) as u32 + 1;
+    #[cfg(all(target_os = "linux", not(shuttle)))]
+    return rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    #[cfg(not(any(target_os = "linux", shuttle)))]
+    0
+}

@@ -52,6 +52,7 @@
 
 pub(crate) mod member;
 pub(crate) mod ready_queue;
+pub(crate) mod receive;
 pub(crate) mod scheduler;
 pub(crate) mod source;
 
@@ -60,7 +61,8 @@ use crate::{
     channel::set::{
         member::{Member, Seat, Taken},
         scheduler::Hall,
-        source::{Receive, Source, received},
+        receive::Receive,
+        source::{Source, received},
     },
     cx::{
         Cx,

@@ -2,7 +2,6 @@
 
 use crate::{
     channel::{RecvError, TryRecvError},
-    sys::sync::Arc,
     wait::{Cancelled, waiter::Waiter},
 };
 use std::iter::{self, FusedIterator};
@@ -55,34 +54,4 @@ pub(crate) trait Source {
 
     /// It was woken for a value that it will not receive.
     fn pass_on(&self);
-}
-
-/// A receiver that can be a member of a [`ReceiverSet`](crate::channel::ReceiverSet): those of all flavours, and the endpoints of
-/// [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is sealed.
-#[allow(private_bounds, reason = "sealed")]
-pub trait Receive: Source<Value = <Self as Receive>::Item> {
-    /// What is received.
-    type Item;
-}
-
-impl<T> Receive for crate::channel::Receiver<T> {
-    type Item = T;
-}
-
-impl<T> Receive for crate::channel::spsc::Receiver<T> {
-    type Item = T;
-}
-
-/// Its member gives one value, and leaves.
-impl<T> Receive for crate::channel::oneshot::Receiver<T> {
-    type Item = T;
-}
-
-impl<T> Receive for crate::channel::watch::Receiver<T> {
-    type Item = Arc<T>;
-}
-
-/// What it has missed is received, too.
-impl<T> Receive for crate::channel::broadcast::Receiver<T> {
-    type Item = Result<Arc<T>, crate::channel::broadcast::Lagged>;
 }

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, io};
 
+pub(crate) const FORMAT: u8 = 1;
+
 /// Why a conversation over a wire was not begun, or did not come to its end. The endpoint of it sees `Closed`.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -99,7 +101,7 @@ impl fmt::Display for WireError {
             Self::Format(theirs) => write!(
                 f,
                 "the other side writes messages in format {theirs}, of another version of anabranch, and this side in format {}",
-                crate::proto::wire::handshake::FORMAT
+                FORMAT
             ),
             Self::OtherProtocol { ours, theirs } => {
                 write!(f, "the other side speaks the protocol \"{}\", and this side `{ours}`", theirs.escape_debug())

@@ -12,9 +12,8 @@
 //!
 //! Both say it at once and then listen: it is short enough for any stream to take, and two servers, who would both wait, are told.
 
-use crate::proto::wire::{codec::Script, error::WireError};
+use crate::proto::wire::{codec::Script, error::{FORMAT, WireError}};
 
-pub(crate) const FORMAT: u8 = 1;
 pub(crate) const MAGIC: &[u8; 9] = b"anabranch";
 
 /// The bytes before the name.

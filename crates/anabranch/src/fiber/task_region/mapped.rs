@@ -3,7 +3,8 @@
 //! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory; whoever needs more of them has
 //! millions of fibers, and then huge pages spare hundreds of faults each, where the system has them.
 
-use crate::{fiber::task_alloc::PAGE, sys::memory::Mapping};
+use super::PAGE;
+use crate::sys::memory::Mapping;
 use std::sync::Mutex;
 
 /// The size of a region, and what its address is a multiple of: a huge page.

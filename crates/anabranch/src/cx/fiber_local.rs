@@ -1,0 +1,56 @@
+//! `FiberLocal`: the key of a value that each fiber has for itself.
+
+use crate::cx::Cx;
+use std::{fmt, ptr};
+
+/// A value that each fiber has for itself, made when the fiber first asks for it and dropped when the fiber ends.
+///
+/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is spawned.
+/// The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the second has values of its own,
+/// also where it runs on the same fiber in the end. On a plain thread a value belongs to the [`run`](crate::run).
+///
+/// ```
+/// use anabranch::FiberLocal;
+/// use std::cell::Cell;
+///
+/// static REQUESTS: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(0));
+///
+/// anabranch::run(|cx| {
+///     REQUESTS.get(cx).set(REQUESTS.get(cx).get() + 1);
+///     assert_eq!(REQUESTS.get(cx).get(), 1);
+///     cx.join(|cx| assert_eq!(REQUESTS.get(cx).get(), 1), |cx| assert_eq!(REQUESTS.get(cx).get(), 0));
+/// });
+/// ```
+pub struct FiberLocal<T: 'static> {
+    init: fn() -> T,
+    /// Statics of no size might share an address.
+    _address: u8,
+}
+
+impl<T: 'static> FiberLocal<T> {
+    /// To be kept in a `static`. `init` makes the value for each fiber.
+    pub const fn new(init: fn() -> T) -> Self {
+        Self { init, _address: 0 }
+    }
+
+    /// The fiber's value. Linear in the number of different ones that the fiber has.
+    ///
+    /// # Panics
+    /// When the initialiser does.
+    pub fn get<'a>(&'static self, cx: &'a Cx<'_>) -> &'a T {
+        let key: *const () = ptr::from_ref(self).cast();
+        let found = cx.locals.find(key).or_else(|| {
+            let value = Box::new((self.init)());
+            // The initialiser may have added others, this one too if it has got hold of a `Cx`.
+            cx.locals.add(key, value);
+            cx.locals.find(key)
+        });
+        found.and_then(|value| value.downcast_ref()).expect("the value of this key is of this type")
+    }
+}
+
+impl<T> fmt::Debug for FiberLocal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FiberLocal").finish_non_exhaustive()
+    }
+}
