@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`bounded`] | any number of senders and receivers | so many |
 //! | [`unbounded`] | any number of senders and receivers | any number |
-//! | [`rendezvous`] | any number of senders and receivers | none: who sends meets who receives |
+//! | [`rendezvous`] | any number of senders and receivers | none: who sends meets who receives; `try_send` meets no future |
 //! | [`oneshot`] | one sender, one receiver | one value, once |
 //! | [`spsc`] | one sender, one receiver: a stream | so many, or any number |
 //! | [`watch`] | any number; all receivers see the latest value | one value |

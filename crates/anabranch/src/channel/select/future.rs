@@ -84,7 +84,7 @@ impl<A: Arms> Future for Choosing<A> {
         let attempt = |index: usize| arms.arm(index).attempt();
         if this.has_default {
             ready!(poll_pause(context));
-            this.choice.try_one(order, |index| arms.arm(index).attempt_once());
+            this.choice.try_one(order, attempt);
             return Poll::Ready(arms.take_done());
         }
         // SAFETY: the arms are pinned with this future, whose end leaves.
