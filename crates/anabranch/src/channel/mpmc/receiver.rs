@@ -212,8 +212,8 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
         if self.is_woken.take()
+            // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
             && let Some(value) = unsafe { (*self.handed.get()).take() }
         {
             return Some(Ok(value));
