@@ -11,19 +11,20 @@
 //! |----------|----------------------------------------------------------|-------------------------------------|
 //! | any      | puts its value into the queue, always                    | never                               |
 //! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
-//! | 0        | hands its value to a thread or fiber that waits, and ends that wait | its value lies with it: an *offer* |
+//! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
 //!
 //! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
 //!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
-//! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a [`Target`] that
-//!   lies with the receiver whose wait is ended for it: nobody else can take it, and closing does not touch it. Its bits are
-//!   copied before the decision, and count if the decision succeeds; a receiver whose wait ended otherwise forgets what it finds
-//!   there. After a wait that a place has ended, a thread or fiber always makes an attempt, with nothing in between that could
-//!   unwind. So a value that was handed over was received.
-//! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a set may
-//!   never be asked. They wait in `listeners`. A sender that waits with an offer wakes the first listener, which takes the offer
-//!   when it runs. A listener that goes without a look wakes the next one, while there are offers. `try_send` does not wait, so
-//!   it never meets a listener. The queue of values of a rendezvous is always empty.
+//! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
+//!   [`Target`] that lies with the receiver whose wait is ended for it: nobody else can take it, and closing does not
+//!   touch it. Its bits are copied before the decision, and count if the decision succeeds; a receiver whose wait ended
+//!   otherwise forgets what it finds there. After a wait that a place has ended, a thread or fiber always makes an
+//!   attempt, with nothing in between that could unwind. So a value that was handed over was received.
+//! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a
+//!   set may never be asked. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
+//!   which takes the offer when it runs. A listener that goes without a look wakes the next one, while there are
+//!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
+//!   empty.
 //! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
 //!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
 //!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
@@ -184,8 +185,9 @@ impl<T> State<T> {
     fn hand(&mut self, value: T) -> Result<Wake, T> {
         let value = ManuallyDrop::new(value);
         let wake = self.receivers.decide_first(|target| {
-            // SAFETY: not null, since sets wait in `listeners`. The slot lies with the entry, whose owner does not touch it
-            // before the wait has ended; it is `None`. The bits are copied for whoever the value turns out to belong to.
+            // SAFETY: not null, since sets wait in `listeners`. The slot lies with the entry, whose owner does not touch
+            // it before the wait has ended; it is `None`. The bits are copied for the receiver if the wait is decided
+            // with them, and for the sender if not.
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
         });
         // If a wait was decided with the value it is that receiver's.
@@ -257,7 +259,8 @@ impl<T> Channel<T> {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room; in a rendezvous hands it to a thread or fiber that waits. How many there are then.
+    /// Puts a value in, if there is room; in a rendezvous hands it to a thread or fiber that waits. Returns how many
+    /// there are then.
     #[inline]
     pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
         let mut state = self.state.lock();

@@ -1,7 +1,7 @@
 //! The hand-over of a rendezvous: a value is the receiver's whose wait was ended for it, or its sender's.
 //!
-//! Each model checks the count of values: `Ok` on one side means one value on the other. A value that is left over, or dropped twice,
-//! is found by the parcels; a lost wake-up is a thread that loom finds asleep at the end.
+//! Each model checks the count of values: `Ok` on one side means one value on the other. A value that is left over, or
+//! dropped twice, is found by the parcels; a lost wake-up is a thread that loom finds asleep at the end.
 
 use super::{
     explore,
@@ -84,7 +84,7 @@ fn models_channel_rendezvous_a_receive_is_cancelled_while_it_is_chosen() {
     });
 }
 
-/// The receiver is late, which in a model it may be at any time, while a sender chooses it; and while one of two arms is chosen.
+/// The deadline of the receiver passes while a sender chooses it; and while one of two arms is chosen.
 #[test]
 fn models_channel_rendezvous_a_receive_times_out_while_it_is_chosen() {
     for is_selection in [false, true] {
@@ -150,8 +150,8 @@ fn models_channel_rendezvous_the_channel_is_closed_while_a_receiver_is_chosen() 
     });
 }
 
-/// A receive future is polled and dropped while others send: a sender that does not wait never meets it before it is polled, and one
-/// that waits is met by the receiver behind it.
+/// A receive future is polled and dropped while others send. A sender that does not wait never meets it, and one that
+/// waits meets the receiver behind it.
 #[test]
 fn models_channel_rendezvous_a_future_is_dropped_while_a_sender_comes() {
     explore("rendezvous, a future is dropped", Some(2), || {

@@ -198,8 +198,8 @@ impl<T> Queue<T> {
         None
     }
 
-    /// As [`decide_first`](Self::decide_first), for a queue where nothing is handed, with the first that is not this waiter. `None`:
-    /// there is no other.
+    /// As [`decide_first`](Self::decide_first), where nothing is handed, with the first that is not this waiter.
+    /// `None`: there is no other.
     pub(crate) fn decide_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
         loop {
             let entry: *const Entry<T> = self.other_than(waiter)?;

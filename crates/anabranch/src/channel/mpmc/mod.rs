@@ -60,8 +60,8 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 ///
 /// A value that was sent was received, whichever way it was sent, and [`len`](Receiver::len) is always 0.
 /// [`try_send`](Sender::try_send) succeeds if a thread or fiber waits in a receive. It does not reach a future or a
-/// [`ReceiverSet`](crate::channel::ReceiverSet) that waits, since that may go without the value: a future or set takes the value
-/// of a sender that waits.
+/// [`ReceiverSet`](crate::channel::ReceiverSet) that waits, since that may go without the value: a future or set takes
+/// the value of a sender that waits.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::rendezvous();

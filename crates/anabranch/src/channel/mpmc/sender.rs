@@ -129,11 +129,11 @@ impl<T> Sender<T> {
 
     /// Sends a value if there is room; in a rendezvous, if a thread or fiber waits in a receive.
     ///
-    /// In a [rendezvous](crate::channel::rendezvous) `Ok` means that the value was received. So this does not reach a future
-    /// that waits ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is polled again, nor
-    /// a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a sender that waits: use
-    /// [`send`](Self::send), [`send_timeout`](Self::send_timeout) or [`send_async`](Self::send_async). The same holds for a
-    /// selection with a `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
+    /// In a [rendezvous](crate::channel::rendezvous) `Ok` means that the value was received. So this does not reach a
+    /// future that waits ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is
+    /// polled again, nor a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a sender that
+    /// waits: use [`send`](Self::send), [`send_timeout`](Self::send_timeout) or [`send_async`](Self::send_async). The
+    /// same holds for a selection with a `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
     ///
     /// # Errors
     /// When there is no room, or in a rendezvous no such receiver, or when the channel is closed; the value comes back.
@@ -179,8 +179,8 @@ impl<T> Sender<T> {
         WeakSender { channel: Arc::clone(&self.channel) }
     }
 
-    /// Whether there is no room now; in a rendezvous, whether no thread or fiber waits in a receive. [`try_send`](Self::try_send)
-    /// would fail then.
+    /// Whether there is no room now; in a rendezvous, whether no thread or fiber waits in a receive.
+    /// [`try_send`](Self::try_send) would fail then.
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
