@@ -88,8 +88,8 @@ fn a_selection_that_was_chosen_receives() {
     });
 }
 
-/// What `try_send` has sent was received. So it meets no future, which may be dropped before it is polled. A sender that
-/// waits does.
+/// What `try_send` has sent was received. So it meets no future, which may be dropped before it is polled. A sender
+/// that waits does.
 #[test]
 fn a_send_that_does_not_wait_meets_no_future() {
     watchdog(LONG, || {

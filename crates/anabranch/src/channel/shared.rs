@@ -185,7 +185,7 @@ impl<T> State<T> {
     fn hand(&mut self, value: T) -> Result<Wake, T> {
         let value = ManuallyDrop::new(value);
         let wake = self.receivers.decide_first(|target| {
-            // SAFETY: not null, since sets wait in `listeners`. The slot lies with the entry, whose owner does not touch
+            // SAFETY: not null: sets wait in `listeners`. The slot lies with the entry, whose owner does not touch
             // it before the wait has ended; it is `None`. The bits are copied for the receiver if the wait is decided
             // with them, and for the sender if not.
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
