@@ -212,7 +212,7 @@ pub use crate::sys::{
     unwind::{catch_unwind, panicking, resume_unwind},
 };
 
-/// The readme's example has to compile and run.
+/// The examples of the README have to compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
