@@ -79,6 +79,8 @@ pub mod channel;
 mod cx;
 #[cfg(not(loom))]
 mod fiber;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(not(loom))]
 mod iter;
 #[cfg(not(loom))]
