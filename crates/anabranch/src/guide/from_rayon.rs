@@ -78,8 +78,8 @@
 //! ```
 //!
 //! # Blocking calls
-//! On Linux the pool finds a thread that blocks in a foreign call, and a spare thread replaces it. So one half of a
-//! `join` may wait for the other by a channel of `std`, also in a pool of one thread:
+//! On Linux the pool finds a thread that blocks in a foreign call, and a spare thread replaces it. So the halves of a
+//! `join` may wait for each other at a channel of `std`, also in a pool of one thread:
 //! ```
 //! # #[cfg(target_os = "linux")] {
 //! use std::sync::mpsc;

@@ -44,9 +44,9 @@
 //! });
 //! assert_eq!(replies.map(|(squares, first)| (squares[9], first)), Ok((81, 4)));
 //! ```
-//! A fiber has a stack of its own. So calls nest as in synchronous code, recursion needs no `Box::pin`, and libraries
-//! that call back can be used across waits. A begun fiber stays on its thread, so what lives on its stack need not be
-//! `Send`. What `spawn` captures and returns has to be.
+//! A fiber has a stack of its own. So recursion needs no `Box::pin`, and a callback of a synchronous library may wait
+//! if it captures the `cx`. A begun fiber stays on its thread, so what lives on its stack need not be `Send`. What
+//! `spawn` captures and returns has to be.
 //!
 //! # Cancellation
 //! Dropping a tokio task drops its future at an `.await`. Here a cancelled wait returns
@@ -78,8 +78,8 @@
 //!
 //! # Sockets, and both runtimes in one program
 //! There is no reactor here. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the
-//! fiber meanwhile; the examples in the repository use sockets of `async-io` so. In the other direction a tokio task
-//! awaits what the pool computes:
+//! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction a
+//! tokio task awaits what the pool computes:
 //! ```
 //! use anabranch::channel::oneshot;
 //!
@@ -92,5 +92,5 @@
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
 //! Locks and channels have `.._async` methods for this, and futures of them may be dropped at any time. A future that
-//! needs tokio's runtime around it has to enter that runtime at each poll, because a guard of `Handle::enter` may not
-//! stay entered across a wait: see [`hazards`](super::hazards).
+//! needs tokio's runtime has to enter it at each poll: a guard of `Handle::enter` may not stay entered across a wait.
+//! See [`hazards`](super::hazards).

@@ -45,8 +45,9 @@
 //! # Locks across waits
 //! A begun fiber stays on its thread. If it waits while it holds a `std::sync::MutexGuard`, the next fiber of that
 //! thread that locks the mutex blocks the thread. The first fiber cannot continue, so the lock stays locked. A
-//! `RefCell` borrow in a thread-local panics in the same place, and the lock of standard output behaves as a mutex. A
-//! guard of [`sync`](crate::sync) may be held across waits:
+//! `RefCell` borrow in a thread-local panics in the same place. The lock of standard output belongs to the thread:
+//! other fibers of the thread write in between, and other threads block. A guard of [`sync`](crate::sync) may be held
+//! across waits:
 //! ```
 //! use anabranch::sync::Mutex;
 //!
@@ -72,8 +73,8 @@
 //! ([`from_tokio`](super::from_tokio) has an example).
 //!
 //! These calls of this crate block the thread of a fiber too:
-//! - [`run`](crate::run). It parks the thread and does not suspend the fiber, since it may be called from anywhere,
-//!   also from the initialiser of a `thread_local!`. If it waits for a fiber of its own thread, it never ends.
+//! - [`run`](crate::run). It parks the thread and does not suspend the fiber, since code without a `cx` may call it:
+//!   the initialiser of a `thread_local!`, for example. If it waits for a fiber of its own thread, it never ends.
 //! - A compute [`join`](crate::join), a loop or a [`scope`](crate::scope), while it waits for what another thread has
 //!   taken.
 //! - A wait inside [`Pool::install`](crate::Pool::install) or [`Pool::run`](crate::Pool::run) of another pool.

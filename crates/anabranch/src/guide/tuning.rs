@@ -1,17 +1,17 @@
 //! Tuning, counters, and how to find a hang.
 //!
 //! # Threads
-//! A pool lets as many threads work at a time as it is told: by [`Builder::threads`](crate::Builder::threads), or else
-//! by the environment variable `ANABRANCH_NUM_THREADS`, or else by what the system offers to the process when the pool
-//! is made. Threads of the program that call into the pool count while they work. To set up the default pool, call
-//! [`build_default`](crate::Builder::build_default) before its first use:
+//! [`Builder::threads`](crate::Builder::threads) says how many threads of a pool work at a time. Without it the
+//! environment variable `ANABRANCH_NUM_THREADS` does, and without that the number of cores that the process may use
+//! when the pool is made. A thread of the program that calls into the pool counts while it works. To set up the default
+//! pool, call [`build_default`](crate::Builder::build_default) before its first use:
 //! ```
 //! anabranch::Pool::builder().threads(2).thread_name(|i| format!("work-{i}")).build_default()?;
 //! assert_eq!(anabranch::current_num_threads(), 2);
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
-//! One pool is enough for most programs. A second pool is of use where work must not wait behind other work; its
-//! threads compete with the first pool's for cores.
+//! One pool is enough for most programs. A second pool is of use where some work must not wait behind other work. Both
+//! pools compete for the cores.
 //!
 //! | [`Builder`](crate::Builder) | when to change it |
 //! |---|---|
@@ -37,7 +37,7 @@
 //! | what you see | what it means |
 //! |---|---|
 //! | `searching` is large beside `working` | there is too little parallel work for the threads |
-//! | `stolen` is in the millions | the pieces that threads take are small |
+//! | `stolen` grows by the thousand in a millisecond | the pieces that threads take are small |
 //! | `raided` is large | leaves run long without a fork: they are published by idle threads |
 //! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
 //! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | a blocked thread could not be replaced: the cap, or the system's limit |
@@ -76,8 +76,8 @@
 //! | nothing | compute code, or a lock of `std`: use a debugger |
 //!
 //! # A blocked worker
-//! The pool reports a fiber that waits inside of [`run`](crate::run), and, on Linux, a fiber that has blocked its
-//! thread for a second while others are bound to it. By default a report is a line on the standard error stream. A
+//! The pool reports a fiber that waits inside of [`run`](crate::run). On Linux it also reports a fiber that has blocked
+//! its thread for a second while others are bound to it. By default a report is a line on the standard error stream. A
 //! handler can log it:
 //! ```
 //! use anabranch::{HazardKind, Pool};
@@ -99,6 +99,5 @@
 //! ```
 //!
 //! # Measuring
-//! Compare runs of the same build, take medians of several runs, and let nothing else run. The first use of the default
-//! pool starts its threads, so warm it up. An idle pool sleeps, and the first root after a pause wakes a thread, which
-//! takes some microseconds.
+//! Compare runs of the same build, take medians of several runs, and let nothing else run. The first use of a pool
+//! starts its threads, and an idle pool has to wake a thread again: call into the pool once before the clock starts.
