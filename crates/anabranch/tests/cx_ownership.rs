@@ -12,8 +12,8 @@ use anabranch::{
     Cancelled, Cx, Pool,
     channel::{self, spsc},
     select,
-    sync::{Condvar, Mutex},
     sync::Trigger,
+    sync::{Condvar, Mutex},
 };
 use common::{LONG, fibers::on_fiber, one_thread, panic_text, watchdog};
 use send_wrapper::SendWrapper;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use anabranch::{Cancelled, Pool, time::ManualClock, sync::Trigger};
+use anabranch::{Cancelled, Pool, sync::Trigger, time::ManualClock};
 use common::{
     LONG, Tally,
     fibers::{Event, FOREVER, until, until_waiting},

@@ -6,9 +6,9 @@ use anabranch::{
     Cancelled, Cx, Pool, WaitError,
     channel::{ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, spsc, watch},
     select, sleep_async,
+    sync::Trigger,
     sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore},
     time::ManualClock,
-    sync::Trigger,
 };
 use common::{
     LONG,

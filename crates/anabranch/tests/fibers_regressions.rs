@@ -4,8 +4,8 @@ mod common;
 
 use anabranch::{
     FiberLocal, Pool, WaitError,
-    time::ManualClock,
     sync::{Signal, Trigger},
+    time::ManualClock,
 };
 use common::{LONG, pool, watchdog};
 use std::{

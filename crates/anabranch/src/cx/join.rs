@@ -6,11 +6,9 @@
 //! worker as on any other. A half that is taken runs on a fiber of its own, and the owner waits for it as for anything else.
 
 use crate::{
-    cx::{
-        cx::{Cx, Deadline},
-        locals::Locals,
-    },
+    cx::cx::{Cx, Deadline},
     fiber::fiber::Fiber,
+    fiber::locals::Locals,
     fork::{
         frame::Frame,
         join::{Fork, Job},

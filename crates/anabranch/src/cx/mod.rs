@@ -18,7 +18,6 @@ pub(crate) mod handle;
 mod join;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
-pub(crate) mod locals;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod map;
 pub(crate) mod one_fiber;

@@ -3,9 +3,9 @@
 use crate::{
     cx::{
         cx::{Cx, Deadline},
-        locals::Locals,
         thread::ThreadStrand,
     },
+    fiber::locals::Locals,
     pool::{Pool, worker::Worker},
     wait::{cancel::CancelScope, suspend::Strand},
 };

@@ -13,7 +13,7 @@
 //! Once it runs, a fiber stays on its worker. Only the inbox is touched by other threads.
 
 use crate::{
-    cx::locals::Locals,
+    fiber::locals::Locals,
     fiber::{
         context::{Context, Exit, Left, Resume},
         kick::Hail,

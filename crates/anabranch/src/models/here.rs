@@ -4,10 +4,8 @@
 use super::{explore, parcel::Parcel, strand::reason};
 use crate::{
     channel::{RecvError, spsc},
-    cx::{
-        cx::{Cx, Deadline},
-        locals::Locals,
-    },
+    cx::cx::{Cx, Deadline},
+    fiber::locals::Locals,
     fiber::{
         kick::Hail,
         ready::{Inbox, Linked, List},

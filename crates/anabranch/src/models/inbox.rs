@@ -6,10 +6,8 @@ use super::{
     strand::{Thread, reason},
 };
 use crate::{
-    cx::{
-        cx::{Cx, Deadline},
-        locals::Locals,
-    },
+    cx::cx::{Cx, Deadline},
+    fiber::locals::Locals,
     fiber::{
         ready::{Inbox, Linked, List},
         switch::Departure,

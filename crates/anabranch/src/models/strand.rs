@@ -1,10 +1,8 @@
 //! What waits in the models: a thread, with the waiter and the parker of threads, behind the `Cx` that ships.
 
 use crate::{
-    cx::{
-        cx::{Cx, Deadline},
-        locals::Locals,
-    },
+    cx::cx::{Cx, Deadline},
+    fiber::locals::Locals,
     fiber::switch::Departure,
     sys::sync::Arc,
     time::{Clock, NEVER},

@@ -60,8 +60,8 @@ use super::{Closed, RecvError, RecvTimeoutError, TryRecvError, dropping::drop_al
 use crate::{
     channel::set::{
         member::{Member, Seat, Taken},
-        scheduler::Hall,
         receive::Receive,
+        scheduler::Hall,
         source::{Source, received},
     },
     cx::{

@@ -13,7 +13,7 @@ impl Locals {
         Self { values: UnsafeCell::new(Vec::new()) }
     }
 
-    pub(super) fn find(&self, key: *const ()) -> Option<&dyn Any> {
+    pub(crate) fn find(&self, key: *const ()) -> Option<&dyn Any> {
         // SAFETY: only the fiber's thread comes here, as a `Cx` is not `Sync`, and no reference to the list is kept while anything else
         // runs; the boxes stay until `clear`.
         let values = unsafe { &*self.values.get() };
@@ -21,7 +21,7 @@ impl Locals {
     }
 
     /// Adds a value. If the key has one already, that one is found, and both stay.
-    pub(super) fn add(&self, key: *const (), value: Box<dyn Any>) {
+    pub(crate) fn add(&self, key: *const (), value: Box<dyn Any>) {
         // SAFETY: as in `find`.
         unsafe { (*self.values.get()).push((key, value)) };
     }
