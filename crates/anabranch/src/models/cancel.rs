@@ -133,6 +133,33 @@ fn models_cancel_is_not_forgotten_when_another_enlists() {
     });
 }
 
+/// A strand asks only for the flag of its scope, which another one enlists, after the root has been cancelled or before.
+#[test]
+fn models_cancel_is_heard_by_the_flag_that_another_copied() {
+    explore("cancel, a copied flag", None, || {
+        let tree = Tree::new();
+        let strand = Thread::new();
+        // SAFETY: both live longer.
+        let scope = unsafe { below(&tree.root, &strand) };
+        let lent = Lent(&raw const scope);
+        let others = [
+            spawn(&tree, Tree::cancel),
+            spawn(&tree, move |_| {
+                lent.get().enlist();
+            }),
+        ];
+        // Without this loom tries no execution in which the copy is read.
+        thread::yield_now();
+        if scope.is_flagged() {
+            assert_eq!(tree.value.get(), 7);
+        }
+        for other in others {
+            other.join().unwrap();
+        }
+        assert!(scope.is_flagged());
+    });
+}
+
 /// A parent and its child wait, and the root is cancelled.
 #[test]
 fn models_cancel_reaches_all_below() {

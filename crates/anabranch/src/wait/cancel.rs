@@ -43,7 +43,7 @@
 //! A *shielded* scope hears nothing from above: it is ENLISTED from the beginning, and in no list.
 //!
 //! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible. Enlisting
-//! acquires the parent's flag and releases its copy. A canceller acquires ENLISTED, with which the waiter of a root is
+//! acquires the parent's flag by the lock and releases its copy. A canceller acquires ENLISTED, with which the waiter of a root is
 //! released. `state` is changed by read-modify-writes alone, so each releases what those before it did. The rest is the waiter's,
 //! as above, or guarded by the locks.
 //!
@@ -221,7 +221,7 @@ impl CancelScope {
             return;
         };
         let _siblings = lock(&parent.lock);
-        let flag = parent.state.load(Ordering::Acquire) & FLAGGED;
+        let flag = parent.state.load(Ordering::Relaxed) & FLAGGED; // set under this lock
         let is_enlisted = self.state.fetch_or(ENLISTED | flag, Ordering::Release) & ENLISTED != 0;
         // Another strand may have been here first.
         if !is_enlisted {
