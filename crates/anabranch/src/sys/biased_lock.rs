@@ -89,10 +89,8 @@ impl<T> BiasedLock<T> {
     #[inline]
     fn take(&self) -> &AtomicBool {
         // Nothing behind the exchange is read before it is over; where the lock is far from the caches, what it guards is, too.
-        let value: *const u8 = self.value.get().cast();
         if size_of::<T>() > 64 {
-            prefetch(value.wrapping_byte_add(64));
-            prefetch(value.wrapping_byte_add(size_of::<T>() - 1));
+            prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
         }
         while self.is_taken.swap(true, Ordering::Acquire) {
             patiently(&self.is_taken);

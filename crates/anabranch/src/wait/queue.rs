@@ -152,18 +152,17 @@ impl<T> Queue<T> {
     pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
         entry.address.set(Address { waiter, ticket });
-        let last = self.last();
-        entry.previous.set(last);
         entry.next.set(ptr::null());
         entry.is_linked.set(true);
-        // SAFETY: linked entries are alive.
-        match unsafe { last.as_ref() } {
-            Some(last) => {
-                last.next.set(entry);
-                self.last = ptr::from_ref(entry).cast();
-            }
-            None => self.set_only(entry, waiter, ticket),
+        if self.first.is_null() {
+            entry.previous.set(ptr::null());
+            return self.set_only(entry, waiter, ticket);
         }
+        let last = self.last();
+        entry.previous.set(last);
+        // SAFETY: the queue is not empty, and linked entries are alive.
+        unsafe { (*last).next.set(entry) };
+        self.last = ptr::from_ref(entry).cast();
     }
 
     /// As [`push_back`](Self::push_back), before all others: for who had waited already.

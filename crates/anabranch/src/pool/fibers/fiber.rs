@@ -50,8 +50,8 @@ use std::{
 
 /// How many lines of a stack are fetched before its fiber goes on, beside the topmost, and how far from the frame of
 /// [`suspend`](Strand::suspend) they begin: there lies the frame that goes on, below it those that have returned.
-const FETCHED: usize = 7;
-const FIRST_FETCHED: usize = 128;
+const FETCHED: usize = 5;
+const FIRST_FETCHED: usize = 192;
 
 /// See the [module](self). What every wait touches comes first, together.
 #[repr(C, align(64))]
