@@ -10,12 +10,14 @@ mod lock;
 
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let path = here.join("../../Cargo.lock");
+    // A package has a lock file of its own.
+    let own = here.join("Cargo.lock");
+    let path = if own.exists() { own } else { here.join("../../Cargo.lock") };
     println!("cargo::rerun-if-changed={}", path.display());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/lock.rs");
 
-    let lock = fs::read_to_string(&path).expect("the workspace has a Cargo.lock");
+    let lock = fs::read_to_string(&path).expect("the workspace, or the package, has a Cargo.lock");
     for (dependant, peer) in [
         ("anabranch-bench", "anabranch"),
         ("anabranch-bench", "rayon"),

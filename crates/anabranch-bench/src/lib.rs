@@ -17,6 +17,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod bench;
+pub mod chart;
 pub mod contest;
 pub mod crew;
 pub mod fibers;

@@ -1,71 +1,94 @@
-//! One worker pool for parallel and concurrent programs.
+//! One worker pool for parallel and concurrent programs: fork-join, fibers, channels, and protocols that the compiler
+//! checks. An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream.
 //!
-//! An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream. So does the work here.
-//!
-//! - [`join`] runs two closures, in parallel if a thread is idle. A fork that nobody takes costs about a nanosecond, so
-//!   recursion needs no cut-off.
-//! - [`par_for_each`], [`par_map`] and [`par_reduce`] run over slices, ranges, [`chunks`] and pairs of them. They are cut
-//!   only when another thread asks for work, so there is no grain size to choose.
-//! - [`scope`] spawns any number of tasks that borrow from their parent, which waits for all of them.
-//! - [`run`] and [`spawn`] give out a [`Cx`], the permission to wait. With it [fibers](spawn) wait for each other, for time,
-//!   for locks ([`sync`]) and for futures ([`Cx::block_on`]), a million of them if need be, inside parallel code too:
-//!   [`Cx::join`], [`Cx::try_join`], [`Cx::scope`], [`Cx::race`], [`Cx::map`], [`Cx::timeout`].
-//! - [`channel`] has what fibers, threads and async code send values over; [`select!`] waits for the first of several.
-//! - [`proto!`] describes a conversation, and makes a type for each of its states: who speaks out of turn does not compile.
-//! - [`Pool`] is for those who want threads of their own; everybody else uses the default pool without a word about it.
+//! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle; a fork that no thread takes
+//! costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size. Concurrent code takes a
+//! [`Cx`], the permission to wait. With it fibers on the same threads wait for time, locks, messages, futures and each
+//! other, also inside parallel code. Scopes, races and time limits end all that they began before they return.
 //!
 //! ```
+//! use anabranch::{Cx, WaitError};
+//! use std::time::Duration;
+//!
 //! struct Node {
 //!     value: u64,
-//!     children: Option<Box<(Node, Node)>>,
+//!     children: Option<Box<[Node; 2]>>,
 //! }
 //!
-//! fn sum(node: &Node) -> u64 {
+//! fn sum(node: &Node) -> u64 {                                    // computes
 //!     let Some(children) = &node.children else { return node.value };
-//!     let (left, right) = anabranch::join(|| sum(&children.0), || sum(&children.1));
+//!     let (left, right) = anabranch::join(|| sum(&children[0]), || sum(&children[1]));
 //!     node.value + left + right
 //! }
 //!
-//! let leaf = |value| Node { value, children: None };
-//! let root = Node { value: 1, children: Some(Box::new((leaf(2), leaf(3)))) };
-//! assert_eq!(sum(&root), 6);
-//! ```
+//! fn fetch(cx: &Cx<'_>, server: u64) -> Result<Node, WaitError> { // may wait
+//!     cx.sleep(Duration::from_millis(server))?;
+//!     Ok(Node { value: server, children: None })
+//! }
 //!
-//! ```
-//! use anabranch::WaitError;
-//! use std::time::Duration;
-//!
-//! let replies = anabranch::run(|cx| {
+//! let total = anabranch::run(|cx| {
 //!     cx.timeout(Duration::from_secs(60), |cx| {
-//!         cx.map(100, 1..=3u64, |cx, server| {
-//!             cx.sleep(Duration::from_millis(server))?; // ask the server
-//!             Ok(server * 10)
-//!         })
+//!         let (left, right) = cx.try_join(|cx| fetch(cx, 2), |cx| fetch(cx, 3))?;
+//!         Ok::<_, WaitError>(sum(&Node { value: 1, children: Some(Box::new([left, right])) }))
 //!     })
 //! });
-//! assert_eq!(replies, Ok::<_, WaitError>(vec![10, 20, 30]));
+//! assert_eq!(total, Ok(6));
 //! ```
 //!
-//! # Compute or wait
-//! Two kinds of code, told apart by one argument. *Compute* takes no token: [`join`], [`scope`], the loops. It never leaves
-//! its stack for something unrelated. *Waiting* takes a `&Cx`: on a fiber it suspends the fiber and lets others run, on a
-//! plain thread it parks the thread, and when its scope is cancelled it returns [`Cancelled`]. [`Cx`] says what remains the
-//! user's duty.
+//! # I want to ...
+//! | | |
+//! |---|---|
+//! | run two pieces of work in parallel | [`join`] |
+//! | run a loop in parallel | [`par_for_each`], [`par_map`], [`par_reduce`], over slices, ranges, [`chunks`] |
+//! | spawn tasks that borrow | [`scope`] |
+//! | wait, on this thread | [`run`] |
+//! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
+//! | run one function for many items, a few at a time | [`Cx::map`] |
+//! | spawn fibers that borrow | [`Cx::scope`] |
+//! | spawn a fiber that goes on alone | [`spawn`] |
+//! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
+//! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
+//! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
+//! | send values | [`channel`] |
+//! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
+//! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Exclusive`] |
+//! | have a conversation in a fixed order | [`proto!`] |
+//! | answer requests | [`spawn_service`] |
+//! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
+//! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
+//! | test what depends on time | [`time::ManualClock`] |
+//! | find out why a program hangs | [`fibers`], [`guide::tuning`] |
 //!
-//! # What may be relied on
-//! - All that is forked or spawned has ended when the call that made it returns, also when something panics. A panic
-//!   reaches the caller once; no work, no value and no payload is leaked.
-//! - A thread that waits in a [`join`] or a [`scope`] runs only pieces of what it waits for. A lock held across them is
-//!   never met again by unrelated work on the same stack.
-//! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns, and a
-//!   panic or an error in one cancels the others first.
-//! - A pool of T threads lets T threads work at a time. An idle pool sleeps: nothing ticks.
+//! # Modules
+//! | | |
+//! |---|---|
+//! | the root | fork-join, loops, fibers, pools |
+//! | [`channel`] | channels and selection |
+//! | [`sync`] | locks, events, semaphores and the like |
+//! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
+//! | [`time`] | clocks |
+//! | [`wait`] | triggers, to build what waits |
+//! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
 //!
-//! # Platforms
-//! Linux is what this is made for and tested on. On other Unix systems and on Windows a thread that blocks in a foreign call is not
-//! found, and keeps its place in the pool. On WebAssembly everything runs on the calling thread, and there are no fibers: [`spawn`],
-//! [`Cx::scope`] and the like are not there. The table in the README says what is tested, and `docs/ARCHITECTURE.md` what to know
-//! of `fork()`, affinity, quotas and shadow stacks.
+//! # Guarantees
+//! - All that is forked or spawned in a call has ended when the call returns, also when something panics. A panic reaches
+//!   the caller once. No work, value or payload is leaked. ([`spawn`] is the exception: its fiber ends with its pool.)
+//! - A thread that waits in a [`join`] or a [`scope`] runs only pieces of what it waits for, and answers
+//!   [broadcasts](Pool::broadcast). So a lock held across them is not met again by unrelated work on the same stack.
+//! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns, and
+//!   a panic in one fiber cancels the others first.
+//! - A pool of T threads lets T threads work at a time. An idle pool sleeps: no thread wakes up periodically.
+//!
+//! # Limits
+//! - **Soundness.** Do not wait while a scoped thread-local of another crate is set, nor inside of the initialiser of a
+//!   `thread_local!`: [`guide::hazards`] explains why. Apart from that, safe code is sound.
+//! - **Blocked threads.** A foreign call that blocks also blocks the fibers that have begun on its thread. On Linux the
+//!   pool replaces a blocked thread for its remaining work; on other systems it does not.
+//! - **Fibers are not preempted**, and begun fibers do not move to other threads.
+//! - **No reactor.** Sockets are waited for by futures of other crates, with [`Cx::block_on`].
+//! - **Platforms.** Linux is tested; other Unix systems and Windows less so. On WebAssembly all code runs on the calling
+//!   thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there. The page
+//!   [PLATFORMS](https://github.com/anabranch/anabranch/blob/main/docs/PLATFORMS.md) has a table.
 //!
 //! # Features
 //! - `macros`, on by default: [`proto!`].
@@ -79,6 +102,8 @@ pub mod channel;
 mod cx;
 #[cfg(not(loom))]
 mod fiber;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(not(loom))]
 mod iter;
 #[cfg(not(loom))]
@@ -212,7 +237,7 @@ pub use crate::sys::{
     unwind::{catch_unwind, panicking, resume_unwind},
 };
 
-/// The readme's example has to compile and run.
+/// The examples of the README have to compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

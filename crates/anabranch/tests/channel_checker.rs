@@ -55,8 +55,11 @@ fn queues() {
     // A rendezvous.
     assert_bad(&none, &[(0, 1, Sent(1)), (2, 3, Received(1))]);
     assert_good(&none, &[(0, 2, Sent(1)), (1, 3, Received(1))]);
-    assert_good(&none, &[(0, 2, Sent(1)), (1, 3, ReceivedAtOnce(1))]);
     assert_bad(&none, &[(0, 3, Sent(1)), (1, 2, Received(1)), (4, 5, Len(1))]);
+    // Another receive was under way, and went without the value.
+    assert_bad(&none, &[(0, 2, Sent(1)), (1, 3, WaitedInVain), (4, 5, Received(1))]);
+    assert_bad(&none, &[(0, 5, Sent(1)), (1, 6, Sent(2)), (2, 3, Len(1)), (2, 7, Received(1)), (2, 8, Received(2))]);
+    assert_good(&none, &[(0, 5, Sent(1)), (1, 6, Sent(2)), (2, 3, Len(0)), (2, 7, Received(2)), (2, 8, Received(1))]);
     let oneshot = Queue { capacity: Some(1), is_oneshot: true };
     assert_bad(&oneshot, &[(0, 1, Sent(1)), (2, 3, Sent(2)), (4, 5, Received(1))]);
     assert_good(&oneshot, &[(0, 1, Sent(1)), (2, 3, Received(1)), (4, 5, Ended)]);

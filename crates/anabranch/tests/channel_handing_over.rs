@@ -63,29 +63,35 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     let tally = Tally::default();
     let all = |got: Vec<T>| got.into_iter().for_each(&look);
     for (sender, receiver) in shared_channels() {
-        // To one who waits, in each way to wait.
+        // To one who waits, in each way to wait. In a rendezvous a future takes what a sender waits to send.
         let sender = sender.clone();
+        let send = || {
+            let mut sending = Polled::new(sender.send_async(make(&tally)));
+            assert_eq!(sending.poll().is_none(), sender.capacity() == Some(0));
+            sending
+        };
         let mut one = Polled::waiting(receiver.recv_async());
-        assert!(sender.try_send(make(&tally)).is_ok());
+        let sending = send();
         look(one.poll().unwrap().unwrap());
+        drop(sending);
 
         let mut batch = Vec::new();
         let mut many = Polled::waiting(receiver.recv_many_async(&mut batch, 3));
-        assert!(sender.try_send(make(&tally)).is_ok());
+        let sending = send();
         assert_eq!(many.poll(), Some(Ok(1)));
-        drop(many);
+        drop((many, sending));
         all(batch);
 
         let mut chosen = Polled::waiting(async { select!(async, { got = receiver.receiving() => got.ok() }) });
-        assert!(sender.try_send(make(&tally)).is_ok());
+        let sending = send();
         look(chosen.poll().unwrap().unwrap());
+        drop(sending);
 
         let mut set = ReceiverSet::from_iter([receiver.clone()]);
         let mut any = Polled::waiting(set.recv_async());
-        // A set takes from a rendezvous what a sender waits to send.
-        let mut sending = Polled::new(sender.send_async(make(&tally)));
-        assert_eq!(sending.poll().is_none(), sender.capacity() == Some(0));
+        let sending = send();
         look(any.poll().unwrap().unwrap().1.unwrap());
+        drop(sending);
     }
     // From those who wait for room, by whoever makes it.
     for (sender, receiver) in [rendezvous(), bounded(1)] {
@@ -171,10 +177,9 @@ fn crossbeam_1295_what_is_forgotten_before_it_is_done_leaves_no_value() {
             select!(async, { _ = sender.sending(owned(&tally)) => () });
         }));
         assert_eq!(receiver.drain().count(), 2 + usize::from(before));
-        // To one who does not come back for it. What a rendezvous hands to a future is forgotten with it.
+        // To one who does not come back for it.
         mem::forget(Polled::waiting(receiver.recv_async()));
-        let counted = if before { tally.clone() } else { Tally::default() };
-        assert!(sender.try_send(owned(&counted)).is_ok());
+        assert_eq!(sender.try_send(owned(&tally)).is_ok(), before);
     }
     for (mut sender, mut receiver) in [spsc::bounded(2), spsc::bounded(50), spsc::unbounded()] {
         _ = sender.try_reserve().unwrap();

@@ -43,7 +43,7 @@ fn received_in_time(result: Result<u64, RecvTimeoutError>) -> Op {
 
 fn received_at_once(result: Result<u64, TryRecvError>) -> Op {
     match result {
-        Ok(value) => Op::ReceivedAtOnce(value),
+        Ok(value) => Op::Received(value),
         Err(TryRecvError::Closed) => Op::Ended,
         Err(TryRecvError::Empty) => Op::Empty,
     }

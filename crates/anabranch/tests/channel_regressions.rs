@@ -149,7 +149,7 @@ fn kanal_24_what_a_dropped_receive_was_woken_for_is_received_by_another() {
                     });
                 }),
             });
-            sender.try_send(7).unwrap();
+            let _sending = Polled::begun(sender.send_async(7));
             assert!(waiting.is_woken());
             drop(waiting);
             assert_eq!(receiver.try_recv(), Ok(7));
@@ -268,7 +268,7 @@ fn crossfire_22_a_wake_up_that_meets_a_cancelled_waiter_goes_on() {
             for (sender, receiver) in shared() {
                 let first = Polled::waiting(receiver.recv_async());
                 let mut second = Polled::waiting(receiver.recv_async());
-                at_once(round, || sender.try_send(round).unwrap(), || drop(first));
+                let (_sending, ()) = at_once(round, || Polled::begun(sender.send_async(round)), || drop(first));
                 assert_eq!(second.poll(), Some(Ok(round)));
             }
             // Of senders, for room.

@@ -6,11 +6,16 @@ mod common;
 mod waits;
 
 use anabranch::{
-    channel::{ReceiverSet, Select, SendTimeoutError, TryRecvError, TrySendError, rendezvous},
+    channel::{ReceiverSet, RecvTimeoutError, Select, SendTimeoutError, TryRecvError, TrySendError, rendezvous},
     select,
 };
 use common::{LONG, Tally, one_thread, pool, watchdog};
-use std::time::Duration;
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::Poll,
+    time::Duration,
+};
 use waits::{Polled, until_waiting};
 
 const SHORT: Duration = Duration::from_millis(1);
@@ -83,95 +88,120 @@ fn a_selection_that_was_chosen_receives() {
     });
 }
 
-/// A future that `try_send` has chosen is dropped: the value goes to another that waits.
+/// What `try_send` has sent was received. So it meets no future, which may be dropped before it is polled. A sender
+/// that waits does.
 #[test]
-fn what_a_dropped_future_was_handed_goes_to_one_that_waits() {
+fn a_send_that_does_not_wait_meets_no_future() {
+    watchdog(LONG, || {
+        let (sender, receiver) = rendezvous();
+        let mut future = Polled::waiting(receiver.recv_async());
+        assert!(sender.is_full());
+        assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
+        assert!(!future.is_woken() && receiver.is_empty());
+        let pool = pool(1);
+        let other = sender.clone();
+        let sent = pool.spawn(move |cx| other.send(cx, 2));
+        until_waiting(&pool, 1, "Sender::send");
+        assert!(future.is_woken());
+        assert_eq!(future.poll(), Some(Ok(2)));
+        assert_eq!(pool.run(|cx| sent.join(cx)).unwrap(), Ok(()));
+        // An async selection, and a fiber that blocks on a future.
+        let selection = Polled::waiting(async { select!(async, { got = receiver.receiving() => got }) });
+        let blocked = pool.spawn({
+            let receiver = receiver.clone();
+            move |cx| cx.block_on(receiver.recv_async())
+        });
+        until_waiting(&pool, 1, "future");
+        assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
+        drop(selection);
+        assert_eq!(pool.run(|cx| sender.send(cx, 4)), Ok(()));
+        assert_eq!(pool.run(|cx| blocked.join(cx)).unwrap().unwrap(), Ok(4));
+    });
+}
+
+/// A value comes back to its sender if its receiver goes without it, and the channel keeps nothing.
+#[test]
+fn a_receive_that_is_dropped_leaves_nothing_behind() {
     let tally = Tally::default();
     let (sender, receiver) = rendezvous();
-    let first = Polled::waiting(receiver.recv_async());
-    let mut second = Polled::waiting(receiver.recv_async());
-    assert!(sender.try_send((1, tally.make())).is_ok());
-    drop(first);
-    assert!(second.is_woken() && receiver.is_empty());
-    assert_eq!(second.poll().unwrap().unwrap().0, 1);
-    // One that has a fiber to give it to.
-    watchdog(LONG, || {
-        let (pool, other) = (pool(1), receiver.clone());
+    for is_sending in [false, true] {
         let future = Polled::waiting(receiver.recv_async());
-        assert!(sender.try_send((2, tally.make())).is_ok());
-        let fiber = pool.spawn(move |cx| other.recv(cx).map(|(n, _)| n));
-        until_waiting(&pool, 1, "Receiver::recv");
+        assert!(sender.try_send(tally.make()).is_err_and(|error| error.is_full()));
+        let mut sending = Polled::new(sender.send_async(tally.make()));
+        if is_sending {
+            assert!(sending.poll().is_none() && future.is_woken());
+        }
         drop(future);
-        assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(2));
-        assert!(receiver.is_empty());
-    });
+        assert_eq!((sender.len(), receiver.len(), receiver.is_empty()), (0, 0, true));
+        assert_eq!(receiver.try_recv().is_ok(), is_sending);
+        assert!(!is_sending || sending.poll().is_some_and(|sent| sent.is_ok()));
+    }
+    // A close takes nothing from a sender whose receiver has gone.
+    let future = Polled::waiting(receiver.recv_async());
+    let mut sending = Polled::waiting(sender.send_async(tally.make()));
+    drop(future);
+    sender.close();
+    assert_eq!(receiver.try_recv().err(), Some(TryRecvError::Closed));
+    assert!(sending.poll().is_some_and(|sent| sent.is_err()) && receiver.is_empty());
     tally.assert_all_dropped();
 }
 
-/// .. or stays for the next receive, in order, and is counted: it was sent, and nobody has it.
+/// A receive that ended otherwise before a sender came does not count as one that waits.
 #[test]
-fn what_a_dropped_future_was_handed_stays_for_the_next_receive() {
-    let (sender, receiver) = rendezvous();
-    let futures = [0, 1].map(|_| Polled::waiting(receiver.recv_async()));
-    assert_eq!((sender.try_send(1), sender.try_send(2)), (Ok(()), Ok(())));
-    assert_eq!((receiver.len(), receiver.try_recv()), (0, Err(TryRecvError::Empty)));
-    drop(futures);
-    assert_eq!((sender.len(), receiver.len(), receiver.is_empty()), (2, 2, false));
-    assert_eq!(sender.try_send(3), Err(TrySendError::Full(3)));
-    let mut sending = Polled::waiting(sender.send_async(3));
-    assert_eq!((receiver.try_recv(), sending.poll(), receiver.len()), (Ok(1), None, 1));
-    assert_eq!(anabranch::run(|cx| receiver.recv(cx)), Ok(2));
-    assert_eq!((receiver.try_recv(), sending.poll()), (Ok(3), Some(Ok(()))));
-    assert_eq!((receiver.try_recv(), receiver.is_empty()), (Err(TryRecvError::Empty), true));
+fn a_receive_that_was_cancelled_or_is_late_receives_nothing() {
+    watchdog(LONG, || {
+        waits::on_the_only_thread(|cx| {
+            let (sender, receiver) = rendezvous();
+            for (wait, error) in [(SHORT, RecvTimeoutError::TimedOut), (LONG, RecvTimeoutError::Cancelled)] {
+                let other = receiver.clone();
+                let chosen = anabranch::spawn(move |cx| other.recv_timeout(cx, wait));
+                until_waiting_in(cx, 1);
+                if error == RecvTimeoutError::Cancelled {
+                    chosen.cancel();
+                    // Its wait is over, although it has not run since.
+                    assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
+                }
+                assert_eq!(chosen.join(cx).unwrap(), Err(error));
+                assert_eq!(sender.try_send(2), Err(TrySendError::Full(2)));
+            }
+            assert_eq!((receiver.len(), receiver.try_recv()), (0, Err(TryRecvError::Empty)));
+        });
+    });
 }
 
-/// Whoever ends when the channel is closed and empty has all that was sent.
-#[test]
-fn what_a_dropped_future_was_handed_outlasts_a_close() {
-    for is_closed_first in [false, true] {
-        let (sender, receiver) = rendezvous();
-        let future = Polled::waiting(receiver.recv_async());
-        assert_eq!(sender.try_send(1), Ok(()));
-        if is_closed_first {
-            sender.close();
-            drop(future);
-        } else {
-            drop(future);
-            drop(sender);
-        }
-        let mut got = Vec::new();
-        while !(receiver.is_closed() && receiver.is_empty()) {
-            got.extend(receiver.try_recv());
-        }
-        assert_eq!((got, receiver.try_recv()), (vec![1], Err(TryRecvError::Closed)));
+fn ready<R>(poll: Poll<R>) -> Option<R> {
+    match poll {
+        Poll::Ready(result) => Some(result),
+        Poll::Pending => None,
     }
 }
 
-/// With the last receiver it is dropped, once.
+/// Either of two futures in one task may be polled first.
 #[test]
-fn what_a_dropped_future_was_handed_is_dropped_with_the_last_receiver() {
-    let tally = Tally::default();
+fn two_futures_of_one_task_meet() {
     let (sender, receiver) = rendezvous();
-    let future = Polled::waiting(receiver.recv_async());
-    assert!(sender.try_send(tally.make()).is_ok());
-    drop(future);
-    drop(receiver);
-    tally.assert_all_dropped();
-    assert!(sender.is_empty());
-}
-
-/// A set that waits is woken for it, and so is a wait that begins later.
-#[test]
-fn a_set_receives_what_a_dropped_future_was_handed() {
-    let (sender, receiver) = rendezvous();
-    let mut set = ReceiverSet::from_iter([receiver.clone()]);
-    let mut receiving = Polled::waiting(set.recv_async());
-    let future = Polled::waiting(receiver.recv_async());
-    assert_eq!(sender.try_send(1), Ok(()));
-    assert!(!receiving.is_woken());
-    drop(future);
-    assert!(receiving.is_woken());
-    assert_eq!(receiving.poll().map(|got| got.unwrap().1), Some(Ok(1)));
+    for is_sender_first in [false, true] {
+        let (mut sent, mut got) = (None, None);
+        let (mut sending, mut receiving) = (pin!(sender.send_async(7)), pin!(receiver.recv_async()));
+        let mut both = Polled::new(poll_fn(|context| {
+            for is_sender in [is_sender_first, !is_sender_first] {
+                if is_sender && sent.is_none() {
+                    sent = ready(sending.as_mut().poll(context));
+                } else if !is_sender && got.is_none() {
+                    got = ready(receiving.as_mut().poll(context));
+                }
+            }
+            if sent.is_some() && got.is_some() { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        // Each poll but the first follows a wake-up.
+        let mut wakes = 0;
+        while both.poll().is_none() {
+            assert!(both.wakes() > wakes, "nobody wakes the task");
+            wakes = both.wakes();
+        }
+        drop(both);
+        assert_eq!((sent, got), (Some(Ok(())), Some(Ok(7))));
+    }
 }
 
 /// A sender that may wait does not end before its value has been received: not by a future that is woken and dropped.
@@ -200,18 +230,30 @@ fn what_is_sent_by_one_who_may_wait_is_not_lost_with_a_future() {
     });
 }
 
+/// As `try_send`: it meets a fiber that waits, and no future.
 #[test]
-fn a_selection_with_a_default_meets_a_future_that_waits() {
-    let (sender, receiver) = rendezvous();
-    let send =
-        |n| anabranch::run(|cx| select!(cx, { sent = sender.sending(n) => sent.is_ok(), default => false }).unwrap());
-    assert!(!send(1));
-    let mut future = Polled::waiting(receiver.recv_async());
-    assert!(send(2));
-    assert_eq!(future.poll(), Some(Ok(2)));
-    let mut future = Polled::waiting(receiver.recv_async());
-    assert_eq!(Select::from_iter([sender.sending(3)]).try_now(), Some((0, Ok(()))));
-    assert_eq!(future.poll(), Some(Ok(3)));
+fn a_selection_with_a_default_meets_who_certainly_receives() {
+    watchdog(LONG, || {
+        let (sender, receiver) = rendezvous();
+        let pool = pool(1);
+        let send =
+            |n| pool.run(|cx| select!(cx, { sent = sender.sending(n) => sent.is_ok(), default => false }).unwrap());
+        let mut send_async =
+            Polled::new(async { select!(async, { sent = sender.sending(1) => sent.is_ok(), default => false }) });
+        let future = Polled::waiting(receiver.recv_async());
+        assert!(!send(1) && send_async.poll() == Some(false));
+        assert_eq!(Select::from_iter([sender.sending(1)]).try_now(), None);
+        drop(future);
+        let receiving = pool.spawn({
+            let receiver = receiver.clone();
+            move |cx| [receiver.recv(cx), receiver.recv(cx)]
+        });
+        until_waiting(&pool, 1, "Receiver::recv");
+        assert!(send(2));
+        until_waiting(&pool, 1, "Receiver::recv");
+        assert_eq!(Select::from_iter([sender.sending(3)]).try_now(), Some((0, Ok(()))));
+        assert_eq!(pool.run(|cx| receiving.join(cx)).unwrap(), [Ok(2), Ok(3)]);
+    });
 }
 
 /// A set takes a value from a sender that waits, when it is asked: nothing is sent to one that is not in use.
@@ -264,13 +306,13 @@ fn many_meet() {
     watchdog(LONG, || {
         let pool = pool(2);
         let sum = pool.run(|cx| {
-            let (sender, receiver) = rendezvous::<u64>();
+            let (sender, receiver) = rendezvous::<Box<u64>>();
             cx.scope(|s| {
                 for first in [0, 1] {
                     let (sender, receiver) = (sender.clone(), receiver.clone());
                     s.spawn(move |cx| {
                         for n in (first..400).step_by(2) {
-                            sender.send(cx, n).unwrap();
+                            sender.send(cx, Box::new(n)).unwrap();
                             // What it has sent is another's.
                             if n % 5 == 0
                                 && let Ok(other) = receiver.try_recv()
@@ -292,7 +334,7 @@ fn many_meet() {
                                 _ => select!(cx, { got = receiver.receiving() => got.ok() }).unwrap(),
                             };
                             let Some(n) = got else { return sum };
-                            sum += n;
+                            sum += *n;
                         }
                     })
                 });

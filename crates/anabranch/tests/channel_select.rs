@@ -181,8 +181,9 @@ fn a_selection_does_not_meet_itself() {
                 sent = sender.sending(1) => { sent.unwrap(); None },
             })
         });
-        assert_eq!(sender.try_send(2), Ok(()));
+        let mut sending = Polled::waiting(sender.send_async(2));
         assert_eq!(waiting.poll(), Some(Some(2)));
+        assert_eq!(sending.poll(), Some(Ok(())));
     });
 }
 

@@ -190,7 +190,7 @@ fn a_dropped_selection_passes_its_wake_up_on() {
             };
             assert!(first.poll().is_none());
             let mut second = Polled::waiting(receiver.recv_async());
-            sender.try_send(7).unwrap();
+            let _sending = Polled::begun(sender.send_async(7));
             assert!(first.is_woken() && !second.is_woken());
             drop(first);
             assert!(second.is_woken());

@@ -16,10 +16,10 @@ use anabranch::{
     },
     select,
 };
-use common::fibers::with_every_cx;
+use common::{fibers::with_every_cx, pool};
 use shapes::{SHORT, cancelled};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
-use waits::Polled;
+use waits::{Polled, until_waiting};
 
 #[test]
 fn shared_channels() {
@@ -77,14 +77,21 @@ fn a_rendezvous() {
         let mut offer = |n| waiting.push_back(Polled::waiting(sender.send_async(n)));
         receives!(cx, receiver, offer, |n: i32| n);
         assert!(waiting.into_iter().all(|mut sent| sent.poll() == Some(Ok(()))));
-        // And somebody who waits for one is what there is to send to.
-        let mut receive = Polled::waiting(receiver.recv_async());
+        // And somebody who waits for one, and does not go without it, is what there is to send to.
+        let pool = pool(1);
+        let receive = pool.spawn({
+            let receiver = receiver.clone();
+            move |cx| [receiver.recv(cx), receiver.recv(cx)]
+        });
+        until_waiting(&pool, 1, "Receiver::recv");
         assert!(!sender.is_full());
         assert_eq!(sender.try_send(1), Ok(()));
-        assert_eq!(receive.poll(), Some(Ok(1)));
-        let mut receive = Polled::waiting(receiver.recv_async());
+        until_waiting(&pool, 1, "Receiver::recv");
         assert_eq!(sender.send_until(cx, 2, cx.now()), Ok(()));
-        assert_eq!(receive.poll(), Some(Ok(2)));
+        assert_eq!(receive.join(cx).unwrap(), [Ok(1), Ok(2)]);
+        let mut receive = Polled::waiting(receiver.recv_async());
+        is_full!(cx, sender);
+        assert!(receive.poll().is_none());
         drop(receive);
         let (other, gone) = rendezvous();
         drop(gone);

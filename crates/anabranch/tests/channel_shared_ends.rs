@@ -150,14 +150,14 @@ fn a_dropped_receive_passes_its_wake_up_on() {
         let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.recv_async()));
         // One that leaves from the middle is passed over.
         let second_bell = second.forsake();
-        sender.try_send(7).unwrap();
+        let _sending = Polled::begun(sender.send_async(7));
         assert_eq!([first.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 0]);
         let first_bell = first.forsake();
         assert_eq!([first_bell.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 1]);
         assert_eq!(third.poll(), Some(Ok(7)));
         // And with nobody to pass it on to, the value stays.
         let last = Polled::waiting(receiver.recv_async());
-        sender.try_send(8).unwrap();
+        let _sending = Polled::begun(sender.send_async(8));
         drop((last, third));
         assert_eq!(receiver.try_recv(), Ok(8));
     }

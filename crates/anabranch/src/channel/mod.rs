@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`bounded`] | any number of senders and receivers | so many |
 //! | [`unbounded`] | any number of senders and receivers | any number |
-//! | [`rendezvous`] | any number of senders and receivers | none: who sends meets who receives |
+//! | [`rendezvous`] | any number of senders and receivers | none: a send meets a receive |
 //! | [`oneshot`] | one sender, one receiver | one value, once |
 //! | [`spsc`] | one sender, one receiver: a stream | so many, or any number |
 //! | [`watch`] | any number; all receivers see the latest value | one value |
@@ -16,6 +16,8 @@
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
 //! `recv_until(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
 //! code, which may be dropped at any time; `try_recv()`, which does not wait; and `receiving()`, an operation to select among.
+//!
+//! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!
 //! A future is ready at once where there is nothing to wait for, but for one in 128, which lets the other tasks of its thread run
 //! first.

@@ -11,21 +11,20 @@
 //! |----------|----------------------------------------------------------|-------------------------------------|
 //! | any      | puts its value into the queue, always                    | never                               |
 //! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
-//! | 0        | hands its value to a receiver that waits, and ends that wait | its value lies with it: an *offer* |
+//! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
 //!
 //! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
 //!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
-//! - **A rendezvous hands values over.** A value is handed to the receiver whose wait is ended for it, into a [`Target`] that lies
-//!   with that receiver: nobody else can take it, and closing does not touch it. Its bits are copied before the decision, and count
-//!   if the decision succeeds; a receiver whose wait ended otherwise forgets what it finds there.
-//! - **Receivers of a rendezvous are of three kinds**, in two queues. Threads and fibers always go on to an attempt
-//!   after a wait, so a value that was handed to them is received: they wait in `receivers`. Futures may be dropped
-//!   instead, and members of a set may never be asked: they wait in `listeners`. A sender that may wait hands its value
-//!   to the former alone. Otherwise it waits with an offer, and wakes the first listener to take the offer; one that does
-//!   not take it wakes the next, while there are offers. So what was sent by one who may wait has been received.
-//!   `try_send`, which cannot wait, also hands a value to a future. If that future is dropped before it is polled, the sender
-//!   is gone with an `Ok`, so the value cannot go back: another waiting receiver gets it, or else the queue of values keeps
-//!   it for the next receive. The channel counts it meanwhile, and a close leaves it there. A set has no target.
+//! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
+//!   [`Target`] that lies with the receiver whose wait is ended for it: nobody else can take it, and closing does not
+//!   touch it. Its bits are copied before the decision, and count if the decision succeeds; a receiver whose wait ended
+//!   otherwise forgets what it finds there. After a wait that a place has ended, a thread or fiber always makes an
+//!   attempt, with nothing in between that could unwind. So a value that was handed over was received.
+//! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a
+//!   set may never be asked. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
+//!   which takes the offer when it runs. A listener that goes without a look wakes the next one, while there are
+//!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
+//!   empty.
 //! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
 //!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
 //!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
@@ -78,11 +77,11 @@ struct State<T> {
     is_closed: bool,
     senders: Queue<Offer<T>>,
     receivers: Queue<Target<T>>,
-    /// Of a rendezvous: those who may not come for what they are woken for. Apart, since other channels have to be small.
+    /// Of a rendezvous: futures and members of sets. On the heap, since other channels have to be small.
     listeners: Option<Box<Queue<Target<T>>>>,
 }
 
-/// Where a waiting receiver takes a value from that is handed to it: null if none can be.
+/// Where a value is put that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
 pub(crate) struct Target<T>(*mut Option<T>);
 
 // SAFETY: a pointer to something of the strand that waits, which is written under the lock by who hands a value over.
@@ -182,21 +181,15 @@ impl<T> State<T> {
         Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
     }
 
-    /// Hands a value to a receiver of a rendezvous that waits. The value comes back if there is none.
-    fn hand(&mut self, value: T, is_certain: bool) -> Result<Wake, T> {
+    /// Hands a value to a thread or fiber that waits at a rendezvous. The value comes back if there is none.
+    fn hand(&mut self, value: T) -> Result<Wake, T> {
         let value = ManuallyDrop::new(value);
-        let hand = |target: &mut Target<T>| {
-            // SAFETY: the slot lies with the entry, whose owner does not touch it before the wait has ended; it is `None`.
-            // The bits are copied for whoever the value turns out to belong to.
+        let wake = self.receivers.decide_first(|target| {
+            // SAFETY: not null: sets wait in `listeners`. The slot lies with the entry, whose owner does not touch
+            // it before the wait has ended; it is `None`. The bits are copied for the receiver if the wait is decided
+            // with them, and for the sender if not.
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
-        };
-        let mut wake = self.receivers.decide_where(|target, _| !target.0.is_null(), hand);
-        if wake.is_none()
-            && !is_certain
-            && let Some(listeners) = &mut self.listeners
-        {
-            wake = listeners.decide_where(|target, _| !target.0.is_null(), hand);
-        }
+        });
         // If a wait was decided with the value it is that receiver's.
         wake.ok_or_else(|| ManuallyDrop::into_inner(value))
     }
@@ -253,47 +246,39 @@ impl<T> Channel<T> {
         (self.capacity != usize::MAX).then_some(self.capacity)
     }
 
-    /// In a rendezvous: how many values were handed to futures that were dropped, and have no other receiver yet.
     pub(crate) fn len(&self) -> usize {
         self.state.lock().buffer.len()
     }
 
     pub(crate) fn is_full(&self) -> bool {
         let state = self.state.lock();
-        let has_target = |queue: &Queue<Target<T>>| queue.has(|target, _| !target.0.is_null());
-        let has_listener = || state.listeners.as_ref().is_some_and(|listeners| has_target(listeners));
-        !state.has_room(self.capacity) && (self.capacity != 0 || !has_target(&state.receivers) && !has_listener())
+        !state.has_room(self.capacity) && (self.capacity != 0 || state.receivers.is_empty())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room; in a rendezvous hands it to one who waits, if `is_certain` only to one who
-    /// certainly receives it. How many there are then.
+    /// Puts a value in, if there is room; in a rendezvous hands it to a thread or fiber that waits. Returns how many
+    /// there are then.
     #[inline]
-    pub(crate) fn try_send(&self, value: T, is_certain: bool) -> Result<usize, (Stuck, T)> {
+    pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
         let mut state = self.state.lock();
         if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
             state.buffer.push_back(value);
             return Ok(state.buffer.len());
         }
-        self.try_send_to(state, value, is_certain)
+        self.try_send_to(state, value)
     }
 
     /// Where somebody may have to be woken.
     #[inline(never)]
-    fn try_send_to(
-        &self,
-        mut state: BriefGuard<'_, State<T>>,
-        value: T,
-        is_certain: bool,
-    ) -> Result<usize, (Stuck, T)> {
+    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (Stuck, T)> {
         if state.is_closed {
             return Err((Stuck::Closed, value));
         }
         if self.capacity == 0 {
-            let handed = state.hand(value, is_certain);
+            let handed = state.hand(value);
             drop(state);
             return match handed {
                 Ok(receiver) => {
@@ -414,20 +399,6 @@ impl<T> Channel<T> {
         wake(receiver);
     }
 
-    /// A receiver of a rendezvous was handed a value and does not take it: another one is handed it, or it is left to the next.
-    pub(crate) fn hand_on(&self, value: T) {
-        let mut state = self.state.lock();
-        let receiver = match state.hand(value, false) {
-            Ok(receiver) => Some(receiver),
-            Err(value) => {
-                state.buffer.push_back(value);
-                state.call_receiver()
-            }
-        };
-        drop(state);
-        wake(receiver);
-    }
-
     /// Nothing can be sent from now on; all who wait are woken.
     pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
@@ -496,8 +467,7 @@ impl<T> Channel<T> {
         }
         // SAFETY: the caller's word.
         unsafe { state.senders.push_back(entry, waiter, ticket) };
-        let is_other = |_: &Target<T>, other: *const Waiter| !ptr::eq(other, waiter);
-        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_where(is_other, |_| ()));
+        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_other_than(waiter));
         drop(state);
         wake(listener);
         true

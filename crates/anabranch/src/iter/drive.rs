@@ -13,6 +13,9 @@
 //! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
 //! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as
 //! one block, blocks double by themselves.
+//!
+//! An earlier driver split on demand only and forked nothing. Then the rest of a loop could not be raided, and two
+//! items that wait for each other hung.
 
 use crate::{
     iter::Splittable,

@@ -10,6 +10,7 @@ mod channel_board;
 mod channel_board_select;
 mod channel_cx;
 mod channel_one_to_one;
+mod channel_rendezvous;
 mod channel_select;
 mod channel_set;
 mod channel_shared;

@@ -1,4 +1,10 @@
 //! Running a closure on every thread of a pool: a scope whose tasks go to the inboxes.
+//!
+//! A worker answers broadcasts in its waits, those inside of an answer included, as two workers may broadcast to each
+//! other. A thousand threads that broadcast at a time would put a thousand answers on one stack. So above eight a
+//! worker answers only what was begun inside of more broadcasts than what it runs. Of broadcasts that wait for each
+//! other the innermost is answered everywhere, and beyond the eight a stack holds no more answers than the program
+//! nests.
 
 use crate::{
     pool::{registry::Registry, worker::Worker},

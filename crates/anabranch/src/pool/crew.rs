@@ -3,6 +3,10 @@
 //! A thread that waits or is blocked lends its slot, and another thread takes it. When no sleeper is left for that, a spare
 //! is started: an ordinary worker beyond the number of slots. Spares are kept, asleep, until the pool ends, and there is a
 //! cap on them.
+//!
+//! A spare that finds work gives way to one of the first workers that sleeps: fibers stay where they begin, and hops
+//! between threads are expensive. A worker that changes from fiber to fiber is not blocked, and the fibers in its queue
+//! do not starve. So neither brings a spare into a pool whose fibers merely wait for each other.
 
 use crate::{
     pool::{

@@ -64,6 +64,9 @@
 //! the owner. The owner reads `is_closed` under the barrier's guarantee; if it finds the stack open again (release, acquire) it
 //! sees in `is_published` what the raider did, and what the raider wrote into a frame comes before all that the owner
 //! does with the memory of that frame later. `is_asked` carries nothing: a demand seen late is served late.
+//!
+//! Without a barrier pools at first published more of their own accord. Then a branch that blocked for its other half
+//! in a later join stood still, since no thread could publish that half.
 
 use crate::{
     pool::{

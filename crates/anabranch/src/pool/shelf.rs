@@ -17,6 +17,9 @@
 //! of these there are no more than pieces of work that are being run.
 //!
 //! Orderings: the lock carries a frame from the publisher to the thief and back. The counts carry nothing.
+//!
+//! The shelf was an array of 4,096 slots, each taken by a CAS. Slots were free again only when the owner ended their
+//! forks, so what was open above them could not be stolen: a receive below 4,200 forks, fed by one of them, hung.
 
 use crate::{
     pool::frame::{Frame, Lineage},

@@ -32,6 +32,14 @@
 //! seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
 //! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
 //! either the root finds the post vacant and calls, or the lookout finds the root and stays.
+//!
+//! So the long beats delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A root
+//! that sleeps for 3 s took 0.43 s of CPU time with beats of one length, and takes 0.005 s.
+//!
+//! No worker is called for a fiber that goes on after a wait while there is a lookout, however long its beats are.
+//! Threads that wait for an event do not count as roots; one that goes on after a wait calls the lookout as one that
+//! begins does. So a program all of whose fibers and threads wait is as still as one without any. Timers of one worker
+//! that are due within 0.5 ms wake it once while it is parked, so a timer may fire up to 0.5 ms late on an idle worker.
 
 use crate::sys::{
     barrier,

@@ -5,6 +5,11 @@
 //! this very thread.) When there are none it spins a little, then parks and lends its slot to another thread. Who waits,
 //! waits for work that some thread is running; followed downwards these waits end at a thread that does not wait, so there
 //! is always one that goes on.
+//!
+//! A thread that waits spins for as long as parking would cost. A thread that spins, in a search too, lets other
+//! threads run every 2 us: the one that will have something for it may have been woken on this very core. On two cores,
+//! with something else busy on one of them, each message from one worker to the other took 100 us without this: a ring
+//! of 503 went round in 425 ns a hop in up to half of all pools, and does in 45.
 
 use crate::{
     pool::{

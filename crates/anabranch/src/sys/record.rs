@@ -11,6 +11,11 @@
 //! for Nonuniform Problems (1994).
 //!
 //! Orderings: none. Nothing but speed depends on the counts, which may lose some.
+//!
+//! To take a bias away is a barrier in all threads: up to 16 us where the other core is busy, as much as 500 exchanges.
+//! So where biases are taken away the number of uses comes to be 500, and where they last it is 31: a stream that is
+//! used some fifty times only is biased for half of its life. Tried and dropped: biases granted at once, by the thread
+//! that wakes a fiber of its own worker, which makes channels that change hands pay.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

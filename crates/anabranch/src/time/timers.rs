@@ -27,6 +27,10 @@
 //! A look at the clock, which each insertion needs, is 30. For the difference the heap knows the next deadline exactly.
 //! A wheel knows in which list it is: a worker that is to sleep till then would have to search the list, which may hold
 //! all timers, or wake for nothing. And deadlines in the past stay in order without a structure of their own.
+//!
+//! A million timers take 33.6 bytes each, and at no size from ten thousand to two million more than 36.4. The heap's
+//! array follows the number of timers; timers that are left over here and there hold a chunk of the slab each, up to 4
+//! KiB.
 
 use crate::time::{slots::Slots, tick::Tick};
 

@@ -50,11 +50,6 @@ pub(crate) trait Attempt: Place {
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
     fn attempt(&self) -> Option<Self::Output>;
 
-    /// As [`attempt`](Self::attempt), for who will not wait if it fails.
-    fn attempt_once(&self) -> Option<Self::Output> {
-        self.attempt()
-    }
-
     /// When the attempt succeeds without anything having happened at the place.
     fn deadline(&self) -> u64 {
         NEVER

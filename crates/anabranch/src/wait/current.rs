@@ -17,6 +17,8 @@
 //! the waker of a future.
 //!
 //! A function does not change its stack while it runs. So one look holds until the function that looked returns.
+//!
+//! A yield takes 99 instructions; before this check and the one for compute work it took 89 (`count_fibers`).
 
 use crate::sys::thread::thread_local;
 use std::{cell::Cell, ptr};

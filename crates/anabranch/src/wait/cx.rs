@@ -59,51 +59,44 @@ pub(crate) enum Begun {
 
 /// The permission to wait.
 ///
-/// Whatever may wait takes a `&Cx`, so a signature says whether a function can. On a fiber a wait suspends the fiber, and its
-/// thread does something else meanwhile; on a plain thread, inside [`run`](crate::run), it parks the thread.
+/// Each function that may wait takes a `&Cx`, so a signature says whether a function can wait. On a fiber a wait suspends
+/// the fiber, and its thread runs other fibers. On a plain thread, inside [`run`](crate::run), a wait parks the thread.
 ///
-/// A `Cx` belongs to the fiber, or to the call of `run`, that it was made for: it cannot be sent to another thread, nor kept, only
-/// passed down by reference. It also stands for the scope that is being worked in, with its deadline and its cancellation: when
-/// the scope is cancelled each wait returns [`Cancelled`], at once and ever after.
+/// A `Cx` belongs to the fiber, or to the call of `run`, that it was made for. It cannot be sent to another thread or
+/// kept, only passed down by reference. It also stands for a scope with its deadline and its cancellation. When the scope
+/// is cancelled, each wait returns [`Cancelled`], at once and from then on.
+///
+/// The guide has more: [compute or wait](crate::guide::compute_or_wait), [cancellation](crate::guide::cancellation).
 ///
 /// # Panics
-/// Whatever waits panics on a stack that is not the `Cx`'s own. Safe code can get there: a crate like `send_wrapper`, which checks
-/// the thread at run time, carries a `Cx` to another fiber of the same thread, and so does a scoped thread-local that holds the "current"
-/// one. What does not have to wait works there.
+/// A wait panics on a stack that is not the `Cx`'s own. Safe code can get there: a crate such as `send_wrapper`, which
+/// checks the thread at run time, carries a `Cx` to another fiber of the same thread, and so does a scoped thread-local
+/// that holds the "current" one. An operation that does not have to wait works there.
 ///
-/// Where a fiber waits with work of compute code open on its stack, in a closure of [`join`](crate::join) or in a parallel loop, it
+/// A fiber that waits with compute work open on its stack, in a closure of [`join`](crate::join) or in a parallel loop,
 /// blocks its thread instead of leaving the stack. (Such closures are `Send`, so it takes such a crate to wait there.)
 ///
 /// # A limit of soundness: thread-locals
-/// Fibers of one thread share its thread-locals, and any of them may run while another waits. Some crates, and one part of
-/// `std`, rely on what holds for threads alone: that code which uses a thread-local has ended before other code of the thread begins, or
-/// was called by it. Together with waits their safe functions can be led to use memory after it was freed, and nothing in this crate can
-/// prevent that. It is the same for all fibers with stacks of their own, in whatever language. **Do not wait**
-/// - **inside of a scoped thread-local** (`scoped_tls`, `scoped-tls-hkt`, and whatever lends a reference out for the time of a call).
-///   Two fibers leave their scopes in any order: the one that leaves last puts back the reference of the one that has gone.
-/// - **inside of the initialiser of a `thread_local!`**. It is passed no `Cx`; it would have to take one from a scoped thread-local.
-///   Another fiber then finds the variable not initialised, initialises it too, and what it was lent is dropped when the first one goes on.
-/// - **while a guard is entered that has to be left in order**, such as that of a runtime: it may check that, or rely on it.
+/// Fibers of one thread share its thread-locals, and any of them may run while another waits. **Do not wait**
+/// - inside of a scoped thread-local (`scoped_tls`, `scoped-tls-hkt` and the like),
+/// - inside of the initialiser of a `thread_local!`,
+/// - while a guard is entered that has to be left in order, such as that of a runtime.
 ///
-/// Enter and leave these between two waits. Values that are a fiber's own belong into a [`FiberLocal`](crate::FiberLocal).
+/// Safe functions of the crates concerned, and of `std`, can be led to use memory after it was freed. All fibers with
+/// stacks of their own have this limit; [the guide](crate::guide::hazards#the-limit-of-soundness-thread-locals) explains
+/// it. Apart from that, safe code is sound. Keep a fiber's own values in a [`FiberLocal`](crate::FiberLocal).
 ///
-/// # What remains your duty
-/// Apart from that, safe code is sound: no value is seen by two threads at once, no stack is freed while it is in use. What a
-/// fiber can still do is to stand in the way of the others that are bound to the same thread:
-/// - **A `std::sync::MutexGuard` held across a wait.** The next fiber of the thread that locks it blocks the thread, and with
-///   it the fiber that would unlock. Use [`sync::Mutex`](crate::sync::Mutex), or let go of the guard before the wait. The same
-///   goes for a `RefCell` borrow in a thread-local (it panics) and for the lock of standard output.
-/// - **Anything else that blocks the thread**: a read from a file or a `std` channel, [`run`](crate::run) for something that a
-///   fiber of the same thread has to do, a compute [`join`](crate::join) that waits. Other threads take over the pool's work,
-///   but the fibers that have begun here wait.
-/// - **A wait inside [`Pool::install`](crate::Pool::install) of another pool**: it works, but it blocks the thread.
-/// - **A wait in a `Drop` that runs because of a panic.** Other fibers must not find themselves in a thread that unwinds
-///   (`std::thread::panicking` is said of threads), so the stack is not left. Inside of [`shield`](Cx::shield), and for a lock or a permit
-///   of [`sync`](crate::sync), such a wait works and blocks the thread; any other returns [`Cancelled`] at once. What holds the lock must
-///   not be a fiber of the same thread that waits: it cannot go on before the lock was had.
+/// # What blocks the thread
+/// A fiber that has begun stays on its thread, so it can keep the other fibers of that thread from running:
+/// - by a wait while it holds a `std::sync::MutexGuard` that another fiber wants; use [`sync::Mutex`](crate::sync::Mutex),
+/// - by a foreign call that blocks, by [`run`](crate::run), or by a compute [`join`](crate::join) that waits,
+/// - by a wait inside [`Pool::install`](crate::Pool::install) of another pool,
+/// - by a wait in a `Drop` that runs because of a panic: inside of [`shield`](Cx::shield), and for a lock or a permit of
+///   [`sync`](crate::sync), such a wait blocks the thread; any other returns [`Cancelled`] at once.
 ///
-/// The pool tells when a fiber has blocked its thread for a second while others are bound to it, and when one waits inside of `run`: on
-/// the standard error stream, or as [`Builder::on_hazard`](crate::Builder::on_hazard) says.
+/// The pool reports a fiber that waits inside of `run`, and one that has blocked its thread for a second while others are
+/// bound to it: on the standard error stream, or to [`Builder::on_hazard`](crate::Builder::on_hazard). The guide
+/// [lists these hazards](crate::guide::hazards) and what to do instead.
 ///
 /// ```
 /// use std::time::Duration;
@@ -244,6 +237,13 @@ impl<'a> Cx<'a> {
     }
 
     /// What every operation that may wait does first, also when it will not have to.
+    ///
+    /// It asks for cancellation. After 128 operations that did not have to wait it also lets other fibers run, and a thread,
+    /// whose time the system divides, every 16th time: else a loop over a channel that is always full would starve its
+    /// neighbours. In a scope with a deadline each operation reads the clock, so a loop that never waits is late by one
+    /// round at most. Such scopes fail the glance at the flag that is enough otherwise, so those without a deadline pay
+    /// nothing. A send counts for more where many values wait already, up to eight: a few fibers that send to one on their
+    /// worker stay within some thousand values of it, which the caches hold.
     ///
     /// # Errors
     /// When the scope was cancelled.

@@ -10,6 +10,10 @@
 //! then, to see whether that has changed. The system does not see to it: it looks for an idle core for a thread that it wakes, but
 //! leaves those where they are that share one and only yield: two threads of a stream for all of a run, though the next core
 //! was idle. So if sharing goes on, the thread parks once in some milliseconds, to be woken elsewhere.
+//!
+//! What it buys. A thread that parks at once at a full channel is woken for each message: 2 us, and 4 us where both
+//! ends are on one core. To let the other side run takes 0.2 us, and it goes on for as long as it can. A stream with
+//! room for 128 takes 14 ns a message so, where it took 33 ns while both threads stayed on one core.
 
 use std::cell::Cell;
 

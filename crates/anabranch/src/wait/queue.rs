@@ -121,14 +121,12 @@ impl<T> Queue<T> {
         unsafe { self.first.as_ref().map(|entry| &mut *entry.value.get()) }
     }
 
-    /// The first entry whose value and waiter are as `is_wanted` says. Linear in the number of those before it.
-    fn find(&self, is_wanted: impl Fn(&T, *const Waiter) -> bool) -> Option<&Entry<T>> {
+    /// The first entry of another waiter than this one.
+    fn other_than(&self, waiter: *const Waiter) -> Option<&Entry<T>> {
         let mut entry = self.first;
         // SAFETY: linked entries are alive.
         while let Some(found) = unsafe { entry.as_ref() } {
-            // SAFETY: the value is guarded by the lock that `&self` stands for.
-            let value = unsafe { &*found.value.get() };
-            if is_wanted(value, found.address.get().waiter) {
+            if !ptr::eq(found.address.get().waiter, waiter) {
                 return Some(found);
             }
             entry = found.next.get();
@@ -136,14 +134,9 @@ impl<T> Queue<T> {
         None
     }
 
-    /// Whether [`decide_where`](Self::decide_where) would try one.
-    pub(crate) fn has(&self, is_wanted: impl Fn(&T, *const Waiter) -> bool) -> bool {
-        self.find(is_wanted).is_some()
-    }
-
     /// Whether anybody is in the queue but this waiter, which may be in it several times. Linear in how often it is.
     pub(crate) fn has_other_than(&self, waiter: *const Waiter) -> bool {
-        self.has(|_, other| !ptr::eq(other, waiter))
+        self.other_than(waiter).is_some()
     }
 
     /// # Safety
@@ -243,18 +236,14 @@ impl<T> Queue<T> {
         None
     }
 
-    /// As [`decide_first`](Self::decide_first), with the first of those that `is_wanted` selects.
-    pub(crate) fn decide_where(
-        &mut self,
-        is_wanted: impl Fn(&T, *const Waiter) -> bool,
-        mut hand: impl FnMut(&mut T),
-    ) -> Option<Wake> {
+    /// As [`decide_first`](Self::decide_first), where nothing is handed, with the first that is not this waiter.
+    /// `None`: there is no other.
+    pub(crate) fn decide_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
         loop {
-            let entry: *const Entry<T> = self.find(&is_wanted)?;
+            let entry: *const Entry<T> = self.other_than(waiter)?;
             // SAFETY: linked until it is removed here, and its waiter cannot leave before it has had the lock.
             unsafe {
                 self.remove(&*entry);
-                hand(&mut *(*entry).value.get());
                 if let Some(wake) = (*entry).address.get().decide() {
                     return Some(wake);
                 }

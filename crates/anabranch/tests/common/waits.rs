@@ -43,6 +43,13 @@ impl<F: Future> Polled<F> {
         polled
     }
 
+    /// One that has been polled, and may have been ready at once.
+    pub fn begun(future: F) -> Self {
+        let mut polled = Self::new(future);
+        drop(polled.poll());
+        polled
+    }
+
     pub fn poll(&mut self) -> Option<F::Output> {
         let waker = Waker::from(Arc::clone(&self.bell));
         let future = self.future.as_mut().expect("polled after its end");

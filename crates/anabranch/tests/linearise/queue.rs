@@ -11,8 +11,6 @@ pub enum Op {
     /// Not sent: there is no room.
     Full,
     Received(u64),
-    /// Likewise, by who would not have waited.
-    ReceivedAtOnce(u64),
     /// Not received: the channel is closed, and empty.
     Ended,
     /// Not received: there is nothing.
@@ -35,9 +33,7 @@ pub enum Op {
 
 /// A channel.
 ///
-/// One without room is not an object whose operations have one turn each: a sender has met a receiver that waits. Here that is
-/// a queue with room for one value per receiver under way. The value that a receiver was woken for is its own only once it has
-/// taken it: another may be faster. And a receive that does not wait may meet a sender that does; then it is the next.
+/// In one without room a send and a receive meet: both are under way, and the receive is the next after the send.
 pub struct Queue {
     pub capacity: Option<usize>,
     /// It closes with the one value.
@@ -49,7 +45,7 @@ pub struct State {
     values: Vec<u64>,
     permits: usize,
     is_closed: bool,
-    /// Has to be received by the next operation.
+    /// In a rendezvous: what was sent has to be received by the next operation.
     is_meeting: bool,
 }
 
@@ -73,7 +69,7 @@ impl Spec for Queue {
 
     fn apply<'a>(&self, state: &State, op: &Op, mut others: impl Iterator<Item = &'a Op> + Clone) -> Option<State> {
         let mut next = state.clone();
-        if state.is_meeting && !matches!(op, Op::ReceivedAtOnce(_)) {
+        if state.is_meeting && !matches!(op, Op::Received(_)) {
             return None;
         }
         let has_room = self.has_room(state);
@@ -82,18 +78,14 @@ impl Spec for Queue {
             Op::Sent(value) => {
                 next.values.push(value);
                 next.is_closed = self.is_oneshot;
-                let waits = |op: &&Op| matches!(op, Op::Received(_) | Op::Ended | Op::WaitedInVain);
-                let is_met = self.capacity == Some(0) && {
-                    let is_awaited = state.values.len() < others.clone().filter(waits).count();
-                    next.is_meeting = !is_awaited;
-                    is_awaited || is_empty && others.any(|op| *op == Op::ReceivedAtOnce(value))
-                };
+                next.is_meeting = self.capacity == Some(0);
+                let is_met = next.is_meeting && others.any(|op| *op == Op::Received(value));
                 !state.is_closed && (has_room || is_met)
             }
             Op::Refused => state.is_closed,
             // In a rendezvous a receiver may be under way and not wait yet.
             Op::Full => !state.is_closed && !has_room,
-            Op::Received(value) | Op::ReceivedAtOnce(value) => {
+            Op::Received(value) => {
                 next.is_meeting = false;
                 !is_empty && next.values.remove(0) == value
             }
@@ -134,8 +126,7 @@ impl Spec for Queue {
 pub fn settle(history: &mut [Event<Op>]) {
     for index in 0..history.len() {
         if let Op::PerhapsSent(value) = history[index].op {
-            let is_it = |op: Op| op == Op::Received(value) || op == Op::ReceivedAtOnce(value);
-            let was_sent = history.iter().any(|event| is_it(event.op));
+            let was_sent = history.iter().any(|event| event.op == Op::Received(value));
             history[index].op = if was_sent { Op::Sent(value) } else { Op::GaveUp };
         }
     }

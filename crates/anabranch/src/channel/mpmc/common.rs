@@ -22,8 +22,8 @@ macro_rules! common {
                 self.channel.is_closed()
             }
 
-            /// How many values were sent and have no receiver yet. In a [rendezvous](crate::channel::rendezvous) that is 0,
-            /// except for values of `try_send` whose receiver was a future that was dropped.
+            /// How many values were sent and have no receiver yet. In a [rendezvous](crate::channel::rendezvous) that
+            /// is 0.
             pub fn len(&self) -> usize {
                 self.channel.len()
             }

@@ -58,10 +58,10 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 
 /// Makes a channel without room: a sender waits until a receiver is there, and the other way round.
 ///
-/// What [`send`](Sender::send) has sent was received when it returns. [`try_send`](Sender::try_send) hands its value to a
-/// receiver that waits. One such receiver may not come for the value: a future that is dropped. Then another waiting receiver
-/// gets the value. If none waits the channel keeps the value for the next receive, and [`len`](Receiver::len), otherwise 0,
-/// counts it.
+/// A value that was sent was received, whichever way it was sent, and [`len`](Receiver::len) is always 0.
+/// [`try_send`](Sender::try_send) succeeds if a thread or fiber waits in a receive. It does not reach a future or a
+/// [`ReceiverSet`](crate::channel::ReceiverSet) that waits, since that may go without the value: a future or set takes
+/// the value of a sender that waits.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::rendezvous();
@@ -72,19 +72,20 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// });
 /// ```
 ///
-/// A future that is dropped after it was chosen:
+/// A future that waits:
 /// ```
-/// use std::{future::Future, pin::pin, task::{Context, Waker}};
+/// use anabranch::channel::{TrySendError, rendezvous};
+/// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
 ///
-/// let (sender, receiver) = anabranch::channel::rendezvous();
-/// {
-///     let mut receiving = pin!(receiver.recv_async());
-///     assert!(receiving.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-///     assert_eq!(sender.try_send(1), Ok(()));
-///     assert_eq!(receiver.len(), 0, "the value is the future's");
-/// }
-/// assert_eq!(receiver.len(), 1);
-/// assert_eq!((receiver.try_recv(), receiver.len()), (Ok(1), 0));
+/// let (sender, receiver) = rendezvous();
+/// let mut context = Context::from_waker(Waker::noop());
+/// let mut receiving = pin!(receiver.recv_async());
+/// assert!(receiving.as_mut().poll(&mut context).is_pending());
+/// assert_eq!(sender.try_send(1), Err(TrySendError::Full(1)));
+/// let mut sending = pin!(sender.send_async(2));
+/// assert!(sending.as_mut().poll(&mut context).is_pending(), "it waits until the future takes its value");
+/// assert_eq!(receiving.poll(&mut context), Poll::Ready(Ok(2)));
+/// assert_eq!(sending.poll(&mut context), Poll::Ready(Ok(())));
 /// ```
 pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
     new(Some(0))

@@ -208,19 +208,13 @@ pub struct Receiving<'a, T> {
     is_woken: Cell<bool>,
 }
 
-impl<T> Receiving<'_, T> {
-    fn take_handed(&self) -> Option<T> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
-        unsafe { (*self.handed.get()).take() }
-    }
-}
-
 impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
         if self.is_woken.take()
-            && let Some(value) = self.take_handed()
+            // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
+            && let Some(value) = unsafe { (*self.handed.get()).take() }
         {
             return Some(Ok(value));
         }
@@ -233,10 +227,7 @@ impl<T> Attempt for Receiving<'_, T> {
 
     fn pass_on(&self) {
         if self.is_woken.take() {
-            match self.take_handed() {
-                Some(value) => self.channel.hand_on(value),
-                None => self.channel.pass_on(),
-            }
+            self.channel.pass_on();
         }
     }
 }
@@ -278,7 +269,6 @@ impl<T> Source for Receiver<T> {
     type Wait = Entry<Target<T>>;
 
     fn wait() -> Entry<Target<T>> {
-        // Nothing is handed to a set, which may not be in use.
         Entry::new(Target::NONE)
     }
 

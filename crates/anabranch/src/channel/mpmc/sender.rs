@@ -50,7 +50,7 @@ impl<T> Sender<T> {
         if cx.checkpoint().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        match self.channel.try_send(value, true) {
+        match self.channel.try_send(value) {
             Ok(len) => {
                 cx.spend(len / LONG);
                 Ok(())
@@ -103,13 +103,6 @@ impl<T> Sender<T> {
             return Err(SendTimeoutError::Cancelled(value));
         }
         let operation = self.sending(value);
-        // In a rendezvous one that cannot wait hands the value to whoever waits for it.
-        if self.channel.capacity() == Some(0)
-            && deadline <= cx.strand.now()
-            && let Some(sent) = operation.attempt_once()
-        {
-            return Ok(sent?);
-        }
         match wait_for(cx, &operation, deadline, reason) {
             Ok(sent) => Ok(sent?),
             Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
@@ -134,16 +127,16 @@ impl<T> Sender<T> {
         wait_async_for(self.sending(value)).await
     }
 
-    /// Sends a value if there is room; in a rendezvous, if a receiver waits that is no member of a set.
+    /// Sends a value if there is room; in a rendezvous, if a thread or fiber waits in a receive.
     ///
-    /// In a rendezvous `Ok` means that the value was handed to one receiver. If that receiver is a future which is dropped
-    /// before it is polled again, another receiver gets the value: one that waits, or else the next that comes. Until then
-    /// [`len`](Self::len) counts the value, and closing the channel does not discard it. Values that were sent meanwhile may be
-    /// received before it. Like the values of any channel it is
-    /// dropped with the last receiver. A [`send`](Self::send), which can wait, returns after its value was received.
+    /// In a [rendezvous](crate::channel::rendezvous) `Ok` means that the value was received. So this does not reach a
+    /// future that waits ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is
+    /// polled again, nor a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a sender that
+    /// waits: use [`send`](Self::send), [`send_timeout`](Self::send_timeout) or [`send_async`](Self::send_async). The
+    /// same holds for a selection with a `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
     ///
     /// # Errors
-    /// When there is none, or the channel is closed; the value comes back.
+    /// When there is no room, or in a rendezvous no such receiver, or when the channel is closed; the value comes back.
     ///
     /// ```
     /// use anabranch::channel::{TrySendError, bounded};
@@ -156,7 +149,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_send(value, false).map(|_| ()).map_err(|(stuck, value)| match stuck {
+        self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
             Stuck::Full => TrySendError::Full(value),
             Stuck::Closed => TrySendError::Closed(value),
         })
@@ -186,7 +179,8 @@ impl<T> Sender<T> {
         WeakSender { channel: Arc::clone(&self.channel) }
     }
 
-    /// Whether there is no room now; in a rendezvous, whether no receiver waits.
+    /// Whether there is no room now; in a rendezvous, whether no thread or fiber waits in a receive.
+    /// [`try_send`](Self::try_send) would fail then.
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
@@ -233,13 +227,15 @@ impl<T> Sending<'_, T> {
     }
 }
 
-impl<T> Sending<'_, T> {
-    fn try_send(&self, is_certain: bool) -> Option<Result<(), Refused<T>>> {
+impl<T> Attempt for Sending<'_, T> {
+    type Output = Result<(), Refused<T>>;
+
+    fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: not waiting, so the entry is in no queue.
         let value = unsafe { self.entry.with(|offer| offer.value.take()) };
         // None is left when it was taken by the wait.
         let Some(value) = value else { return Some(Ok(())) };
-        match self.channel.try_send(value, is_certain) {
+        match self.channel.try_send(value) {
             Ok(_) => Some(Ok(())),
             Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
             Err((Stuck::Full, value)) => {
@@ -248,18 +244,6 @@ impl<T> Sending<'_, T> {
                 None
             }
         }
-    }
-}
-
-impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), Refused<T>>;
-
-    fn attempt(&self) -> Option<Self::Output> {
-        self.try_send(true)
-    }
-
-    fn attempt_once(&self) -> Option<Self::Output> {
-        self.try_send(false)
     }
 }
 

@@ -188,7 +188,7 @@ impl<O: Operation> Select<O> {
         }
         let done = Cell::new(None);
         let (choice, operations, turns) = self.choice();
-        let attempt = |index: usize| is_done(&done, operations[index].attempt_once());
+        let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let index = choice.try_one(|turn| &turns[turn], attempt)?;
         self.is_used = true;
         done.into_inner().map(|done| (index, done))

@@ -59,9 +59,6 @@ pub trait AnyArm: Place {
     /// Whether the operation has been done.
     fn attempt(&self) -> bool;
 
-    /// As [`attempt`](Self::attempt), for who will not wait if it fails.
-    fn attempt_once(&self) -> bool;
-
     fn turn(&self) -> &Cell<u32>;
 
     fn deadline(&self) -> u64;
@@ -103,10 +100,6 @@ impl<O: Operation> AnyArm for Arm<O> {
         self.is_done(self.operation.attempt())
     }
 
-    fn attempt_once(&self) -> bool {
-        self.is_done(self.operation.attempt_once())
-    }
-
     fn turn(&self) -> &Cell<u32> {
         &self.turn
     }
@@ -132,11 +125,11 @@ pub fn choose<const N: usize>(
     let choice = Choice::new(N, is_biased);
     let turns = array::from_fn::<_, N, _>(|index| Cell::new(index as u32));
     let order = |turn: usize| &turns[turn];
+    let attempt = |index: usize| arms[index].attempt();
     if has_default {
-        choice.try_one(order, |index| arms[index].attempt_once());
+        choice.try_one(order, attempt);
         return Ok(());
     }
-    let attempt = |index: usize| arms[index].attempt();
     let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
     let reason = Reason::new(&"select!");
     // Whatever the arms have been given and did not take they pass on when they end.

@@ -2,6 +2,11 @@
 //!
 //! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are nested pairs,
 //! `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
+//!
+//! A future has its operations by value, so it can be sent if they can. A `Select` keeps them itself and lends itself
+//! to the future. A future may be forgotten, but not what is pinned in it, nor what is in the vector of a `Select`. So
+//! the selection ends the wait before it moves an operation, whatever became of the future. Operations that live on are
+//! told to pass on what they were given in vain.
 
 use super::{
     arms::{AnyArm, OneArm},
@@ -84,7 +89,7 @@ impl<A: Arms> Future for Choosing<A> {
         let attempt = |index: usize| arms.arm(index).attempt();
         if this.has_default {
             ready!(poll_pause(context));
-            this.choice.try_one(order, |index| arms.arm(index).attempt_once());
+            this.choice.try_one(order, attempt);
             return Poll::Ready(arms.take_done());
         }
         // SAFETY: the arms are pinned with this future, whose end leaves.

@@ -4,6 +4,22 @@
 //! home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing else can go on or a
 //! round is over; within a round a fiber that waits lets the next go on in its place. None of this from within a
 //! piece of compute work: only the bottom of a worker's stack (`pool::work`) comes here.
+//!
+//! - **Waking** a fiber on its own worker is a push to a list that the thread alone touches. The woken fiber runs next
+//!   when its waker waits, three times in a row at most.
+//! - **Fairness.** What can go on goes before what has not begun. After 16 of the former, or 4 that have given way, one
+//!   of the latter has its turn, and after 16 rounds one from another queue: what goes on may be waiting for it, by
+//!   yielding. For the same reason a worker that always has fibers takes a task or a fork then, in turn with fibers to
+//!   begin, but only where no slot is free or no lookout is there: a task may compute for long, and the worker's fibers
+//!   stand still meanwhile. A fiber that has found no free slot for 10 ms is begun without one, because guests may
+//!   compute for as long as they like.
+//! - **Neighbours.** A thief leaves a fiber alone for 25 us where a worker is at work that will come to it, and begins
+//!   a new one after four that have given way. So 4 clients and a server, none of which ever waits, begin within 20 us
+//!   and stay together. A message of theirs took 8.5 ns, or 29 ns if another worker had stolen one of the fibers.
+//! - **Panics.** A wait in a `Drop` during a panic blocks the thread if it is shielded, for a lock, or cannot fail. Any
+//!   other returns `Cancelled`, as the scope is about to be. Inside another pool all waits block. Leaving the stack
+//!   after a while was turned down: a guard of another fiber that asks `thread::panicking` would roll back what had
+//!   gone well.
 
 pub(crate) mod card;
 pub(crate) mod fiber;

@@ -3,6 +3,10 @@
 //! A frame is the length of what follows, four bytes, the least first; and the message. That is its number in its state, by the
 //! order in which the messages are written, and its values, all in the format of postcard: as if the messages of
 //! the state were an `enum`. A frame of length 0 says that its side has left the conversation.
+//!
+//! Only protocols with `#[wire(..)]` have code for this, so all others may carry what serde does not know. That an
+//! endpoint cannot be sent over a wire is said by a trait that no endpoint has. Whether a type is an endpoint is seen
+//! by an inherent function, which method resolution prefers to that of a trait.
 
 use super::{
     error::WireError,

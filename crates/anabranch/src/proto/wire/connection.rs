@@ -16,6 +16,12 @@
 //! The bytes of the other side are a stranger's. A frame is refused by its length before there is memory for it, and its message
 //! by its number if it is none of this state. So what is said to the endpoint follows the protocol, whatever was read; on that
 //! the ring relies, which has no more slots than messages can be under way.
+//!
+//! The price is a wake-up a message, beside system calls. An endpoint whose line *is* the stream would save that, and
+//! could not be waited for like any other.
+//!
+//! One direction at a time is enough, as only one side speaks in a state. On a thread a plain `Read + Write` does; two
+//! directions at once would take two handles and two threads.
 
 use super::{
     codec::{self, LEFT, LENGTH, Script},

@@ -19,17 +19,11 @@ use std::{
 /// What goes through: who has sent it, the how manieth of that sender it is, and something to be dropped.
 type Parcel = (usize, usize, Counted);
 
-/// One of the ways to send, if `may_try` also without waiting. Whether the channel has it, for sure.
-fn send(
-    cx: &Cx<'_>,
-    stage: &Stage<'_>,
-    sender: &Sender<Parcel>,
-    parcel: Parcel,
-    may_try: bool,
-) -> Result<bool, Closed> {
+/// One of the ways to send. Whether the channel has it, for sure.
+fn send(cx: &Cx<'_>, stage: &Stage<'_>, sender: &Sender<Parcel>, parcel: Parcel) -> Result<bool, Closed> {
     let sent = match any(0, 6) {
-        0 if may_try => sender.try_send(parcel).map_err(drop),
-        1 if may_try => sender.send_timeout(cx, parcel, SHORT).map_err(drop),
+        0 => sender.try_send(parcel).map_err(drop),
+        1 => sender.send_timeout(cx, parcel, SHORT).map_err(drop),
         2 => match await_for(cx, sender.send_async(parcel)) {
             Ok(sent) => sent.map_err(drop),
             Err(_) => {
@@ -117,10 +111,6 @@ struct Ledger {
 fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + Sync) {
     play(seen, 0, |cx, stage| {
         let (sender, receiver) = open();
-        // In a rendezvous a send that does not wait may choose a future, and if that is dropped the value comes to another
-        // receiver after later ones.
-        let may_try = any(0, 1) == 0;
-        let is_ordered = receiver.capacity() != Some(0) || !may_try;
         let ledger = Mutex::new(Ledger::default());
         let ledger = &ledger;
         cx.scope(|s| {
@@ -128,7 +118,7 @@ fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + 
                 let sender = sender.clone();
                 s.spawn(move |cx| {
                     for n in 0..any(1, 3) {
-                        match send(cx, stage, &sender, (id, n, stage.make()), may_try) {
+                        match send(cx, stage, &sender, (id, n, stage.make())) {
                             Ok(sent) => ledger.lock().unwrap().sent[id] += usize::from(sent),
                             Err(Closed) => break,
                         }
@@ -148,7 +138,7 @@ fn traffic(seen: &Seen, open: impl Fn() -> (Sender<Parcel>, Receiver<Parcel>) + 
                         turns = turns.saturating_sub(1);
                         let Ok(parcels) = receive(cx, stage, &receiver) else { break };
                         for (id, n, _) in parcels {
-                            assert!(!is_ordered || last[id] < Some(n), "{n} of {id} after {:?}", last[id]);
+                            assert!(last[id] < Some(n), "{n} of {id} after {:?}", last[id]);
                             last[id] = Some(n);
                             ledger.lock().unwrap().got.push((id, n));
                         }
@@ -286,7 +276,7 @@ fn sets() {
                     receivers.push(receiver);
                     s.spawn(move |cx| {
                         for n in 0..2 {
-                            if let Ok(true) = send(cx, stage, &sender, (id, n, stage.make()), true) {
+                            if let Ok(true) = send(cx, stage, &sender, (id, n, stage.make())) {
                                 sent.fetch_add(1, Ordering::Relaxed);
                             }
                             _ = dally(cx);

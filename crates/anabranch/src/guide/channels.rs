@@ -1,0 +1,95 @@
+//! Channels and selection: which to choose.
+//!
+//! # Which channel
+//! | what is sent | channel | a sender waits |
+//! |---|---|---|
+//! | jobs or messages, from many to many | [`bounded(n)`](crate::channel::bounded) | while `n` values are in it |
+//! | the same, and the senders cannot wait | [`unbounded()`](crate::channel::unbounded) | never; memory is the limit |
+//! | a value that has been received when `send` returns | [`rendezvous()`](crate::channel::rendezvous) | for a receiver |
+//! | one answer | [`oneshot`](crate::channel::oneshot) | never |
+//! | a stream from one to one | [`spsc`](crate::channel::spsc) | as for `bounded` and `unbounded` |
+//! | the latest value of something, for all | [`watch`](crate::channel::watch) | never; older values are replaced |
+//! | every value, for all | [`broadcast`](crate::channel::broadcast) | never; a slow receiver learns how many it missed |
+//! | messages in a fixed order, both ways | [`proto!`](crate::proto!) | as the protocol says |
+//!
+//! Prefer `bounded`: a full channel slows its senders down, and so limits memory. Prefer `spsc` where there is one
+//! sender and one receiver.
+//!
+//! Two things that are not channels: [`Exclusive`](crate::sync::Exclusive) is a shared value with conditions to wait
+//! for, and [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
+//!
+//! # The shapes of an operation
+//! | | waits | for |
+//! |---|---|---|
+//! | `recv(cx)` | until its scope is cancelled | fibers and threads |
+//! | `recv_until(cx, instant)`, `recv_timeout(cx, duration)` | no longer than that | the same |
+//! | `try_recv()` | never | all code |
+//! | `recv_async().await` | until it is dropped | async code of any runtime |
+//! | `receiving()` | | an operation of [`select!`](crate::select) |
+//!
+//! `send` has the same shapes. The two ends need not be of the same kind:
+//! ```
+//! use anabranch::channel;
+//! use std::thread;
+//!
+//! let (sender, receiver) = channel::bounded(2);
+//! let fiber = anabranch::spawn(move |cx| (0..3).try_for_each(|n| sender.send(cx, n)).is_ok());
+//! let task = anabranch::spawn_async(async move { (receiver.recv_async().await, receiver) });
+//! let (first, receiver) = anabranch::run(|cx| task.join(cx)).unwrap();
+//! let rest = thread::spawn(move || anabranch::run(|cx| receiver.iter(cx).collect::<Result<Vec<_>, _>>()));
+//! assert_eq!(first, Ok(0));
+//! assert_eq!(rest.join().unwrap(), Ok(vec![1, 2]));
+//! assert_eq!(anabranch::run(|cx| fiber.join(cx)).unwrap(), true);
+//! ```
+//!
+//! # The end of a channel
+//! A channel closes when all senders or all receivers are dropped, or by `close`. A receiver first receives what is
+//! left, and then `Closed`. So a receive loop ends when the last sender goes; keep no spare sender.
+//!
+//! # Selection
+//! | | for |
+//! |---|---|
+//! | [`select!`](crate::select) | a few operations that are known when the program is written |
+//! | [`Select`](crate::channel::Select) | any number of operations of one type |
+//! | [`ReceiverSet`](crate::channel::ReceiverSet) | many receivers that stay; its costs do not grow with their number |
+//! | [`Cx::race`](crate::Cx::race) | whole functions, of which the losers are cancelled |
+//!
+//! [`Operation`](crate::channel::Operation) lists what can be selected: receives and sends, reservations, time, locks,
+//! permits, events and triggers. Exactly one operation is done; the others leave no trace. A fair choice is random,
+//! `select!(biased cx, { .. })` prefers earlier arms.
+//! ```
+//! use anabranch::{Cx, Cancelled, channel::Receiver, select, sync::Semaphore};
+//! use std::time::Duration;
+//!
+//! /// The next job once a permit is free, or `None` after a quiet minute.
+//! fn next(cx: &Cx<'_>, jobs: &Receiver<u32>, permits: &Semaphore) -> Result<Option<u32>, Cancelled> {
+//!     let _permit = permits.acquire(cx)?;
+//!     select!(cx, {
+//!         job = jobs.receiving() => job.ok(),
+//!         _ = cx.sleeping(Duration::from_secs(60)) => None,
+//!     })
+//! }
+//!
+//! let (sender, jobs) = anabranch::channel::bounded(1);
+//! sender.try_send(7).unwrap();
+//! assert_eq!(anabranch::run(|cx| next(cx, &jobs, &Semaphore::new(1))), Ok(Some(7)));
+//! ```
+//!
+//! # Requests and answers
+//! A request carries the sender of a one-shot channel. [`Service`](crate::Service) does that:
+//! ```
+//! use anabranch::channel::oneshot;
+//!
+//! struct Square(u64, oneshot::Sender<u64>);
+//!
+//! let service = anabranch::spawn_service(|cx, requests| {
+//!     while let Ok(Square(n, reply)) = requests.recv(cx) {
+//!         _ = reply.send(n * n);                                  // the client may have gone
+//!     }
+//! });
+//! anabranch::run(|cx| {
+//!     assert_eq!(service.call(cx, |reply| Square(9, reply)), Ok(81));
+//!     service.stop(cx).unwrap();
+//! });
+//! ```
+//! Where a conversation has more steps than these two, see [`protocols`](super::protocols).

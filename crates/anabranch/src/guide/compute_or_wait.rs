@@ -1,0 +1,94 @@
+//! The two kinds of code: code that computes, and code that waits.
+//!
+//! *Compute code* takes no token. [`join`](crate::join), [`scope`](crate::scope),
+//! [`par_for_each`](crate::par_for_each), [`par_map`](crate::par_map) and [`par_reduce`](crate::par_reduce) are compute
+//! code. It never leaves its stack to run unrelated work.
+//!
+//! *Waiting code* takes a [`&Cx`](crate::Cx). On a fiber a wait suspends the fiber, and the thread runs other fibers.
+//! On a plain thread, inside of [`run`](crate::run), a wait parks the thread. A signature therefore says whether a
+//! function can wait.
+//! ```
+//! use anabranch::{Cancelled, Cx};
+//! use std::time::Duration;
+//!
+//! fn checksum(data: &[u8]) -> u64 {                               // computes
+//!     anabranch::par_reduce(data, || 0, |sum, byte| sum + u64::from(*byte), |a, b| a + b)
+//! }
+//!
+//! fn download(cx: &Cx<'_>, part: u8) -> Result<Vec<u8>, Cancelled> { // waits
+//!     cx.sleep(Duration::from_millis(1))?;
+//!     Ok(vec![part; 1000])
+//! }
+//!
+//! let sums = anabranch::run(|cx| {
+//!     cx.map(8, 0..4, |cx, part| download(cx, part).map(|data| checksum(&data)))
+//! });
+//! assert_eq!(sums, Ok(vec![0, 1000, 2000, 3000]));
+//! ```
+//!
+//! # Which one to call
+//! | I have | and want | I call |
+//! |---|---|---|
+//! | no `cx` | two computations in parallel | [`join`](crate::join) |
+//! | no `cx` | a loop in parallel | [`par_for_each`](crate::par_for_each), [`par_map`](crate::par_map), [`par_reduce`](crate::par_reduce) |
+//! | no `cx` | any number of tasks that borrow | [`scope`](crate::scope) |
+//! | no `cx` | to wait, on this thread | [`run`](crate::run) |
+//! | a `cx` | two functions that may wait | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) |
+//! | a `cx` | the same function for many items, a few at a time | [`Cx::map`](crate::Cx::map) |
+//! | a `cx` | any number of fibers that borrow | [`Cx::scope`](crate::Cx::scope) |
+//! | a `cx` | the first of several to finish | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) |
+//! | either | a fiber that nobody waits for | [`spawn`](crate::spawn) |
+//!
+//! # Waiting in parallel code
+//! Both halves of [`Cx::join`](crate::Cx::join) may wait, also for each other, in a pool of one thread too. A fork that
+//! does not wait and that no thread takes costs some nanoseconds, so recursive code can use it at every level.
+//! ```
+//! use anabranch::{Cx, Pool, channel};
+//!
+//! let pool = Pool::builder().threads(1).build()?;
+//! let (sender, receiver) = channel::rendezvous();
+//! let (got, sent) = pool.run(|cx| cx.join(|cx| receiver.recv(cx), |cx| sender.send(cx, 7)));
+//! assert_eq!((got, sent), (Ok(7), Ok(())));
+//!
+//! fn fib(cx: &Cx<'_>, n: u32) -> u64 {
+//!     if n < 2 {
+//!         return n.into();
+//!     }
+//!     let (a, b) = cx.join(|cx| fib(cx, n - 1), |cx| fib(cx, n - 2));
+//!     a + b
+//! }
+//! assert_eq!(pool.run(|cx| fib(cx, 15)), 610);
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//!
+//! # What the compiler refuses
+//! A `Cx` is neither `Send` nor `Sync`, and it lives no longer than the call that gave it. A closure that compute code
+//! may run on another thread cannot use it:
+//! ```compile_fail,E0277
+//! anabranch::run(|cx| anabranch::join(|| cx.yield_now(), || ()));
+//! ```
+//! Each closure of `cx.join`, `cx.scope` and `cx.map` is given a `cx` of its own instead. Use that one.
+//!
+//! # Computing on a fiber
+//! A fiber may call compute code. While a compute `join` waits for its other half, the thread runs parts of that half
+//! or parks. It does not run other fibers, so those of the same thread wait meanwhile. A long sequential computation
+//! has the same effect. Call [`Cx::yield_now`](crate::Cx::yield_now) in it now and then.
+//! ```
+//! fn search(cx: &anabranch::Cx<'_>, limit: u64) -> Option<u64> {
+//!     for n in 1..limit {
+//!         if n % 1024 == 0 {
+//!             cx.yield_now();
+//!         }
+//!         if n * n == 1_000_000 {
+//!             return Some(n);
+//!         }
+//!     }
+//!     None
+//! }
+//! assert_eq!(anabranch::run(|cx| search(cx, 10_000)), Some(1000));
+//! ```
+//!
+//! # Pools
+//! Most programs use the default pool, which the first call makes. [`Pool::builder`](crate::Pool::builder) makes
+//! others; a closure in [`Pool::run`](crate::Pool::run) or [`Pool::install`](crate::Pool::install) uses that pool by
+//! the same functions. A fiber that visits another pool blocks its thread while it waits there.

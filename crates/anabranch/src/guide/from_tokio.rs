@@ -1,0 +1,96 @@
+//! Coming from tokio: tasks become fibers, and `.await` becomes a call with a `cx`.
+//!
+//! | tokio | anabranch | |
+//! |---|---|---|
+//! | `Runtime::block_on` | [`run(\|cx\| ..)`](crate::run) | |
+//! | `async fn f()` | `fn f(cx: &Cx<'_>)` | |
+//! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
+//! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
+//! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | a function goes on, and its waits return `Cancelled` |
+//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map`](crate::Cx::map) | fibers may borrow |
+//! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
+//! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
+//! | `select!` over channels and timers | [`select!`](crate::select) | |
+//! | `time::sleep`, `timeout`, `interval` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::timeout`](crate::Cx::timeout), [`Cx::interval`](crate::Cx::interval) | |
+//! | `time::pause`, `advance` | [`time::ManualClock`](crate::time::ManualClock) | one clock for each pool |
+//! | `task::yield_now` | [`Cx::yield_now`](crate::Cx::yield_now) | |
+//! | `CancellationToken` | [`Cx::cancellable`](crate::Cx::cancellable) | |
+//! | `task_local!` | [`FiberLocal`](crate::FiberLocal) | |
+//! | `sync::{Mutex, RwLock, Semaphore, Barrier, OnceCell}` | [`sync`](crate::sync) | |
+//! | `sync::Notify` | [`sync::Event`](crate::sync::Event), [`sync::Condvar`](crate::sync::Condvar) | |
+//! | `sync::mpsc` | [`channel::bounded`](crate::channel::bounded), [`channel::spsc`](crate::channel::spsc) | receivers of `bounded` can be cloned |
+//! | `sync::{oneshot, watch, broadcast}` | [`oneshot`](crate::channel::oneshot), [`watch`](crate::channel::watch), [`broadcast`](crate::channel::broadcast) | |
+//! | `spawn_blocking` | | none; see below |
+//! | `net`, `fs`, `process`, `signal` | | none; see below |
+//!
+//! # Functions instead of futures
+//! ```
+//! use anabranch::{Cx, WaitError};
+//! use std::time::Duration;
+//!
+//! fn fetch(cx: &Cx<'_>, n: u64) -> Result<u64, WaitError> {
+//!     cx.sleep(Duration::from_millis(n))?;
+//!     Ok(n * n)
+//! }
+//!
+//! let replies = anabranch::run(|cx| {
+//!     cx.timeout(Duration::from_secs(60), |cx| {
+//!         let (squares, first) = cx.join(
+//!             |cx| cx.map(50, 0..10, fetch),                      // 50 at a time, results in order
+//!             |cx| cx.race((|cx: &Cx<'_>| fetch(cx, 60_000), |cx: &Cx<'_>| fetch(cx, 2))),
+//!         );
+//!         Ok::<_, WaitError>((squares?, first?))
+//!     })
+//! });
+//! assert_eq!(replies.map(|(squares, first)| (squares[9], first)), Ok((81, 4)));
+//! ```
+//! A fiber has a stack of its own. So recursion needs no `Box::pin`, and a callback of a synchronous library may wait
+//! if it captures the `cx`. A begun fiber stays on its thread, so what lives on its stack need not be `Send`. What
+//! `spawn` captures and returns has to be.
+//!
+//! # Cancellation
+//! Dropping a tokio task drops its future at an `.await`. Here a cancelled wait returns
+//! [`Cancelled`](crate::Cancelled), and so do all later waits in the scope. The function returns by `?` and its
+//! destructors run in order. See [`cancellation`](super::cancellation).
+//!
+//! # Parallel work
+//! Fibers and parallel loops share the threads, so a fiber may call [`par_map`](crate::par_map) at any place. There is
+//! no second pool, and no `spawn_blocking` for computations.
+//! ```
+//! let sums = anabranch::run(|cx| {
+//!     cx.map(4, 0..8u64, |_, n| Ok::<_, anabranch::Cancelled>(anabranch::par_map(0..n, |i| i).into_iter().sum::<u64>()))
+//! });
+//! assert_eq!(sums.unwrap()[7], 21);
+//! ```
+//! A call that blocks the thread, such as reading a file, also keeps back the other fibers of that thread. Give such
+//! calls a thread of their own:
+//! ```
+//! use anabranch::{Cx, channel::{RecvError, oneshot}};
+//!
+//! fn read(cx: &Cx<'_>, path: &'static str) -> Result<std::io::Result<String>, RecvError> {
+//!     let (sender, mut receiver) = oneshot::channel();
+//!     std::thread::spawn(move || sender.send(std::fs::read_to_string(path)));
+//!     receiver.recv(cx)
+//! }
+//!
+//! assert!(anabranch::run(|cx| read(cx, "/no/such/file")).unwrap().is_err());
+//! ```
+//!
+//! # Sockets, and both runtimes in one program
+//! There is no reactor here. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the
+//! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction a
+//! tokio task awaits what the pool computes:
+//! ```
+//! use anabranch::channel::oneshot;
+//!
+//! async fn handler(n: u64) -> u64 {                               // on any executor
+//!     let (sender, mut receiver) = oneshot::channel();
+//!     anabranch::spawn(move |_| sender.send(anabranch::par_map(0..n, |i| i).into_iter().sum()));
+//!     receiver.recv_async().await.unwrap()
+//! }
+//!
+//! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
+//! ```
+//! Locks and channels have `.._async` methods for this, and futures of them may be dropped at any time. A future that
+//! needs tokio's runtime has to enter it at each poll: a guard of `Handle::enter` may not stay entered across a wait.
+//! See [`hazards`](super::hazards).

@@ -1,0 +1,103 @@
+//! Tuning, counters, and how to find a hang.
+//!
+//! # Threads
+//! [`Builder::threads`](crate::Builder::threads) says how many threads of a pool work at a time. Without it the
+//! environment variable `ANABRANCH_NUM_THREADS` does, and without that the number of cores that the process may use
+//! when the pool is made. A thread of the program that calls into the pool counts while it works. To set up the default
+//! pool, call [`build_default`](crate::Builder::build_default) before its first use:
+//! ```
+//! anabranch::Pool::builder().threads(2).thread_name(|i| format!("work-{i}")).build_default()?;
+//! assert_eq!(anabranch::current_num_threads(), 2);
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//! One pool is enough for most programs. A second pool is of use where some work must not wait behind other work. Both
+//! pools compete for the cores.
+//!
+//! | [`Builder`](crate::Builder) | when to change it |
+//! |---|---|
+//! | [`fiber_stack_size`](crate::Builder::fiber_stack_size) | a fiber overflows its stack |
+//! | [`stack_size`](crate::Builder::stack_size) | compute code recurses deeply |
+//! | [`max_fibers`](crate::Builder::max_fibers) | to limit memory; further fibers start when others have ended |
+//! | [`max_spare_threads`](crate::Builder::max_spare_threads) | more than 256 threads block at a time in foreign calls |
+//! | [`pin_threads`](crate::Builder::pin_threads) | the program has the machine for itself (Linux) |
+//! | [`fiber_guard_size`](crate::Builder::fiber_guard_size) | fibers call C code with large frames |
+//! | [`clock`](crate::Builder::clock) | in tests: a [`ManualClock`](crate::time::ManualClock) moves time by hand |
+//!
+//! # Counters
+//! [`Pool::stats`](crate::Pool::stats) counts what each thread has done. Take it twice and compare.
+//! ```
+//! let pool = anabranch::Pool::builder().threads(2).build()?;
+//! let before = pool.stats();
+//! pool.install(|| anabranch::par_for_each(0..1_000_000u64, |i| _ = std::hint::black_box(i)));
+//! let (before, after) = (before.total(), pool.stats().total());
+//! assert!(after.stolen >= before.stolen && after.published >= before.published);
+//! println!("{} stolen, {:?} spent searching", after.stolen - before.stolen, after.searching - before.searching);
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//! | what you see | what it means |
+//! |---|---|
+//! | `searching` is large beside `working` | there is too little parallel work for the threads |
+//! | `stolen` grows by the thousand in a millisecond | the pieces that threads take are small |
+//! | `raided` is large | leaves run long without a fork: they are published by idle threads |
+//! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
+//! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | a blocked thread could not be replaced: the cap, or the system's limit |
+//! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns: an old kernel, or a filter of system calls |
+//!
+//! # Finding a hang
+//! [`fibers()`](crate::fibers), or [`Pool::fibers`](crate::Pool::fibers), lists the fibers of a pool and the threads
+//! that wait inside of `run`: the name, the state, what it waits for, and the place in the source. Name fibers by
+//! [`spawn_named`](crate::FiberScope::spawn_named) or [`Cx::set_name`](crate::Cx::set_name). Print the list from a
+//! thread of its own, for example on a signal.
+//! ```
+//! use anabranch::{FiberState, Pool, channel};
+//! use std::thread;
+//!
+//! let pool = Pool::builder().threads(1).build()?;
+//! let (_sender, receiver) = channel::unbounded::<u8>();           // nobody ever sends
+//! let stuck = pool.spawn_named("consumer", move |cx| receiver.recv(cx));
+//! let fiber = loop {
+//!     match pool.fibers().into_iter().find(|fiber| fiber.state() == FiberState::Waiting) {
+//!         Some(fiber) => break fiber,
+//!         None => thread::yield_now(),
+//!     }
+//! };
+//! assert_eq!(fiber.name(), Some("consumer"));
+//! assert_eq!(fiber.waits_for(), Some("Receiver::recv"));
+//! println!("{fiber}");    // consumer: waits for Receiver::recv at src/main.rs:6:72 (worker 0)
+//! stuck.cancel();
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//! | what the list shows | what to look for |
+//! |---|---|
+//! | two fibers wait for each other's channel or lock | an order that both keep, or a time limit |
+//! | all wait to receive | a sender that was kept alive and sends nothing |
+//! | many are [`Ready`](crate::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread |
+//! | many are [`Unstarted`](crate::FiberState::Unstarted) | all threads are busy or blocked, or [`max_fibers`](crate::Builder::max_fibers) is reached |
+//! | nothing | compute code, or a lock of `std`: use a debugger |
+//!
+//! # A blocked worker
+//! The pool reports a fiber that waits inside of [`run`](crate::run). On Linux it also reports a fiber that has blocked
+//! its thread for a second while others are bound to it. By default a report is a line on the standard error stream. A
+//! handler can log it:
+//! ```
+//! use anabranch::{HazardKind, Pool};
+//! use std::{sync::mpsc, time::Duration};
+//!
+//! let (sender, hazards) = mpsc::channel();
+//! let pool = Pool::builder()
+//!     .threads(1)
+//!     .on_hazard(move |hazard| _ = sender.send((hazard.kind(), hazard.to_string())))
+//!     .build()?;
+//! pool.run(|cx| {
+//!     let fiber = pool.spawn_named("careless", |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+//!     fiber.join(cx).unwrap().unwrap();
+//! });
+//! let (kind, text) = hazards.recv().unwrap();
+//! assert_eq!(kind, HazardKind::RunOnFiber);
+//! assert!(text.starts_with("fiber `careless` waits inside of `run`"));
+//! # Ok::<(), anabranch::BuildError>(())
+//! ```
+//!
+//! # Measuring
+//! Compare runs of the same build, take medians of several runs, and let nothing else run. The first use of a pool
+//! starts its threads, and an idle pool has to wake a thread again: call into the pool once before the clock starts.

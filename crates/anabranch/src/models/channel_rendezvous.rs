@@ -1,0 +1,184 @@
+//! The hand-over of a rendezvous: a value is the receiver's whose wait was ended for it, or its sender's.
+//!
+//! Each model checks the count of values: `Ok` on one side means one value on the other. A value that is left over, or
+//! dropped twice, is found by the parcels; a lost wake-up is a thread that loom finds asleep at the end.
+
+use super::{
+    explore,
+    parcel::Parcel,
+    strand::{Thread, root, spawn, spawn_below},
+};
+use crate::{
+    channel::{Receiver, RecvError, RecvTimeoutError, Select, Sender, TryRecvError, rendezvous},
+    sys::parker::Parker,
+    wait::Cx,
+};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    time::Duration,
+};
+
+/// In a model a deadline may have passed at any time.
+const LONG: Duration = Duration::from_secs(3600);
+
+fn try_send(sender: &Sender<Parcel>, value: u32) -> bool {
+    sender.try_send(Parcel::new(value)).is_ok()
+}
+
+fn recv(receiver: &Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
+    receiver.recv(cx).map(Parcel::open)
+}
+
+/// Whether there is nothing in the channel, and nobody to be met.
+fn assert_bare(receiver: &Receiver<Parcel>) {
+    assert!(receiver.is_empty());
+    assert!(matches!(receiver.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)));
+}
+
+/// Polls once, and drops what is not ready then.
+fn poll_once<F: Future>(future: F) -> Option<F::Output> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+/// Polls whenever it is woken, until it is ready.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let bell = Arc::new(Bell(Parker::new()));
+    let waker = Waker::from(Arc::clone(&bell));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => bell.0.park(),
+        }
+    }
+}
+
+/// The waker of a task that sleeps.
+struct Bell(Parker);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// The receiver is cancelled while a sender that does not wait chooses it.
+#[test]
+fn models_channel_rendezvous_a_receive_is_cancelled_while_it_is_chosen() {
+    explore("rendezvous, the chosen receive is cancelled", Some(3), || {
+        let root = root();
+        let (sender, receiver) = rendezvous();
+        let other = receiver.clone();
+        let receiving = spawn_below(&root, move |cx| recv(&other, cx));
+        let sending = spawn(move |_| try_send(&sender, 1));
+        root.cancel();
+        let is_sent = sending.join().unwrap();
+        assert_eq!(receiving.join().unwrap().is_ok(), is_sent);
+        assert_bare(&receiver);
+    });
+}
+
+/// The deadline of the receiver passes while a sender chooses it; and while one of two arms is chosen.
+#[test]
+fn models_channel_rendezvous_a_receive_times_out_while_it_is_chosen() {
+    for is_selection in [false, true] {
+        explore("rendezvous, the chosen receive times out", Some(3), move || {
+            let (sender, receiver) = rendezvous::<Parcel>();
+            let other = receiver.clone();
+            let receiving = spawn(move |cx| {
+                if !is_selection {
+                    return match other.recv_timeout(cx, LONG) {
+                        Ok(parcel) => Some(parcel.open()),
+                        Err(error) => {
+                            assert_ne!(error, RecvTimeoutError::Cancelled);
+                            None
+                        }
+                    };
+                }
+                let mut select = Select::from_iter([other.receiving(), other.receiving()]).biased();
+                select.wait_timeout(cx, LONG).ok().map(|(_, got)| got.unwrap().open())
+            });
+            let is_sent = try_send(&sender, 1);
+            assert_eq!(receiving.join().unwrap().is_some(), is_sent);
+            assert_bare(&receiver);
+        });
+    }
+}
+
+/// Two senders that do not wait choose one receiver, which then takes a second value.
+#[test]
+fn models_channel_rendezvous_one_of_two_senders_is_chosen() {
+    explore("rendezvous, two that do not wait", Some(2), || {
+        let (sender, receiver) = rendezvous();
+        let other = sender.clone();
+        let sending = spawn(move |_| try_send(&other, 1));
+        let receiving = spawn(move |cx| {
+            let mut sum = 0;
+            while let Ok(n) = recv(&receiver, cx) {
+                sum += n;
+            }
+            assert_bare(&receiver);
+            sum
+        });
+        let sent = u32::from(try_send(&sender, 2)) * 2 + u32::from(sending.join().unwrap());
+        drop(sender);
+        assert_eq!(receiving.join().unwrap(), sent);
+    });
+}
+
+/// The channel is closed while a sender chooses the receiver: what was sent is received all the same.
+#[test]
+fn models_channel_rendezvous_the_channel_is_closed_while_a_receiver_is_chosen() {
+    explore("rendezvous, closed while a receiver is chosen", Some(3), || {
+        let (sender, receiver) = rendezvous();
+        let (other, closing) = (receiver.clone(), sender.clone());
+        let receiving = spawn(move |cx| recv(&other, cx));
+        let closing = spawn(move |_| closing.close());
+        let was_closed = sender.is_closed();
+        let is_sent = try_send(&sender, 1);
+        assert!(!(was_closed && is_sent), "sent after the end");
+        let got = receiving.join().unwrap();
+        assert_eq!(got, if is_sent { Ok(1) } else { Err(RecvError::Closed) });
+        closing.join().unwrap();
+        assert_bare(&receiver);
+    });
+}
+
+/// A receive future is polled and dropped while others send. A sender that does not wait never meets it, and one that
+/// waits meets the receiver behind it.
+#[test]
+fn models_channel_rendezvous_a_future_is_dropped_while_a_sender_comes() {
+    explore("rendezvous, a future is dropped", Some(2), || {
+        let (sender, receiver) = rendezvous();
+        let (others, behind) = (receiver.clone(), receiver.clone());
+        let dropped = spawn(move |_| poll_once(others.recv_async()).is_some_and(|got| got.map(Parcel::open) == Ok(1)));
+        let stays = spawn(move |_| block_on(behind.recv_async()).map(Parcel::open));
+        assert!(!try_send(&sender, 9));
+        Thread::new().shielded(|cx| {
+            assert!(sender.send(cx, Parcel::new(1)).is_ok());
+            if dropped.join().unwrap() {
+                assert!(sender.send(cx, Parcel::new(1)).is_ok());
+            }
+        });
+        assert_eq!(stays.join().unwrap(), Ok(1));
+        assert_bare(&receiver);
+    });
+}
+
+/// A future that sends and one that receives, on two threads, and neither is dropped: they meet.
+#[test]
+fn models_channel_rendezvous_two_futures_meet() {
+    explore("rendezvous, two futures", Some(3), || {
+        let (sender, receiver) = rendezvous();
+        let sending = spawn(move |_| block_on(sender.send_async(Parcel::new(1))).is_ok());
+        assert_eq!(block_on(receiver.recv_async()).map(Parcel::open), Ok(1));
+        assert!(sending.join().unwrap());
+        assert_bare(&receiver);
+    });
+}
