@@ -64,7 +64,7 @@
 //! |---|---|
 //! | the root | fork-join, loops, fibers, pools |
 //! | [`channel`] | channels and selection |
-//! | [`sync`] | locks, events, semaphores and the like |
+//! | [`sync`] | locks, events, semaphores, triggers and the like |
 //! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
 //! | [`time`] | clocks |
 //! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |

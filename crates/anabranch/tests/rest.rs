@@ -43,6 +43,77 @@ fn a_lookout_rests_while_both_branches_of_a_join_sleep() {
     });
 }
 
+/// The owner of a fork that a thief runs looks for other work some times, and then waits to be told.
+#[test]
+fn the_owner_of_a_fork_that_sleeps_elsewhere_rests() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        at_rest(&pool);
+        let before = pool.stats().guests.parks;
+        pool.install(|| {
+            let taken = Barrier::new(2);
+            join(
+                || _ = taken.wait(),
+                || {
+                    taken.wait();
+                    thread::sleep(Duration::from_millis(400));
+                },
+            )
+        });
+        let parks = pool.stats().guests.parks - before;
+        assert!(parks <= 15, "{parks}: {}", pool.stats());
+    });
+}
+
+/// Neither those that sleep in `run`, nor who waits for them.
+#[test]
+fn threads_that_sleep_in_a_broadcast_rest() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        at_rest(&pool);
+        let (before, start) = (pool.stats().total().parks, Instant::now());
+        pool.broadcast(|_| anabranch::run(|cx| cx.sleep(Duration::from_millis(400))).unwrap());
+        let parks = pool.stats().total().parks - before;
+        assert!(parks <= looks_within(start.elapsed()), "{parks} in {:?}: {}", start.elapsed(), pool.stats());
+    });
+}
+
+/// The workers have waited for long in `run` by then, at parkers of their own.
+#[test]
+fn threads_that_wait_for_long_answer_a_broadcast() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        let (sender, receiver) = channel::unbounded::<()>();
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                let ends = |_| anabranch::run(|cx| receiver.recv(cx)).is_err();
+                assert_eq!(pool.broadcast(ends), [true, true]);
+            });
+            for _ in 0..3 {
+                thread::sleep(Duration::from_millis(40));
+                assert_eq!(pool.broadcast(|index| index), [0, 1]);
+            }
+            drop(sender);
+        });
+    });
+}
+
+#[test]
+fn a_fiber_and_a_root_rest_while_both_halves_of_their_join_sleep() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        let nap = Duration::from_millis(400);
+        let both = move |cx: &anabranch::Cx<'_>| _ = cx.join(|cx| cx.sleep(nap), |cx| cx.sleep(nap));
+        at_rest(&pool);
+        let (before, start) = (pool.stats().total().parks, Instant::now());
+        pool.run(both);
+        let fiber = pool.spawn(both);
+        pool.run(|cx| fiber.join(cx)).unwrap();
+        let parks = pool.stats().total().parks - before;
+        assert!(parks <= looks_within(start.elapsed()), "{parks} in {:?}: {}", start.elapsed(), pool.stats());
+    });
+}
+
 /// The lookout sleeps for long by then, and must be woken for what is forked.
 #[test]
 fn work_after_a_long_rest_is_shared() {

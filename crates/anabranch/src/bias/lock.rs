@@ -24,6 +24,7 @@ use crate::{
         policy::is_enough,
     },
     sys::{
+        prefetch::prefetch,
         spin::patiently,
         sync::{AtomicBool, Cell, Ordering},
         thread::identity,
@@ -91,6 +92,10 @@ impl<T> BiasedLock<T> {
 
     #[inline]
     fn take(&self) -> &AtomicBool {
+        // Nothing behind the exchange is read before it is over; where the lock is far from the caches, what it guards is, too.
+        if size_of::<T>() > 64 {
+            prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
+        }
         while self.is_taken.swap(true, Ordering::Acquire) {
             patiently(&self.is_taken);
         }

@@ -26,6 +26,13 @@ use std::ptr;
 pub(crate) trait Linked {
     /// The next in a list or inbox.
     fn next(&self) -> &Cell<*const Self>;
+
+    /// Has the processor fetch what is used of the first of a list, which is taken before long, and of the one behind it. A hint.
+    ///
+    /// # Safety
+    /// It is in a list of this thread.
+    #[inline(always)]
+    unsafe fn fetch_ahead(_first: *const Self) {}
 }
 
 /// A list of fibers, first in, first out, linked through the fibers. For the thread that they belong to.
@@ -50,6 +57,12 @@ impl<F: Linked> List<F> {
         self.first.get().is_null()
     }
 
+    /// Whether there are two or more.
+    #[inline]
+    pub(crate) fn has_two(&self) -> bool {
+        !ptr::eq(self.first.get(), self.last.get())
+    }
+
     /// # Safety
     /// The fiber is alive and in no list or inbox, and stays until it is taken.
     #[inline]
@@ -72,6 +85,9 @@ impl<F: Linked> List<F> {
         self.first.set(fiber.next().get());
         if self.first.get().is_null() {
             self.last.set(ptr::null());
+        } else {
+            // SAFETY: linked here.
+            unsafe { F::fetch_ahead(self.first.get()) };
         }
         Some(first)
     }

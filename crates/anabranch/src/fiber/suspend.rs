@@ -107,6 +107,8 @@ unsafe impl Strand for Fiber {
             self.card.set(State::Running);
             return None;
         }
+        let here = 0u8;
+        self.depth.set(&raw const here);
         if deadline != NEVER {
             self.timer.set(Some(self.home().fibers.local.add_timer(deadline, self)));
         }

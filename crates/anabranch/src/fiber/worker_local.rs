@@ -100,11 +100,18 @@ impl Local {
     /// It is suspended, or about to be, and in no list.
     #[inline]
     pub(crate) unsafe fn make_ready(&self, fiber: *const Fiber) {
-        if self.next.get().is_null() {
-            self.next.set(fiber);
-        } else {
-            // SAFETY: the caller's word.
-            unsafe { self.ready.push(fiber) };
+        // SAFETY: the caller's word.
+        unsafe {
+            if self.next.get().is_null() {
+                (*fiber).fetch();
+                self.next.set(fiber);
+            } else {
+                // Behind several others it is fetched when it has become the first.
+                if !self.ready.has_two() {
+                    (*fiber).fetch();
+                }
+                self.ready.push(fiber);
+            }
         }
     }
 

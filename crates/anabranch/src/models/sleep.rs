@@ -136,3 +136,43 @@ fn models_sleep_the_post_is_handed_on() {
         assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
     });
 }
+
+/// A thread that waits relies on the lookout, which goes to work meanwhile and finds nobody to follow it: it hears of that, or has found no
+/// lookout.
+#[test]
+fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
+    explore("sleep, long wait", None, || {
+        let pool = Pool::new(2, Fence::Asymmetric);
+        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
+        let waiting = spawn(&pool, |pool| {
+            if pool.sleep.begin_long_wait(1) {
+                pool.sleep_until_called(1);
+                pool.sleep.end_long_wait(1);
+            }
+        });
+        if pool.sleep.resign().is_none() {
+            pool.sleep.take_long_waits().into_iter().for_each(|waiting| pool.wake(Some(waiting)));
+        }
+        waiting.join().unwrap();
+        assert!(!pool.sleep.begin_long_wait(1), "nobody looks out");
+        assert!(pool.sleep.take_long_waits().is_empty());
+    });
+}
+
+/// A lookout that lies down stays to be called, so a long wait may go on relying on it.
+#[test]
+fn models_sleep_a_long_wait_relies_on_a_sleeper() {
+    explore("sleep, long wait while the lookout lies down", None, || {
+        let pool = Pool::new(1, Fence::Asymmetric);
+        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
+        let lookout = spawn(&pool, |pool| {
+            if pool.sleep.stand_down(0, || pool.guest.is_occupied()) {
+                pool.sleep_until_called(0);
+            }
+        });
+        assert!(pool.sleep.begin_long_wait(1), "a sleeper can be called");
+        pool.enter();
+        lookout.join().unwrap();
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+    });
+}

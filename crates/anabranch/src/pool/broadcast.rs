@@ -46,7 +46,7 @@ impl Pool {
                 let worker = self.registry.worker(index);
                 // SAFETY: `settle` below waits for all of them, and nothing in between unwinds.
                 unsafe { ledger.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
-                worker.parker.unpark();
+                worker.call_for_broadcast();
             }
             me.wait_for_broadcast(|| ledger.is_settled());
             ledger.rethrow();

@@ -32,7 +32,9 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
 const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
-/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up.
+/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up. From then on
+/// it parks until it is woken. Where nobody looks out, since no thread can be had, it looks itself as often as that: what it waits
+/// for may wait for work that nobody else takes.
 const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
@@ -40,11 +42,16 @@ const LONG_WAIT: Duration = Duration::from_millis(5);
 struct Patience {
     looks: u32,
     since: Option<Instant>,
+    /// It has parked for long already, in vain.
+    is_long: bool,
 }
 
 impl Patience {
     /// Whether to look once more.
     fn lasts(&mut self, worker: &Worker) -> bool {
+        if self.is_long {
+            return false;
+        }
         self.looks += 1;
         if !self.looks.is_multiple_of(LOOKS_BETWEEN) {
             return true;
@@ -94,9 +101,10 @@ impl Worker {
 
     /// Waits for the answers to a broadcast.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
+        let mut is_long = false;
         while !is_over() {
             if !self.answer_broadcast() {
-                self.park();
+                self.park(&mut is_long);
             }
         }
     }
@@ -122,40 +130,48 @@ impl Worker {
         } else if patience.lasts(self) {
             hint::spin_loop();
         } else {
-            *patience = Patience::default();
-            self.park();
+            let mut is_long = patience.is_long;
+            self.park(&mut is_long);
+            *patience = Patience { is_long, ..Patience::default() };
         }
     }
 
     /// Waits to be unparked, and lends the slot meanwhile. May return early.
     ///
     /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may wait
-    /// for one of these forks in turn.
-    fn park(&self) {
+    /// for one of these forks in turn. Whatever ends the wait unparks it, and the lookout sees to all work that others might have to do
+    /// before.
+    fn park(&self, is_long: &mut bool) {
         if self.publish_all() {
             self.announce();
         }
-        let is_woken = self.lend_slot(|| self.parker.park_timeout(LONG_WAIT));
-        if !is_woken && let Some(registry) = self.registry() {
+        let Some(registry) = self.registry() else { return };
+        if *is_long && registry.sleep.begin_long_wait(self.index) {
+            self.lend_slot(|| {
+                self.parker.park();
+                true
+            });
+            registry.sleep.end_long_wait(self.index);
+        } else if !self.lend_slot(|| self.parker.park_timeout(LONG_WAIT)) {
+            *is_long = true;
             registry.ensure_lookout();
         }
     }
 
-    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. A guest whose wait `is_long` is
-    /// left alone; one of the pool's own has broadcasts to answer, which arrive at its seat. The strand that parks is in the middle of
-    /// its wait, and must not be used by them.
+    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. It finds no work here, so all that it needs
+    /// a lookout for is its slot, once. One of the pool's own has broadcasts to answer, which wake it at that parker, too. The strand that
+    /// parks is in the middle of its wait, and must not be used by them.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
-        if current_stack::apart(|| self.answer_broadcast()) {
-            return;
-        }
-        let bound =
-            if *is_long && !self.is_own { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
-        let is_woken = self.lend_slot(|| match bound {
-            Some(bound) => parker.park_timeout(bound),
-            None => {
-                parker.park();
-                true
-            }
+        let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
+        let is_woken = self.while_parked_at(parker, || {
+            current_stack::apart(|| self.answer_broadcast())
+                || self.lend_slot(|| match bound {
+                    Some(bound) => parker.park_timeout(bound),
+                    None => {
+                        parker.park();
+                        true
+                    }
+                })
         });
         if !is_woken
             && !*is_long

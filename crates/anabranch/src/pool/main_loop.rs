@@ -319,10 +319,19 @@ impl Registry {
         }
     }
 
-    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant.
+    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant, and threads that wait
+    /// have to look for themselves now and then.
     fn give_the_post_to_a_spare(&self) {
-        if !self.crew.add_spare(self) {
-            self.wake(self.sleep.resign());
+        if self.crew.add_spare(self) {
+            return;
+        }
+        match self.sleep.resign() {
+            Some(sleeper) => self.wake(Some(sleeper)),
+            None => {
+                for waiting in self.sleep.take_long_waits() {
+                    self.worker(waiting).parker.unpark();
+                }
+            }
         }
     }
 }

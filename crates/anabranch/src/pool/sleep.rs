@@ -23,6 +23,11 @@
 //! thread that begins a root or publishes work reads that and wakes it. This is a hint without a fence. A reader that misses it costs
 //! one long beat, which is bounded.
 //!
+//! A thread that waits for others may see to it that there is a lookout, and then park without a bound: it
+//! [says so](Sleep::begin_long_wait), and is woken should the post fall vacant while nobody sleeps who could be called.
+//! It asks and is listed under the lock. The lookout gives its post up under the lock, and takes those that are listed after that.
+//! So a thread that waits either finds no lookout, or is woken.
+//!
 //! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it marks its
 //! seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
 //! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
@@ -41,6 +46,7 @@ use crate::sys::{
     sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
 };
 use crossbeam_utils::CachePadded;
+use std::mem;
 
 /// What a worker does that does not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +69,8 @@ struct Roles {
     has_lookout: bool,
     /// Last in, first out: the caches of the last are the warmest.
     asleep: Vec<usize>,
+    /// Threads that wait without a bound, since there is a lookout or one can be called.
+    waiting: Vec<usize>,
 }
 
 /// See the [module](self).
@@ -85,7 +93,7 @@ impl Sleep {
             is_post_vacant: AtomicBool::new(false),
             has_lookout: AtomicBool::new(false),
             dozing: CachePadded::new(AtomicU64::new(0)),
-            roles: Mutex::new(Roles { has_lookout: false, asleep: Vec::new() }),
+            roles: Mutex::new(Roles { has_lookout: false, asleep: Vec::new(), waiting: Vec::new() }),
             fence,
         }
     }
@@ -199,6 +207,32 @@ impl Sleep {
         let sleeper = roles.asleep.pop();
         self.set_lookout(&mut roles, sleeper.is_some());
         sleeper
+    }
+
+    /// A thread waits from here on, until [`end_long_wait`](Self::end_long_wait), and relies on the lookout. `false`: there is none, nor
+    /// anybody who could be called.
+    #[must_use]
+    pub(crate) fn begin_long_wait(&self, worker: usize) -> bool {
+        let mut roles = lock(&self.roles);
+        let is_looked_out = roles.has_lookout || !roles.asleep.is_empty();
+        if is_looked_out {
+            roles.waiting.push(worker);
+        }
+        is_looked_out
+    }
+
+    /// The thread has waited.
+    pub(crate) fn end_long_wait(&self, worker: usize) {
+        let mut roles = lock(&self.roles);
+        if let Some(place) = roles.waiting.iter().position(|&waiting| waiting == worker) {
+            roles.waiting.swap_remove(place);
+        }
+    }
+
+    /// After [`resign`](Self::resign) has found nobody: those who relied on a lookout, to be woken.
+    #[must_use]
+    pub(crate) fn take_long_waits(&self) -> Vec<usize> {
+        mem::take(&mut lock(&self.roles).waiting)
     }
 
     /// The lookout lies down, unless it finds a root open.

@@ -20,12 +20,15 @@ use crate::{
     sys::{
         asymmetric_fence::Fence,
         parker::Parker,
-        sync::{AtomicBool, AtomicU64, Ordering},
+        sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
     wait::current_stack::Pinned,
 };
-use std::{cell::Cell, ptr};
+use std::{
+    cell::Cell,
+    ptr::{self, NonNull},
+};
 
 /// How many broadcasts a worker answers one on top of the other, whether they have to do with each other or not.
 const MOST_ANSWERS: u32 = 8;
@@ -42,6 +45,8 @@ pub(crate) enum Work {
 pub(crate) struct Worker {
     pub(crate) stack: ForkStack,
     pub(crate) parker: Parker,
+    /// Where the thread has parked, if that is another one. A broadcast unparks it there, too.
+    other_parker: Mutex<Option<NonNull<Parker>>>,
     /// Spawned here; anybody may take them.
     pub(crate) tasks: Tasks,
     /// For this worker alone: its parts of broadcasts.
@@ -81,6 +86,7 @@ unsafe impl Sync for Worker {}
 static NOBODY: Worker = Worker {
     stack: ForkStack::outside(),
     parker: Parker::new(),
+    other_parker: Mutex::new(None),
     tasks: Tasks::new(),
     inbox: Tasks::new(),
     answering: Cell::new(0),
@@ -110,6 +116,7 @@ impl Worker {
         Self {
             stack: ForkStack::new(fence),
             parker: Parker::new(),
+            other_parker: Mutex::new(None),
             tasks: Tasks::new(),
             inbox: Tasks::new(),
             answering: Cell::new(0),
@@ -179,6 +186,28 @@ impl Worker {
         // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a swap.
         self.called.swap(true, Ordering::Release);
         self.parker.unpark();
+    }
+
+    /// Wakes this worker, wherever it waits, after something was put into its inbox.
+    pub(crate) fn call_for_broadcast(&self) {
+        self.parker.unpark();
+        if let Some(parker) = *lock(&self.other_parker) {
+            // SAFETY: it is there until its thread takes it back, for which it needs the lock.
+            unsafe { parker.as_ref() }.unpark();
+        }
+    }
+
+    /// While `wait` runs, a broadcast unparks the thread at `parker`, too: one that comes after `wait` has looked for broadcasts leaves
+    /// a token there.
+    pub(crate) fn while_parked_at<R>(&self, parker: &Parker, wait: impl FnOnce() -> R) -> R {
+        if !self.is_own {
+            return wait();
+        }
+        // A broadcast that is answered in the middle of a wait may wait in turn, at a parker of its own.
+        let outer = lock(&self.other_parker).replace(NonNull::from(parker));
+        let result = wait();
+        *lock(&self.other_parker) = outer;
+        result
     }
 
     pub(crate) fn is_called(&self) -> bool {

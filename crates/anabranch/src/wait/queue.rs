@@ -17,7 +17,7 @@ use crate::{
     sys::sync::Cell,
     wait::{
         waitable::Address,
-        waiter::{Waiter, Wake},
+        waiter::{Outcome, Waiter, Wake},
     },
 };
 use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
@@ -69,10 +69,17 @@ impl<T> Entry<T> {
     }
 }
 
+/// A mark in the lowest bit of a pointer: it is that of a waiter.
+const ONLY: usize = 1;
+
 /// See the [module](self).
 pub(crate) struct Queue<T> {
     first: *const Entry<T>,
-    last: *const Entry<T>,
+    /// The last entry; or, marked with [`ONLY`], the waiter of the first if that is the only one and its ticket is 0.
+    ///
+    /// Entries lie on the stacks of fibers that wait, so to read one mostly misses the caches and the TLB. So a wait that is alone in its
+    /// queue, as most are, is decided without reading its entry.
+    last: *const (),
 }
 
 // SAFETY: the entries stay where they are while they are linked, whichever thread holds the lock.
@@ -85,6 +92,27 @@ impl<T> Queue<T> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_null()
+    }
+
+    /// The waiter of the only entry, if its ticket is 0. `None`: it has another, or there are several entries or none.
+    #[inline]
+    fn only(&self) -> Option<*const Waiter> {
+        (self.last.addr() & ONLY != 0).then(|| self.last.map_addr(|address| address & !ONLY).cast())
+    }
+
+    /// The last entry, or null.
+    #[inline]
+    fn last(&self) -> *const Entry<T> {
+        if self.only().is_some() { self.first } else { self.last.cast() }
+    }
+
+    /// The first entry comes into an empty queue.
+    #[inline]
+    fn set_only(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
+        const { assert!(align_of::<Waiter>() > ONLY) };
+        self.first = entry;
+        self.last =
+            if ticket == 0 { waiter.cast::<()>().map_addr(|address| address | ONLY) } else { self.first.cast() };
     }
 
     /// What the first in the queue asks for.
@@ -117,15 +145,17 @@ impl<T> Queue<T> {
     pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
         entry.address.set(Address { waiter, ticket });
-        entry.previous.set(self.last);
         entry.next.set(ptr::null());
         entry.is_linked.set(true);
-        // SAFETY: linked entries are alive.
-        match unsafe { self.last.as_ref() } {
-            Some(last) => last.next.set(entry),
-            None => self.first = entry,
+        if self.first.is_null() {
+            entry.previous.set(ptr::null());
+            return self.set_only(entry, waiter, ticket);
         }
-        self.last = entry;
+        let last = self.last();
+        entry.previous.set(last);
+        // SAFETY: the queue is not empty, and linked entries are alive.
+        unsafe { (*last).next.set(entry) };
+        self.last = ptr::from_ref(entry).cast();
     }
 
     /// As [`push_back`](Self::push_back), before all others: for who had waited already.
@@ -140,10 +170,13 @@ impl<T> Queue<T> {
         entry.is_linked.set(true);
         // SAFETY: linked entries are alive.
         match unsafe { self.first.as_ref() } {
-            Some(first) => first.previous.set(entry),
-            None => self.last = entry,
+            Some(first) => {
+                self.last = self.last().cast();
+                first.previous.set(entry);
+                self.first = entry;
+            }
+            None => self.set_only(entry, waiter, ticket),
         }
-        self.first = entry;
     }
 
     /// Takes an entry out, wherever it is. `false`: it was not in the queue any more.
@@ -163,7 +196,7 @@ impl<T> Queue<T> {
             }
             match next.as_ref() {
                 Some(next) => next.previous.set(previous),
-                None => self.last = previous,
+                None => self.last = previous.cast(),
             }
         }
         true
@@ -177,6 +210,11 @@ impl<T> Queue<T> {
         unsafe {
             let entry = self.first.as_ref()?;
             entry.is_linked.set(false);
+            if let Some(only) = self.only() {
+                (self.first, self.last) = (ptr::null(), ptr::null());
+                hand(&mut *entry.value.get());
+                return Waiter::decide(only, Outcome::Ready(0));
+            }
             self.first = entry.next.get();
             match self.first.as_ref() {
                 Some(first) => first.previous.set(ptr::null()),
