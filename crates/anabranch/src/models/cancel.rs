@@ -255,6 +255,26 @@ fn models_cancel_against_a_strand_that_comes_and_goes() {
     });
 }
 
+/// A strand that has been detached is nothing to the scope any more, whatever it waits for afterwards.
+#[test]
+fn models_cancel_leaves_a_detached_strand_alone() {
+    explore("cancel, a detached strand", None, || {
+        let tree = Tree::with(CancelScope::unattached());
+        let strand = Thread::new();
+        // SAFETY: once, and before the wait; detached below.
+        unsafe { tree.root.attach(strand.waiter()) };
+        enlist(&strand, &tree.root);
+        tree.root.detach();
+        // As if it waited in that scope, to see whether anybody ends the wait.
+        // SAFETY: the waiter is that of `strand`.
+        let waiter = unsafe { &*strand.waiter() };
+        waiter.arm(tree.root.address());
+        let other = spawn(&tree, Tree::cancel);
+        other.join().unwrap();
+        assert!(waiter.disarm(), "ended by a scope that it was taken out of");
+    });
+}
+
 /// When `cancel` returns all below are cancelled, also if another began to cancel them and has not come to them yet.
 #[test]
 fn models_cancel_beside_another_canceller() {

@@ -218,7 +218,7 @@ mod tests {
 
     /// Runs the test of this name in a child.
     fn run(test: &str, case: &str) -> Output {
-        child::run(&format!("fiber::overflow::tests::{test}"), case)
+        child::run(&format!("fiber::stack::overflow::tests::{test}"), case)
     }
 
     #[track_caller]

@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_pool_does_not_end_before_its_fibers() {
         let Some(_) = child::case() else {
-            let child = child::run("fiber::stack::tests::a_pool_does_not_end_before_its_fibers", "drop");
+            let child = child::run("fiber::stack::pool::tests::a_pool_does_not_end_before_its_fibers", "drop");
             child::assert_killed(&child, &[libc::SIGABRT]);
             let text = child::error_text(&child);
             return assert!(text.contains("a worker ends while 2 of its fibers have not"), "{text}");

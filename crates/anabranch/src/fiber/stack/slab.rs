@@ -232,7 +232,7 @@ mod tests {
         for case in ["marker first", "marker last", "protection first", "protection last"] {
             let Some(case) = child::case() else {
                 child::assert_killed(
-                    &child::run("fiber::slab::tests::whoever_touches_a_guard_dies", case),
+                    &child::run("fiber::stack::slab::tests::whoever_touches_a_guard_dies", case),
                     &[libc::SIGSEGV, libc::SIGBUS],
                 );
                 continue;
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn without_address_space_there_is_an_error() {
         let Some(_) = child::case() else {
-            let child = child::run("fiber::slab::tests::without_address_space_there_is_an_error", "limited");
+            let child = child::run("fiber::stack::slab::tests::without_address_space_there_is_an_error", "limited");
             return child::assert_passed(&child);
         };
         let mut slabs = Slabs::new(1 << 20, 64 * KIB, true).unwrap();
