@@ -3,7 +3,7 @@
 //! The idea, from biased locking: what threads share by atomic updates is often used by one of them alone, on which all the
 //! fibers run that have to do with it. Such a thread becomes the *owner*, and may then do by a load and a store what otherwise has
 //! to be one update, in a fraction of the time. It says when it is in the middle of that ([`enter`](Bias::enter)). Whoever comes from
-//! another thread takes the bias away first ([`take_away`](Bias::take_away)), and waits for the owner to come out.
+//! another thread takes the bias away first ([`revoke`](Bias::revoke)), and waits for the owner to come out.
 //!
 //! How a thread comes to be the owner, and that no other is in the middle of something then, is for the room that has the bias to
 //! see to: [`sides`](crate::bias::pair), where two sides share something, and [`biased_lock`](crate::bias::lock). Both are in no
@@ -13,7 +13,7 @@
 //! | owner    | meaning                                                  | left by                                        |
 //! |----------|----------------------------------------------------------|------------------------------------------------|
 //! | NONE     | atomic updates                                           | `claim` -> a thread; `end` -> ENDED            |
-//! | a thread | it loads and stores; others take the bias away first     | `take_away` -> ENDING; `end`, by the owner -> ENDED |
+//! | a thread | it loads and stores; others take the bias away first     | `revoke` -> ENDING; `end`, by the owner -> ENDED |
 //! | ENDING   | the owner may be inside                                  | whoever finds it outside -> ENDED              |
 //! | ENDED    | atomic updates, for good                                 |                                                |
 //!
@@ -136,7 +136,7 @@ impl Bias {
 
     /// Takes the bias away from another thread. Afterwards all make atomic updates.
     #[cold]
-    pub(crate) fn take_away(&self) {
+    pub(crate) fn revoke(&self) {
         policy::note_theft();
         self.set_owner(ENDING, Ordering::Relaxed);
         asymmetric_fence::heavy();

@@ -21,7 +21,7 @@
 use crate::{
     bias::{
         bias::{Bias, Inside, Owner},
-        policy::is_enough,
+        policy::should_bias,
     },
     sys::{
         prefetch::prefetch,
@@ -115,14 +115,14 @@ impl<T> BiasedLock<T> {
     #[inline(never)]
     fn settle(&self) {
         if self.bias.owner() != Owner::None {
-            return self.bias.take_away();
+            return self.bias.revoke();
         }
         let me = (identity().addr() >> 6) as u16;
         if self.candidate.replace(me) != me {
             self.streak.set(0);
         }
         self.streak.set(self.streak.get() + 1);
-        if is_enough(self.streak.get().into(), STREAK.into()) {
+        if should_bias(self.streak.get().into(), STREAK.into()) {
             self.bias.claim();
         }
     }

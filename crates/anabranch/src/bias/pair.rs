@@ -10,7 +10,7 @@
 use crate::{
     bias::{
         bias::{Bias, Inside, Owner, Thread},
-        policy::is_enough,
+        policy::should_bias,
     },
     sys::{
         sync::{AtomicPtr, Ordering, full_fence},
@@ -24,7 +24,7 @@ use std::{cell::Cell, ptr};
 const STREAK: u32 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 500 };
 
 /// See the [module](self).
-pub(crate) struct Sides {
+pub(crate) struct BiasedPair {
     bias: Bias,
     homes: [AtomicPtr<()>; 2],
 }
@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-impl Sides {
+impl BiasedPair {
     pub(crate) fn new() -> Self {
         let home = || AtomicPtr::new(ptr::null_mut());
         Self { bias: Bias::new(), homes: [home(), home()] }
@@ -77,7 +77,7 @@ impl Sides {
         }
         match self.bias.owner() {
             Owner::None if self.is_at_home(1 - side.index) => self.stay(side),
-            Owner::Another => self.bias.take_away(),
+            Owner::Another => self.bias.revoke(),
             _ => {}
         }
     }
@@ -113,7 +113,7 @@ impl Sides {
     #[inline]
     fn stay(&self, side: &Side) {
         side.streak.set(side.streak.get() + 1);
-        if is_enough(side.streak.get(), STREAK) {
+        if should_bias(side.streak.get(), STREAK) {
             self.bias.claim();
             full_fence();
             if !self.is_at_home(1 - side.index) {

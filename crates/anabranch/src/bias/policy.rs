@@ -54,7 +54,7 @@ impl Record {
     }
 
     #[inline]
-    fn is_enough(&self, uses: u32, worth: u32) -> bool {
+    fn should_bias(&self, uses: u32, worth: u32) -> bool {
         if uses >= worth || uses < worth / LEAST {
             return uses >= worth;
         }
@@ -75,8 +75,8 @@ pub(crate) fn note_theft() {
 
 /// Whether so many uses in a row are enough to claim a bias that costs as much as `worth` uses if it is taken away.
 #[inline]
-pub(crate) fn is_enough(uses: u32, worth: u32) -> bool {
-    if cfg!(any(loom, shuttle, miri)) { uses >= worth } else { RECORD.is_enough(uses, worth) }
+pub(crate) fn should_bias(uses: u32, worth: u32) -> bool {
+    if cfg!(any(loom, shuttle, miri)) { uses >= worth } else { RECORD.should_bias(uses, worth) }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
@@ -84,7 +84,7 @@ mod tests {
     use super::{LEAST, MEMORY, Record};
 
     fn uses(record: &Record) -> u32 {
-        (0..).find(|&uses| record.is_enough(uses, 800)).unwrap()
+        (0..).find(|&uses| record.should_bias(uses, 800)).unwrap()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{
     sync::trigger::Trigger,
     sys::sync::full_fence,
     wait::{
-        latch::{Slot, SlotWait},
+        latch::{Latch, LatchWait},
         waitable::Place,
         waiter::Waiter,
     },
@@ -54,15 +54,15 @@ unsafe impl Place for Sleeping<'_> {
 
 /// A trigger, as an operation. Made by [`Trigger::waiting`].
 pub struct Triggered<'a> {
-    slot: &'a Slot,
-    wait: SlotWait<&'a Slot>,
+    slot: &'a Latch,
+    wait: LatchWait<&'a Latch>,
 }
 
 impl Trigger {
     /// The wait as an operation, for [`select!`](crate::select).
     ///
     /// ```
-    /// use anabranch::{select, wait::Trigger};
+    /// use anabranch::{select, sync::Trigger};
     ///
     /// let mut trigger = Trigger::new();
     /// trigger.signal().send();
@@ -70,7 +70,7 @@ impl Trigger {
     /// ```
     pub fn waiting(&mut self) -> Triggered<'_> {
         let slot = self.slot();
-        Triggered { slot, wait: SlotWait::new(slot) }
+        Triggered { slot, wait: LatchWait::new(slot) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
     },
     time::NEVER,
-    wait::{state_word::Sleeper, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{state_word::WaitNode, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -87,12 +87,12 @@ impl<T> Receiver<T> {
         match self.try_recv() {
             Ok(value) => Ok(value),
             Err(TryRecvError::Closed) => Err(RecvError::Closed),
-            Err(TryRecvError::Empty) => self.recv_slowly(cx, Reason::new(&"oneshot::Receiver::recv")),
+            Err(TryRecvError::Empty) => self.recv_slow(cx, WaitReason::new(&"oneshot::Receiver::recv")),
         }
     }
 
     #[inline(never)]
-    fn recv_slowly(&mut self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+    fn recv_slow(&mut self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
@@ -105,7 +105,7 @@ impl<T> Receiver<T> {
     /// As there, and [`RecvTimeoutError::TimedOut`].
     #[track_caller]
     pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"oneshot::Receiver::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -127,10 +127,10 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"oneshot::Receiver::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
@@ -261,24 +261,24 @@ impl<T> fmt::Debug for Receiving<'_, T> {
 
 impl<T> Source for Receiver<T> {
     type Value = T;
-    type Wait = Sleeper;
+    type Wait = WaitNode;
 
     const IS_ONCE: bool = true;
 
-    fn wait() -> Sleeper {
-        Sleeper::new()
+    fn wait() -> WaitNode {
+        WaitNode::new()
     }
 
     fn receive(&mut self) -> Result<T, TryRecvError> {
         self.try_recv()
     }
 
-    unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter) -> bool {
+    unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
         self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
     }
 
-    unsafe fn withdraw(&self, wait: &Sleeper) -> bool {
+    unsafe fn withdraw(&self, wait: &WaitNode) -> bool {
         self.end.as_ref().is_some_and(|end| end.withdraw(wait))
     }
 

@@ -15,7 +15,7 @@
 //! swap to GONE releases what the receiver did before, and the sender's swap acquires it, before it frees.
 
 use crate::wait::{
-    state_word::{Content, Sleeper, Word, decide, is_address, number},
+    state_word::{Content, WaitNode, Word, decide, is_address, number},
     waitable::Place,
     waiter::Waiter,
 };
@@ -179,13 +179,13 @@ impl<T> Receiving<T> {
 
     /// # Safety
     /// As for [`Place::register`], with a sleeper of the place.
-    pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the receiver waits.
         unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
     }
 
     /// Takes the address of a sleeper out again. `false`: it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
         self.word().withdraw(EMPTY, sleeper)
     }
 }
@@ -211,12 +211,12 @@ impl<T> Drop for Receiving<T> {
 /// The receiver's wait.
 pub(crate) struct PacketWait<'a> {
     word: &'a Word,
-    sleeper: Sleeper,
+    sleeper: WaitNode,
 }
 
 impl<'a> PacketWait<'a> {
     pub(crate) fn new<T>(of: &'a Receiving<T>) -> Self {
-        Self { word: of.word(), sleeper: Sleeper::new() }
+        Self { word: of.word(), sleeper: WaitNode::new() }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// See the [module](self).
-pub(crate) struct Board<S> {
+pub(crate) struct Versioned<S> {
     state: Brief<State<S>>,
     /// Whether it is in vain to publish something when there is no receiver.
     needs_receivers: bool,
@@ -35,7 +35,7 @@ pub(crate) struct State<S> {
     waiting: Queue<u64>,
 }
 
-impl<S> Board<S> {
+impl<S> Versioned<S> {
     /// With one sender and one receiver.
     pub(crate) fn new(content: S, needs_receivers: bool) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
@@ -158,12 +158,12 @@ impl<S> Board<S> {
 /// Waiting for a version that has not been seen. An address leaves the queue by `unregister`, or decided, under the lock of
 /// the board.
 pub(crate) struct News<'a, S> {
-    board: &'a Board<S>,
+    board: &'a Versioned<S>,
     entry: Entry<u64>,
 }
 
 impl<'a, S> News<'a, S> {
-    pub(crate) fn of(board: &'a Board<S>) -> Self {
+    pub(crate) fn of(board: &'a Versioned<S>) -> Self {
         Self { board, entry: Entry::new(0) }
     }
 

@@ -4,14 +4,14 @@ use super::{Closed, RecvError, RecvTimeoutError, Refused, TryRecvError};
 use crate::{
     channel::{
         set::source::{Source, received},
-        versioned::{Board, News, alone},
+        versioned::{News, Versioned, alone},
     },
     cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::Arc,
-    wait::{Cancelled, queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -35,23 +35,23 @@ use std::{
 /// });
 /// ```
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
-    let board = Arc::new(Board::new(Arc::new(first), false));
+    let board = Arc::new(Versioned::new(Arc::new(first), false));
     (Sender { board: Arc::clone(&board) }, Receiver { board, seen: 0 })
 }
 
 /// The end of a watch channel that sends; may be cloned.
 pub struct Sender<T> {
-    board: Arc<Board<Arc<T>>>,
+    board: Arc<Versioned<Arc<T>>>,
 }
 
 /// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
 pub struct WeakSender<T> {
-    board: Arc<Board<Arc<T>>>,
+    board: Arc<Versioned<Arc<T>>>,
 }
 
 /// The end of a watch channel that receives; may be cloned.
 pub struct Receiver<T> {
-    board: Arc<Board<Arc<T>>>,
+    board: Arc<Versioned<Arc<T>>>,
     /// The version that was received last.
     seen: u64,
 }
@@ -159,7 +159,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_long_for(cx, &self.receiving(), Reason::new(&"watch::Receiver::recv"))??)
+        Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
     }
 
     /// As [`recv`](Self::recv), but waits no longer than until then.
@@ -168,7 +168,7 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"watch::Receiver::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -177,10 +177,10 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"watch::Receiver::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"watch::Receiver::recv"))
     }
 
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Arc<T>, RecvTimeoutError> {
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Arc<T>, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
@@ -226,7 +226,7 @@ impl<T> Receiver<T> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        let board: *const Board<Arc<T>> = &*self.board;
+        let board: *const Versioned<Arc<T>> = &*self.board;
         // SAFETY: the receiver keeps the board for as long as it is borrowed.
         let news = News::of(unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }

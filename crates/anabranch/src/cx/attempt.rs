@@ -7,13 +7,13 @@
 
 use crate::{
     cx::cx::{Begun, Cx, happened},
-    fiber::switch::Departure,
+    fiber::switch::PendingSwitch,
     sys::{clock::Instant, sync::hint, thread},
     time::NEVER,
     wait::{
         Cancelled, WaitError,
         future::{AsyncWait, poll_pause},
-        suspend::{Reason, leave},
+        suspend::{WaitReason, leave},
         waitable::Place,
         waiter::{Outcome, Waiter},
     },
@@ -57,7 +57,7 @@ pub(crate) trait Attempt: Place {
     }
 
     /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
-    fn stay_away(&self) {}
+    fn snooze(&self) {}
 
     /// Whether another attempt would fail, if that is seen at a glance.
     #[inline]
@@ -85,7 +85,7 @@ pub(crate) fn wait_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
-    reason: Reason,
+    reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
     match place.attempt() {
         Some(output) => Ok(output),
@@ -100,16 +100,16 @@ pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
-    reason: Reason,
+    reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
     let mut result = None;
-    let mut departure = begin(cx, place, deadline, reason, &mut result);
+    let mut switch = begin(cx, place, deadline, reason, &mut result);
     loop {
         if let Some(result) = result {
             return result;
         }
-        leave(departure);
-        departure = go_on(cx, place, deadline, reason, &mut result);
+        leave(switch);
+        switch = go_on(cx, place, deadline, reason, &mut result);
     }
 }
 
@@ -119,9 +119,9 @@ pub(crate) fn begin<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
-    reason: Reason,
+    reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<Departure> {
+) -> Option<PendingSwitch> {
     let waiter = cx.waiter();
     if waiter.looks() > 0
         && let Some(output) = look_out(place, waiter)
@@ -138,9 +138,9 @@ pub(crate) fn go_on<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
-    reason: Reason,
+    reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<Departure> {
+) -> Option<PendingSwitch> {
     *result = after(place, cx.end_wait(place, deadline));
     if result.is_some() { None } else { begin_again(cx, place, deadline, reason, result) }
 }
@@ -159,12 +159,12 @@ fn begin_again<A: Attempt>(
     cx: &Cx<'_>,
     place: &A,
     deadline: u64,
-    reason: Reason,
+    reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<Departure> {
+) -> Option<PendingSwitch> {
     loop {
         let outcome = match cx.begin_wait(place, deadline, reason) {
-            Begun::Wait(departure) => return departure,
+            Begun::Wait(switch) => return switch,
             Begun::Over(outcome) => outcome,
         };
         *result = after(place, outcome);
@@ -181,7 +181,7 @@ fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
     let patience = waiter.patience();
     let is_sharing = patience.is_sharing();
     if !is_sharing {
-        place.stay_away();
+        place.snooze();
         for look in 0..waiter.looks() {
             (0..1 << look).for_each(|_| hint::spin_loop());
             if let Some(output) = place.attempt() {
@@ -212,12 +212,12 @@ fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
 }
 
 /// As [`wait_for`], without a deadline: it fails by cancellation alone.
-pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: Reason) -> Result<A::Output, Cancelled> {
+pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
     wait_for(cx, place, NEVER, reason).map_err(|_| Cancelled)
 }
 
 /// Waits until the attempt succeeds, whatever is cancelled.
-pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: Reason) -> A::Output {
+pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> A::Output {
     cx.check_stack();
     loop {
         if let Some(output) = place.attempt() {

@@ -5,8 +5,8 @@ use crate::{
     time::NEVER,
     wait::{
         Cancelled,
-        latch::{Slot, SlotWait},
-        suspend::Reason,
+        latch::{Latch, LatchWait},
+        suspend::WaitReason,
         waiter::Outcome,
     },
 };
@@ -18,7 +18,7 @@ use std::{
 };
 
 /// The waker of a future that somebody waits for.
-struct Doorbell(Slot);
+struct Doorbell(Latch);
 
 impl Wake for Doorbell {
     fn wake(self: Arc<Self>) {
@@ -46,8 +46,8 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
-        let reason = Reason::new(&"future");
-        let doorbell = Arc::new(Doorbell(Slot::new()));
+        let reason = WaitReason::new(&"future");
+        let doorbell = Arc::new(Doorbell(Latch::new()));
         let waker = Arc::clone(&doorbell).into();
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
@@ -60,7 +60,7 @@ impl Cx<'_> {
             // Who wakes himself wants others to run first.
             if doorbell.0.is_notified() {
                 self.yield_now();
-            } else if self.wait(&SlotWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
+            } else if self.wait(&LatchWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
                 return Err(Cancelled);
             }
         }

@@ -1,17 +1,17 @@
 //! A fiber of a scope, and its handle.
 
 use crate::{
-    cx::{Cx, handle::wait_for_end, scope_data::Ledger, spawn::Stage},
+    cx::{Cx, handle::wait_for_end, scope_data::ScopeData, spawn::Stage},
     fiber::{
         fiber::Fiber,
-        task::{self, Head, Job, Name, Place, Verbs},
+        task::{self, Header, Job, Name, Place, Vtable},
     },
     sys::unwind::catch_unwind,
     wait::{
         Cancelled,
         cancel::CancelScope,
-        latch::Slot,
-        suspend::{Reason, Strand},
+        latch::Latch,
+        suspend::{Strand, WaitReason},
     },
 };
 use std::{
@@ -25,9 +25,9 @@ use std::{
 /// What the handle sees of a fiber of a scope.
 #[repr(C)]
 struct Shared {
-    head: Head,
-    done: Slot,
-    ledger: *const Ledger,
+    head: Header,
+    done: Latch,
+    data: *const ScopeData,
 }
 
 /// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle; the block
@@ -45,8 +45,8 @@ where
     T: Send,
     N: Name,
 {
-    const fn verbs(place: Place) -> Verbs {
-        Verbs {
+    const fn vtable(place: Place) -> Vtable {
+        Vtable {
             run: Self::run,
             name: if N::IS_ONE { Some(Self::name) } else { None },
             take: Self::take_to,
@@ -55,38 +55,38 @@ where
         }
     }
 
-    const IN_PAGE: Verbs = Self::verbs(Place::Page);
-    const ON_HEAP: Verbs = Self::verbs(Place::Heap);
+    const IN_PAGE: Vtable = Self::vtable(Place::Page);
+    const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
     /// The table for a block at this place.
-    fn table(place: Place) -> &'static Verbs {
+    fn table(place: Place) -> &'static Vtable {
         match place {
             Place::Page => &Self::IN_PAGE,
             Place::Heap => &Self::ON_HEAP,
         }
     }
 
-    /// As [`Verbs::run`].
-    unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
+    /// As [`Vtable::run`].
+    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
         // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits for `done`: until
         // then the stage is this function's.
         unsafe {
-            let ledger = (*this).shared.ledger;
+            let data = (*this).shared.data;
             let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
                 unreachable!("a job is run once")
             };
             let result = {
-                // The ledger is there until this child leaves it, and the fiber waits nowhere else meanwhile.
-                let scope = CancelScope::below(&(*ledger).cancel, fiber.waiter(), false);
-                let cx = Cx::new(fiber, &scope, (*ledger).deadline, fiber.locals());
+                // The data is there until this child leaves it, and the fiber waits nowhere else meanwhile.
+                let scope = CancelScope::below(&(*data).cancel, fiber.waiter(), false);
+                let cx = Cx::new(fiber, &scope, (*data).deadline, fiber.locals());
                 catch_unwind(AssertUnwindSafe(|| function(&cx)))
             };
             fiber.clear_locals();
             match result {
                 Ok(result) => (&raw mut (*this).stage).write(Stage::Ended(result)),
                 // Before the handle hears of it, for which this is a cancellation.
-                Err(panic) => (*ledger).note(panic),
+                Err(panic) => (*data).note(panic),
             }
             // Without a handle a result is dropped here, while what it borrows is there.
             let dropped = if (*this).shared.done.tell() {
@@ -95,18 +95,18 @@ where
                 catch_unwind(AssertUnwindSafe(|| Self::end(block))).err()
             };
             // Entered by whoever made it, and this is the last touch.
-            Ledger::leave(ledger, dropped);
+            ScopeData::leave(data, dropped);
         }
     }
 
-    /// As [`Verbs::name`].
-    unsafe fn name(block: NonNull<Head>) -> Option<Arc<str>> {
+    /// As [`Vtable::name`].
+    unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
         // SAFETY: of this type, and alive, by the caller's word.
         unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
     }
 
-    /// As [`Verbs::take`]. There is no result if it panicked.
-    unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
+    /// As [`Vtable::take`]. There is no result if it panicked.
+    unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
         // SAFETY: of this type, and the caller's, as is the place, by its word.
         unsafe {
             let stage = ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty);
@@ -116,19 +116,19 @@ where
         }
     }
 
-    /// As [`Verbs::end`].
-    unsafe fn end(block: NonNull<Head>) {
+    /// As [`Vtable::end`].
+    unsafe fn end(block: NonNull<Header>) {
         // SAFETY: the caller's word.
-        unsafe { task::release(block.cast::<Self>(), block.as_ref().verbs.place) };
+        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
 /// Makes a fiber of a scope: what is to be put into a queue, and its handle.
 ///
 /// # Safety
-/// The child has entered the ledger, which is there until it has left. The job is run.
+/// The child has entered the data, which is there until it has left. The job is run.
 pub(super) unsafe fn make<'scope, F, T, N>(
-    ledger: &'scope Ledger,
+    data: &'scope ScopeData,
     name: N,
     function: F,
 ) -> (Job, ScopedHandle<'scope, T>)
@@ -138,10 +138,10 @@ where
     N: Name,
 {
     let child = task::allocate(|place| {
-        let head = Head { verbs: Child::<F, T, N>::table(place) };
-        Child::<F, T, N> { shared: Shared { head, done: Slot::new(), ledger }, name, stage: Stage::Unstarted(function) }
+        let head = Header { vtable: Child::<F, T, N>::table(place) };
+        Child::<F, T, N> { shared: Shared { head, done: Latch::new(), data }, name, stage: Stage::Unstarted(function) }
     });
-    // SAFETY: the function has been run when the child leaves the ledger, for which the scope waits, and before that the job lets
+    // SAFETY: the function has been run when the child leaves the data, for which the scope waits, and before that the job lets
     // go of the block; what the handle keeps of it ends within the scope.
     (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
 }
@@ -159,7 +159,7 @@ unsafe impl<T> Send for ScopedHandle<'_, T> {}
 unsafe impl<T> Sync for ScopedHandle<'_, T> {}
 
 impl<T> ScopedHandle<'_, T> {
-    fn done(&self) -> &Slot {
+    fn done(&self) -> &Latch {
         // SAFETY: this is the one handle, and it has not given up.
         unsafe { &(*self.child.as_ptr()).done }
     }
@@ -168,12 +168,12 @@ impl<T> ScopedHandle<'_, T> {
     /// The child is done.
     unsafe fn take(self) -> Result<T, Cancelled> {
         // SAFETY: this is the one handle, and the caller's word.
-        unsafe { self.verbs().take_result(self.child.cast()) }.ok_or(Cancelled)
+        unsafe { self.vtable().take_result(self.child.cast()) }.ok_or(Cancelled)
     }
 
-    fn verbs(&self) -> &'static Verbs {
+    fn vtable(&self) -> &'static Vtable {
         // SAFETY: as in `done`.
-        unsafe { (*self.child.as_ptr()).head.verbs }
+        unsafe { (*self.child.as_ptr()).head.vtable }
     }
 
     /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
@@ -184,7 +184,7 @@ impl<T> ScopedHandle<'_, T> {
     /// [`Cx::scope`]. The handle is gone then, and so is the result; [`wait`](Self::wait) keeps it.
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
-        wait_for_end(self.done(), cx, Reason::new(&"ScopedHandle::join"))?;
+        wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle::join"))?;
         // SAFETY: it is done.
         unsafe { self.take() }
     }
@@ -210,7 +210,7 @@ impl<T> ScopedHandle<'_, T> {
     /// ```
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
-        wait_for_end(self.done(), cx, Reason::new(&"ScopedHandle"))
+        wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle"))
     }
 
     /// The fiber's result if it has ended, or else the handle back. Never waits.
@@ -237,7 +237,7 @@ impl<T> Drop for ScopedHandle<'_, T> {
     fn drop(&mut self) {
         if !self.done().give_up() {
             // SAFETY: the job is done, so all is this handle's.
-            unsafe { (self.verbs().end)(self.child.cast()) };
+            unsafe { (self.vtable().end)(self.child.cast()) };
         }
     }
 }

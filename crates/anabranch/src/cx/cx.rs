@@ -3,7 +3,7 @@
 use crate::{
     cx::one_fiber::{CxOfManyFibers, OneFiber},
     fiber::locals::Locals,
-    fiber::switch::Departure,
+    fiber::switch::PendingSwitch,
     sys::{
         sync::{fence_after_update, full_fence},
         unwind::panicking,
@@ -13,7 +13,7 @@ use crate::{
         cancel::CancelScope,
         current_stack::Stack,
         error::{Cancelled, WaitError},
-        suspend::{Reason, Strand, leave},
+        suspend::{Strand, WaitReason, leave},
         waitable::Place,
         waiter::{BUDGET, HAILED, Outcome, Waiter},
     },
@@ -54,7 +54,7 @@ pub(crate) enum Begun {
     /// It is over.
     Over(Outcome),
     /// It goes on after [`leave`].
-    Wait(Option<Departure>),
+    Wait(Option<PendingSwitch>),
 }
 
 /// The permission to wait.
@@ -249,11 +249,11 @@ impl<'a> Cx<'a> {
     /// When the scope was cancelled.
     #[inline]
     pub(crate) fn checkpoint(&self) -> Result<(), Cancelled> {
-        if self.goes_on() { Ok(()) } else { self.checkpoint_slowly() }
+        if self.goes_on() { Ok(()) } else { self.checkpoint_slow() }
     }
 
     /// Whether it takes no more than a glance to see that the strand goes on, which uses up a part of its share. Otherwise
-    /// [`checkpoint_slowly`](Self::checkpoint_slowly) comes next.
+    /// [`checkpoint_slow`](Self::checkpoint_slow) comes next.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
         let budget = self.waiter().budget();
@@ -266,7 +266,7 @@ impl<'a> Cx<'a> {
     }
 
     #[inline(never)]
-    pub(crate) fn checkpoint_slowly(&self) -> Result<(), Cancelled> {
+    pub(crate) fn checkpoint_slow(&self) -> Result<(), Cancelled> {
         // With a deadline this comes before every operation, and reads the clock: each may be the last that is in time.
         self.check()?;
         let budget = self.waiter().budget();
@@ -294,11 +294,11 @@ impl<'a> Cx<'a> {
     /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it
     /// wanted.
     #[inline]
-    pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Outcome {
+    pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Outcome {
         match self.begin_wait(place, deadline, reason) {
             Begun::Over(outcome) => outcome,
-            Begun::Wait(departure) => {
-                leave(departure);
+            Begun::Wait(switch) => {
+                leave(switch);
                 self.end_wait(place, deadline)
             }
         }
@@ -306,7 +306,7 @@ impl<'a> Cx<'a> {
 
     /// The part of [`wait`](Self::wait) before leaving.
     #[inline]
-    pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: Reason) -> Begun {
+    pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Begun {
         if !self.begin(|| place.is_lock()) {
             return Begun::Over(Outcome::Cancelled);
         }
@@ -320,9 +320,9 @@ impl<'a> Cx<'a> {
         if let Some(outcome) = wait.outcome {
             return Begun::Over(outcome);
         }
-        let departure = self.suspend(deadline, reason);
+        let switch = self.suspend(deadline, reason);
         mem::forget(wait);
-        Begun::Wait(departure)
+        Begun::Wait(switch)
     }
 
     /// The part after leaving.
@@ -337,7 +337,7 @@ impl<'a> Cx<'a> {
     /// Begins a wait [here](crate::wait::waiter) if the place is for that; then `suspend` comes next. For a strand that was just seen to
     /// [go on](Self::goes_on).
     ///
-    /// No fence stands between that look at the scope and the wait: who cancels it hails the fiber, whose thread answers later.
+    /// No fence stands between that look at the scope and the wait: who cancels it kicks the fiber, whose thread answers later.
     #[inline(always)]
     pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
         let waiter = self.waiter();
@@ -366,7 +366,7 @@ impl<'a> Cx<'a> {
         count: usize,
         place: impl Fn(usize) -> &'p P,
         deadline: u64,
-        reason: Reason,
+        reason: WaitReason,
     ) -> Outcome {
         if !self.begin(|| (0..count).any(|index| place(index).is_lock())) {
             return Outcome::Cancelled;
@@ -399,7 +399,7 @@ impl<'a> Cx<'a> {
     /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack) on which stack
     /// this is.
     #[inline]
-    pub(crate) fn wait_shielded(&self, place: &impl Place, reason: Reason) {
+    pub(crate) fn wait_shielded(&self, place: &impl Place, reason: WaitReason) {
         self.waiter().arm(ptr::null());
         let mut wait = Registered::new(self, |_| place, reason);
         // SAFETY: armed, and registered until the end of `wait`.
@@ -425,7 +425,7 @@ impl<'a> Cx<'a> {
 
     /// Ends a wait that need not be. How it was decided, if it was.
     #[cold]
-    fn absorb(&self, reason: Reason) -> Option<Outcome> {
+    fn absorb(&self, reason: WaitReason) -> Option<Outcome> {
         if self.waiter().disarm() {
             return None;
         }
@@ -435,14 +435,14 @@ impl<'a> Cx<'a> {
 
     /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then the wait is over.
     #[inline]
-    fn cancelled_meanwhile(&self, reason: Reason) -> Option<Outcome> {
+    fn cancelled_meanwhile(&self, reason: WaitReason) -> Option<Outcome> {
         fence_after_update();
         self.scope.is_flagged().then(|| self.absorb(reason).unwrap_or(Outcome::Cancelled))
     }
 
     /// Suspends the strand until its waiter is decided.
     #[inline(always)]
-    pub(crate) fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
+    pub(crate) fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         self.waiter().budget().set(BUDGET);
         self.strand.suspend(deadline.min(self.deadline.at), reason)
     }
@@ -475,12 +475,12 @@ struct Registered<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> {
     count: usize,
     /// How the wait has ended. `None`: it goes on.
     outcome: Option<Outcome>,
-    reason: Reason,
+    reason: WaitReason,
 }
 
 impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P, F> {
     #[inline]
-    fn new(cx: &'w Cx<'w>, place: F, reason: Reason) -> Self {
+    fn new(cx: &'w Cx<'w>, place: F, reason: WaitReason) -> Self {
         Self { cx, place, count: 0, outcome: None, reason }
     }
 
@@ -541,7 +541,7 @@ impl fmt::Debug for Cx<'_> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::{Outcome, Place, Waiter};
-    use crate::{run, time::NEVER, wait::suspend::Reason};
+    use crate::{run, time::NEVER, wait::suspend::WaitReason};
     use std::{
         cell::Cell,
         panic::{AssertUnwindSafe, catch_unwind},
@@ -590,7 +590,7 @@ mod tests {
 
     fn check(spots: [Spot; 4], decided: Option<usize>, is_shielded: bool) {
         let on_a_fiber = crate::spawn(move |cx| {
-            let reason = Reason::new(&"a test");
+            let reason = WaitReason::new(&"a test");
             for _ in 0..2 {
                 let body = AssertUnwindSafe(|| {
                     if is_shielded {

@@ -6,7 +6,7 @@ use crate::{
         attempt::Attempt,
         canceller::{Cancel, Canceller},
     },
-    fiber::task::{Head, Verbs},
+    fiber::task::{Header, Vtable},
     pool::threads::PanicHandler,
     sys::sync::{AtomicBool, AtomicU64, Ordering},
     time::NEVER,
@@ -14,8 +14,8 @@ use crate::{
         Cancelled, TimedOut,
         cancel::CancelScope,
         future::AsyncWait,
-        latch::{Slot, SlotWait},
-        suspend::Reason,
+        latch::{Latch, LatchWait},
+        suspend::WaitReason,
         waitable::Place,
         waiter::{Outcome, Waiter},
     },
@@ -33,20 +33,20 @@ use std::{
 /// What the handle sees of a task.
 #[repr(C)]
 pub(super) struct Shared {
-    head: Head,
-    pub(super) done: Slot,
+    head: Header,
+    pub(super) done: Latch,
     pub(super) scope: CancelScope,
-    /// How many grips there are. Not those of the queue: see [`Grip`].
+    /// How many grips there are. Not those of the queue: see [`TaskRef`].
     grips: AtomicU64,
     /// The handle is gone, though others have grips.
     is_abandoned: AtomicBool,
 }
 
 impl Shared {
-    pub(super) fn new(verbs: &'static Verbs) -> Self {
+    pub(super) fn new(vtable: &'static Vtable) -> Self {
         Self {
-            head: Head { verbs },
-            done: Slot::new(),
+            head: Header { vtable },
+            done: Latch::new(),
             scope: CancelScope::unattached(),
             grips: AtomicU64::new(1),
             is_abandoned: AtomicBool::new(false),
@@ -88,33 +88,33 @@ impl Drop for Untold {
 
 /// A share of a task's block, that of its handle and of what was made from it: they count themselves, and the last of them says
 /// that nobody will wait for the end, or frees the block if that has come.
-pub(super) struct Grip<T> {
+pub(super) struct TaskRef<T> {
     block: NonNull<Shared>,
     _result: PhantomData<fn() -> T>,
 }
 
 // SAFETY: the result goes to one thread, and can be sent, by the bounds of whoever spawns; the rest is made for sharing.
-unsafe impl<T> Send for Grip<T> {}
+unsafe impl<T> Send for TaskRef<T> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Grip<T> {}
+unsafe impl<T> Sync for TaskRef<T> {}
 
-impl<T> Grip<T> {
+impl<T> TaskRef<T> {
     /// # Safety
-    /// The block ends with an [`Ended<T>`](Ended), and this is its first grip.
+    /// The block ends with an [`Ended<T>`](Ended), and this is its first task.
     pub(super) unsafe fn new(block: NonNull<Shared>) -> Self {
         Self { block, _result: PhantomData }
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: the block is there as long as there is a grip.
+        // SAFETY: the block is there as long as there is a task.
         unsafe { self.block.as_ref() }
     }
 
-    fn verbs(&self) -> &'static Verbs {
-        self.shared().head.verbs
+    fn vtable(&self) -> &'static Vtable {
+        self.shared().head.vtable
     }
 
-    fn done(&self) -> &Slot {
+    fn done(&self) -> &Latch {
         &self.shared().done
     }
 
@@ -137,39 +137,39 @@ impl<T> Grip<T> {
     /// As for `take`.
     unsafe fn take_ended(&self) -> Option<Ended<T>> {
         // SAFETY: the caller's word, and the contract of `new`.
-        unsafe { self.verbs().take_result(self.block.cast()) }
+        unsafe { self.vtable().take_result(self.block.cast()) }
     }
 }
 
-impl<T> Clone for Grip<T> {
+impl<T> Clone for TaskRef<T> {
     fn clone(&self) -> Self {
         self.shared().grips.fetch_add(1, Ordering::Relaxed);
         Self { ..*self }
     }
 }
 
-impl<T> Drop for Grip<T> {
+impl<T> Drop for TaskRef<T> {
     fn drop(&mut self) {
         let shared = self.shared();
         // Acquire, and release below: the last one comes after all that was done with the others. Where there is but one, nobody
         // can make another.
         let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last && !shared.done.give_up() {
-            // SAFETY: the job is done, so all belongs to the last grip.
-            unsafe { (self.verbs().end)(self.block.cast()) };
+            // SAFETY: the job is done, so all belongs to the last task.
+            unsafe { (self.vtable().end)(self.block.cast()) };
         }
     }
 }
 
 /// Waits for the end of a fiber, unless it has come: who gathers results in a cancelled scope gets those that are
 /// there.
-pub(super) fn wait_for_end(done: &Slot, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
     if done.is_notified() {
         return Ok(());
     }
     cx.checkpoint()?;
     while !done.is_notified() {
-        if cx.wait(&SlotWait::new(done), NEVER, reason) == Outcome::Cancelled && !done.is_notified() {
+        if cx.wait(&LatchWait::new(done), NEVER, reason) == Outcome::Cancelled && !done.is_notified() {
             return Err(Cancelled);
         }
     }
@@ -200,11 +200,11 @@ pub(super) fn wait_for_end(done: &Slot, cx: &Cx<'_>, reason: Reason) -> Result<(
 pub struct JoinHandle<T> {
     /// The wait of async code.
     wait: Option<Pin<Box<AsyncWait<Done<T>>>>>,
-    task: Grip<T>,
+    task: TaskRef<T>,
 }
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(task: Grip<T>) -> Self {
+    pub(super) fn new(task: TaskRef<T>) -> Self {
         Self { wait: None, task }
     }
 
@@ -264,7 +264,7 @@ impl<T> JoinHandle<T> {
     /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
-        let reason = Reason::new(&"JoinHandle");
+        let reason = WaitReason::new(&"JoinHandle");
         // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
         self.wait = None;
         wait_for_end(self.task.done(), cx, reason)
@@ -301,11 +301,11 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        // With a grip of its own.
+        // With a task of its own.
         self.wait = None;
         let shared = self.task.shared();
         if shared.grips.load(Ordering::Acquire) == 1 {
-            // The last grip drops all.
+            // The last task drops all.
             return;
         }
         // Others may keep the block for long. What they want is to cancel the fiber, and not its result: that is dropped now, or by
@@ -325,7 +325,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 }
 
 /// A task as what is cancelled.
-struct Whole<T>(Grip<T>);
+struct Whole<T>(TaskRef<T>);
 
 impl<T> Cancel for Whole<T> {
     fn cancel(&self) {
@@ -340,15 +340,15 @@ impl<T> Cancel for Whole<T> {
 /// The end of a task as a place for async code.
 pub(super) struct Done<T> {
     // Ends before the task, to which it refers.
-    wait: SlotWait<&'static Slot>,
-    task: Grip<T>,
+    wait: LatchWait<&'static Latch>,
+    task: TaskRef<T>,
 }
 
 impl<T> Done<T> {
-    fn new(task: Grip<T>) -> Self {
-        let slot: *const Slot = task.done();
+    fn new(task: TaskRef<T>) -> Self {
+        let slot: *const Latch = task.done();
         // SAFETY: in the task, which `task` keeps for as long as the wait lives.
-        Self { wait: SlotWait::new(unsafe { &*slot }), task }
+        Self { wait: LatchWait::new(unsafe { &*slot }), task }
     }
 
     pub(super) fn cancel(&self) {

@@ -21,7 +21,7 @@ use crate::{
     },
     wait::{
         cancel::CancelScope,
-        suspend::{Reason, Strand},
+        suspend::{Strand, WaitReason},
     },
 };
 use std::{panic::AssertUnwindSafe, thread};
@@ -98,7 +98,7 @@ impl Cx<'_> {
         B: FnOnce(&Cx<'_>) -> RB + Send,
         RB: Send,
     {
-        let reason = Reason::new(&"join");
+        let reason = WaitReason::new(&"join");
         self.check_stack();
         let worker = Worker::current();
         // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
@@ -203,7 +203,7 @@ impl Cx<'_> {
     /// This strand pushed the fork and has just popped it.
     #[cold]
     #[inline(never)]
-    unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: Reason) -> bool {
+    unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: WaitReason) -> bool {
         // SAFETY: the caller's word.
         let offer = unsafe { worker.stack.finish_offered(fork.frame()) };
         offer.is_some_and(|offer| !offer.take_back(self, reason))

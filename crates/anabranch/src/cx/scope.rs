@@ -7,14 +7,14 @@
 //! children, waits for them, whatever is cancelled itself, and then goes on unwinding.
 //!
 //! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the slot, from
-//! which the parent acquires. The child's last touch of the ledger is in that notification, for which the parent waits.
+//! which the parent acquires. The child's last touch of the data is in that notification, for which the parent waits.
 
 use crate::{
     cx::{
         Cx,
         child::{self, ScopedHandle},
         one_fiber::{OneFiber, ScopeOfManyFibers},
-        scope_data::{Ledger, PARENT},
+        scope_data::{PARENT, ScopeData},
     },
     fiber::task::Name,
     fork::scope::report,
@@ -25,8 +25,8 @@ use crate::{
     },
     wait::{
         cancel::CancelScope,
-        latch::{Slot, SlotWait},
-        suspend::Reason,
+        latch::{Latch, LatchWait},
+        suspend::WaitReason,
     },
 };
 use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
@@ -52,7 +52,7 @@ unsafe impl Sync for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfM
 
 /// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See [`FiberScope::spawner`].
 pub struct Spawner<'scope, 'env: 'scope> {
-    ledger: &'scope Ledger,
+    data: &'scope ScopeData,
     _scope: PhantomData<&'scope mut &'scope ()>,
     _env: PhantomData<&'env mut &'env ()>,
 }
@@ -89,36 +89,36 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn scope<'env, R>(&self, body: impl for<'scope> FnOnce(&'scope FiberScope<'scope, 'env>) -> R) -> R {
-        let reason = Reason::new(&"scope");
+        let reason = WaitReason::new(&"scope");
         self.check_stack();
         let waiter: *const _ = self.waiter_address();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
-        let ledger = Ledger {
-            // SAFETY: `self.scope` and the strand outlive this call, and the ledger stays where it is.
+        let data = ScopeData {
+            // SAFETY: `self.scope` and the strand outlive this call, and the data stays where it is.
             cancel: unsafe { CancelScope::below(self.scope, waiter, false) },
             deadline: self.deadline,
             registry,
             pending: AtomicU64::new(PARENT),
-            done: Slot::new(),
+            done: Latch::new(),
             panic: Mutex::new(None),
         };
         let scope = FiberScope {
-            cx: self.within(&ledger.cancel, self.deadline, self.locals),
+            cx: self.within(&data.cancel, self.deadline, self.locals),
             spawned: Cell::new(0),
-            spawner: Spawner { ledger: &ledger, _scope: PhantomData, _env: PhantomData },
+            spawner: Spawner { data: &data, _scope: PhantomData, _env: PhantomData },
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
         if outcome.is_err() {
-            ledger.cancel.cancel();
+            data.cancel.cancel();
         }
         // Nothing between here and the end of the wait unwinds: the children borrow from what is above.
         let share = PARENT - scope.spawned.replace(ENDED);
-        if ledger.pending.fetch_sub(share, Ordering::AcqRel) != share {
-            while !ledger.done.is_notified() {
-                self.wait_shielded(&SlotWait::new(&ledger.done), reason);
+        if data.pending.fetch_sub(share, Ordering::AcqRel) != share {
+            while !data.done.is_notified() {
+                self.wait_shielded(&LatchWait::new(&data.done), reason);
             }
         }
-        let panic = lock(&ledger.panic).take();
+        let panic = lock(&data.panic).take();
         match (outcome, panic) {
             (Ok(result), None) => result,
             (Ok(_), Some(panic)) => resume_unwind(panic),
@@ -140,7 +140,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     /// count as by a [`Spawner`].
     fn count(&self) {
         match self.spawned.get() {
-            ENDED => _ = self.spawner.ledger.pending.fetch_add(1, Ordering::Relaxed),
+            ENDED => _ = self.spawner.data.pending.fetch_add(1, Ordering::Relaxed),
             spawned => self.spawned.set(spawned + 1),
         }
     }
@@ -201,7 +201,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
     /// });
     /// ```
     pub fn cancel(&self) {
-        self.spawner.ledger.cancel.cancel();
+        self.spawner.data.cancel.cancel();
     }
 }
 
@@ -226,13 +226,13 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
+        self.data.pending.fetch_add(1, Ordering::Relaxed);
         self.spawn_child((), function)
     }
 
     /// As [`FiberScope::cancel`].
     pub fn cancel(self) {
-        self.ledger.cancel.cancel();
+        self.data.cancel.cancel();
     }
 
     /// As [`FiberScope::spawn_named`].
@@ -241,7 +241,7 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.ledger.pending.fetch_add(1, Ordering::Relaxed);
+        self.data.pending.fetch_add(1, Ordering::Relaxed);
         self.spawn_child(Arc::<str>::from(name), function)
     }
 
@@ -251,10 +251,10 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // SAFETY: counted, so the scope waits until the child has left the ledger. The registry, which runs the job, outlives it.
+        // SAFETY: counted, so the scope waits until the child has left the data. The registry, which runs the job, outlives it.
         unsafe {
-            let (job, handle) = child::make(self.ledger, name, function);
-            (*self.ledger.registry).post(job);
+            let (job, handle) = child::make(self.data, name, function);
+            (*self.data.registry).post(job);
             handle
         }
     }
@@ -262,6 +262,6 @@ impl<'scope> Spawner<'scope, '_> {
 
 impl fmt::Debug for Spawner<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spawner").field("is_cancelled", &self.ledger.cancel.is_cancelled()).finish_non_exhaustive()
+        f.debug_struct("Spawner").field("is_cancelled", &self.data.cancel.is_cancelled()).finish_non_exhaustive()
     }
 }

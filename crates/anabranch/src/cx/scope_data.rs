@@ -5,30 +5,30 @@ use crate::{
     fork::scope::{Panic, report},
     pool::registry::Registry,
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
-    wait::{cancel::CancelScope, latch::Slot},
+    wait::{cancel::CancelScope, latch::Latch},
 };
 
-/// The parent's share of [`Ledger::pending`].
+/// The parent's share of [`ScopeData::pending`].
 pub(crate) const PARENT: u64 = 1 << 62;
 
 /// What a parent and its children share.
-pub(crate) struct Ledger {
+pub(crate) struct ScopeData {
     pub(crate) cancel: CancelScope,
     pub(crate) deadline: Deadline,
     pub(crate) registry: *const Registry,
     pub(crate) pending: AtomicU64,
-    pub(crate) done: Slot,
+    pub(crate) done: Latch,
     pub(crate) panic: Mutex<Option<Panic>>,
 }
 
 // SAFETY: the registry and the scope of the deadline are made for sharing, and outlive this one.
-unsafe impl Sync for Ledger {}
+unsafe impl Sync for ScopeData {}
 
-impl Ledger {
+impl ScopeData {
     /// A child ends.
     ///
     /// # Safety
-    /// It has entered. The ledger may be gone afterwards.
+    /// It has entered. The data may be gone afterwards.
     pub(crate) unsafe fn leave(this: *const Self, panic: Option<Panic>) {
         // SAFETY: the child is pending until it has been counted down, and the parent waits for the notification.
         unsafe {

@@ -3,11 +3,11 @@
 use crate::{
     cx::{
         cx::{Cx, Deadline},
-        handle::{Ended, Grip, JoinError, JoinHandle, Shared, Untold},
+        handle::{Ended, JoinError, JoinHandle, Shared, TaskRef, Untold},
     },
     fiber::{
         fiber::Fiber,
-        task::{self, Head, Job, Name, Place, Verbs},
+        task::{self, Header, Job, Name, Place, Vtable},
     },
     pool::{Pool, registry::Registry, worker::Worker},
     sys::unwind::catch_unwind,
@@ -43,8 +43,8 @@ where
     T: Send,
     N: Name,
 {
-    const fn verbs(place: Place) -> Verbs {
-        Verbs {
+    const fn vtable(place: Place) -> Vtable {
+        Vtable {
             run: Self::run,
             name: if N::IS_ONE { Some(Self::name) } else { None },
             take: Self::take_to,
@@ -53,19 +53,19 @@ where
         }
     }
 
-    const IN_PAGE: Verbs = Self::verbs(Place::Page);
-    const ON_HEAP: Verbs = Self::verbs(Place::Heap);
+    const IN_PAGE: Vtable = Self::vtable(Place::Page);
+    const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
     /// The table for a block at this place.
-    fn table(place: Place) -> &'static Verbs {
+    fn table(place: Place) -> &'static Vtable {
         match place {
             Place::Page => &Self::IN_PAGE,
             Place::Heap => &Self::ON_HEAP,
         }
     }
 
-    /// As [`Verbs::run`].
-    unsafe fn run(block: NonNull<Head>, fiber: &Fiber) {
+    /// As [`Vtable::run`].
+    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
         // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits until it has ended:
         // until then the stage is this function's.
@@ -103,14 +103,14 @@ where
         }
     }
 
-    /// As [`Verbs::name`].
-    unsafe fn name(block: NonNull<Head>) -> Option<Arc<str>> {
+    /// As [`Vtable::name`].
+    unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
         // SAFETY: of this type, and alive, by the caller's word.
         unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
     }
 
-    /// As [`Verbs::take`].
-    unsafe fn take_to(block: NonNull<Head>, place: *mut ()) {
+    /// As [`Vtable::take`].
+    unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
         // SAFETY: the caller's word.
         unsafe { *place.cast() = Self::take(block) };
     }
@@ -119,7 +119,7 @@ where
     ///
     /// # Safety
     /// As for `take_to`.
-    unsafe fn take(block: NonNull<Head>) -> Option<Ended<T>> {
+    unsafe fn take(block: NonNull<Header>) -> Option<Ended<T>> {
         // SAFETY: of this type, and the caller's, by its word.
         match unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) } {
             Stage::Ended(result) => Some(result),
@@ -127,10 +127,10 @@ where
         }
     }
 
-    /// As [`Verbs::end`].
-    unsafe fn end(block: NonNull<Head>) {
+    /// As [`Vtable::end`].
+    unsafe fn end(block: NonNull<Header>) {
         // SAFETY: the caller's word.
-        unsafe { task::release(block.cast::<Self>(), block.as_ref().verbs.place) };
+        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
@@ -178,7 +178,7 @@ where
     // SAFETY: the block is alive until the job has been run, and what is in it can be sent.
     registry.post(unsafe { Job::new(task.cast()) });
     // SAFETY: this is the handle of the block, whose function returns this.
-    JoinHandle::new(unsafe { Grip::new(task) })
+    JoinHandle::new(unsafe { TaskRef::new(task) })
 }
 
 impl Pool {

@@ -3,15 +3,15 @@
 use crate::{
     cx::Cx,
     fork::offer::Offer,
-    wait::{latch::SlotWait, suspend::Reason},
+    wait::{latch::LatchWait, suspend::WaitReason},
 };
 
 impl Offer {
     /// Takes the fork back, for its owner to run. `false`: another has run it; waits until it has.
-    pub(crate) fn take_back(&self, cx: &Cx<'_>, reason: Reason) -> bool {
+    pub(crate) fn take_back(&self, cx: &Cx<'_>, reason: WaitReason) -> bool {
         let is_back = self.take();
         while !is_back && !self.done.is_notified() {
-            cx.wait_shielded(&SlotWait::new(&self.done), reason);
+            cx.wait_shielded(&LatchWait::new(&self.done), reason);
         }
         is_back
     }

@@ -6,8 +6,8 @@
 use crate::{
     fiber::{
         fiber::Fiber,
-        status::{Card, State},
-        switch::Departure,
+        status::{FiberStatus, State},
+        switch::PendingSwitch,
     },
     pool::{
         hazard::{Hazard, HazardKind},
@@ -18,7 +18,7 @@ use crate::{
     wait::{
         current_stack::Stack,
         parked::Parked,
-        suspend::{Reason, Strand, leave},
+        suspend::{Strand, WaitReason, leave},
         waiter::{Outcome, Waiter},
     },
 };
@@ -59,15 +59,15 @@ impl ThreadStrand {
     /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would have no end, and
     /// nothing else would tell of it.
     #[cold]
-    fn warn_on_a_fiber(&self, reason: Reason) {
+    fn warn_on_a_fiber(&self, reason: WaitReason) {
         let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
         // SAFETY: the strand is on the stack of this fiber, which runs.
         let fiber = unsafe { &*fiber.cast::<Fiber>() };
         let home = fiber.home();
         if let Some(registry) = home.registry()
-            && registry.crew.is_first_run_on_fiber()
+            && registry.pool_threads.is_first_run_on_fiber()
         {
-            registry.crew.tell(&Hazard {
+            registry.pool_threads.tell(&Hazard {
                 kind: HazardKind::RunOnFiber,
                 fiber: fiber.card().name(),
                 worker: home.index,
@@ -81,13 +81,13 @@ impl ThreadStrand {
 
 /// Shows on the card of a seat what its thread waits for.
 struct Shown<'a> {
-    card: &'a Card,
+    card: &'a FiberStatus,
     /// What it waited for already: a thread that waits may be asked to run something, a broadcast, that waits in turn.
-    outer: Option<Reason>,
+    outer: Option<WaitReason>,
 }
 
 impl<'a> Shown<'a> {
-    fn new(card: &'a Card, reason: Reason) -> Self {
+    fn new(card: &'a FiberStatus, reason: WaitReason) -> Self {
         let outer = if card.state() == State::Suspended { card.reason() } else { None };
         if outer.is_none()
             && let Some(name) = thread::current().name()
@@ -118,7 +118,7 @@ unsafe impl Strand for ThreadStrand {
         Parked::waiter(&self.shared)
     }
 
-    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
+    fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         let me = Worker::current();
         let waiter = &self.shared.waiter;
         me.publish_all();
@@ -146,7 +146,7 @@ unsafe impl Strand for ThreadStrand {
         None
     }
 
-    fn step_aside(&self) -> Option<Departure> {
+    fn step_aside(&self) -> Option<PendingSwitch> {
         Worker::current().yield_slot();
         None
     }

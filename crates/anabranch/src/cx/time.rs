@@ -7,7 +7,7 @@ use crate::{
     wait::{
         Cancelled, TimedOut,
         cancel::CancelScope,
-        suspend::{Reason, leave},
+        suspend::{WaitReason, leave},
         waitable::Place,
         waiter::{Outcome, Waiter},
     },
@@ -54,7 +54,7 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
-        self.sleep_to(self.strand.clock().tick_after(duration), Reason::new(&"sleep"))
+        self.sleep_to(self.strand.clock().tick_after(duration), WaitReason::new(&"sleep"))
     }
 
     /// Waits until then, by the clock of the pool.
@@ -63,10 +63,10 @@ impl Cx<'_> {
     /// When the scope was cancelled.
     #[track_caller]
     pub fn sleep_until(&self, instant: Instant) -> Result<(), Cancelled> {
-        self.sleep_to(self.strand.clock().tick_at(instant), Reason::new(&"sleep"))
+        self.sleep_to(self.strand.clock().tick_at(instant), WaitReason::new(&"sleep"))
     }
 
-    fn sleep_to(&self, deadline: u64, reason: Reason) -> Result<(), Cancelled> {
+    fn sleep_to(&self, deadline: u64, reason: WaitReason) -> Result<(), Cancelled> {
         self.checkpoint()?;
         match self.wait(&Nowhere, deadline, reason) {
             Outcome::Cancelled => Err(Cancelled),
@@ -75,7 +75,7 @@ impl Cx<'_> {
     }
 
     /// Waits until the scope is cancelled.
-    fn sleep_for_ever(&self, reason: Reason) -> Cancelled {
+    fn sleep_for_ever(&self, reason: WaitReason) -> Cancelled {
         loop {
             if let Err(cancelled) = self.sleep_to(NEVER, reason) {
                 return cancelled;
@@ -217,7 +217,7 @@ impl Interval {
     /// When the scope was cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
-        let reason = Reason::new(&"interval");
+        let reason = WaitReason::new(&"interval");
         let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
         cx.sleep_to(cx.strand.clock().tick_at(reached), reason)?;
         // A lateness beyond what fits would be one of 584 years; and a longer period has not been missed.

@@ -22,13 +22,13 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 /// What the lookout remembers.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct BlockedDetector {
     last: Option<Instant>,
     /// For each worker how often it had switched, and since when that has not changed.
     still: HashMap<usize, (u64, Instant)>,
 }
 
-impl Watch {
+impl BlockedDetector {
     /// Looks at all workers, now and then.
     pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
@@ -63,7 +63,7 @@ fn warn(worker: &Worker) {
         && others > 0
         && sysmon::is_asleep(worker.thread()) == Some(true)
     {
-        registry.crew.tell(&Hazard {
+        registry.pool_threads.tell(&Hazard {
             kind: HazardKind::BlockedThread,
             fiber: name,
             worker: worker.index,

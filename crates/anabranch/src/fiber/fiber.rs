@@ -16,14 +16,14 @@ use crate::{
     fiber::locals::Locals,
     fiber::{
         context::{Context, Exit, Left, Resume},
-        kick::Hail,
+        kick::Kick,
         ready::{Inbox, Linked},
         shutdown::{Closing, Root},
         stack::{
             overflow::{self, Guarded},
             pool::FiberStack,
         },
-        status::{Card, State},
+        status::{FiberStatus, State},
         task::Job,
     },
     fork::frame::Frame,
@@ -67,10 +67,10 @@ pub(crate) struct Fiber {
     pub(crate) depth: Cell<*const u8>,
     /// What it has forked, while it is left.
     pub(crate) forks: Cell<*const Frame>,
-    pub(crate) card: Card,
+    pub(crate) card: FiberStatus,
     pub(crate) timer: Cell<Option<Key>>,
     guarded: UnsafeCell<Option<Guarded>>,
-    hail: Hail,
+    kick: Kick,
     context: UnsafeCell<Option<Context>>,
     job: Cell<Option<Job>>,
     /// To be cancelled when the pool ends.
@@ -95,19 +95,19 @@ static KIND: Kind = Kind {
         // SAFETY: the waiter is alive, and that of a fiber, as above.
         is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
         // SAFETY: as above.
-        hail: |waiter| unsafe { hail(waiter.cast()) },
+        kick: |waiter| unsafe { kick(waiter.cast()) },
     }),
 };
 
 /// # Safety
 /// The fiber does not end before this does.
 #[cold]
-unsafe fn hail(fiber: *const Fiber) {
+unsafe fn kick(fiber: *const Fiber) {
     // SAFETY: a worker does not end before its fibers have.
     unsafe {
         let home = (*fiber).home;
         let parker = &raw const (*home).parker;
-        Hail::send(&raw const (*fiber).hail, &raw const (*home).fibers.hails, || (*parker).unpark());
+        Kick::send(&raw const (*fiber).kick, &raw const (*home).fibers.kicks, || (*parker).unpark());
     }
 }
 
@@ -153,7 +153,7 @@ impl Fiber {
         Self {
             waiter: Waiter::new(&KIND),
             next: Cell::new(ptr::null()),
-            hail: Hail::new(),
+            kick: Kick::new(),
             home,
             context: UnsafeCell::new(None),
             exit: Cell::new(ptr::null()),
@@ -164,18 +164,18 @@ impl Fiber {
             guarded: UnsafeCell::new(None),
             root: Root::new(),
             locals: Locals::new(),
-            card: Card::new(),
+            card: FiberStatus::new(),
         }
     }
 
-    /// Answers whoever has hailed a fiber.
+    /// Answers whoever has kicked a fiber.
     ///
     /// # Safety
-    /// It is the hail of a fiber of the calling worker.
-    pub(crate) unsafe fn answer(hail: *const Hail) {
-        // SAFETY: the caller's word; the pointer to the hail was made from one to the fiber.
+    /// It is the kick of a fiber of the calling worker.
+    pub(crate) unsafe fn answer(kick: *const Kick) {
+        // SAFETY: the caller's word; the pointer to the kick was made from one to the fiber.
         unsafe {
-            let fiber = hail.byte_sub(offset_of!(Self, hail)).cast::<Self>();
+            let fiber = kick.byte_sub(offset_of!(Self, kick)).cast::<Self>();
             Waiter::answer(&raw const (*fiber).waiter);
         }
     }
@@ -185,7 +185,7 @@ impl Fiber {
         unsafe { &*self.home }
     }
 
-    pub(crate) fn card(&self) -> &Card {
+    pub(crate) fn card(&self) -> &FiberStatus {
         &self.card
     }
 
@@ -290,7 +290,7 @@ impl Fiber {
         let forks = self.forks.get();
         if !forks.is_null() {
             self.forks.set(ptr::null());
-            // SAFETY: detached by `depart`, and the frames are on the fiber's stack. No other fiber runs, with frames of its own.
+            // SAFETY: detached by `prepare_switch`, and the frames are on the fiber's stack. No other fiber runs, with frames of its own.
             unsafe { self.home().stack.attach(forks) };
         }
     }
@@ -343,13 +343,13 @@ impl Fiber {
     /// Gives a panic that reaches no caller to the panic handler.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
         if let Some(registry) = self.home().registry() {
-            registry.crew.report(panic);
+            registry.pool_threads.report(panic);
         }
     }
 
     /// What becomes of such a panic.
     pub(crate) fn panic_handler(&self) -> PanicHandler {
-        self.home().registry().map(|registry| registry.crew.panic_handler().clone()).unwrap_or_default()
+        self.home().registry().map(|registry| registry.pool_threads.panic_handler().clone()).unwrap_or_default()
     }
 
     fn end(&self) {

@@ -1,8 +1,8 @@
 //! In the place of our own switch where there is none: nobody departs.
 
-pub(crate) enum Departure {}
+pub(crate) enum PendingSwitch {}
 
-impl Departure {
+impl PendingSwitch {
     /// # Safety
     /// None is needed: there is none.
     pub(crate) unsafe fn go(self) {

@@ -7,13 +7,13 @@ use crate::sys::sync::{AtomicU64, Ordering, const_unless_loom};
 const PATIENCE: u64 = 25;
 
 /// See the [module](self).
-pub(crate) struct Overdue {
+pub(crate) struct QueueAge {
     /// One more than the number of the oldest when a thief saw it first; zero: there was nothing.
     watched: AtomicU64,
     since: AtomicU64,
 }
 
-impl Overdue {
+impl QueueAge {
     const_unless_loom! {
         pub(crate) fn new() -> Self {
             Self { watched: AtomicU64::new(0), since: AtomicU64::new(0) }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn what_lies_for_long_is_overdue() {
-        let overdue = Overdue::new();
+        let overdue = QueueAge::new();
         assert!(!overdue.is_overdue(0, 100));
         assert!(!overdue.is_overdue(0, 100 + PATIENCE - 1));
         assert!(overdue.is_overdue(0, 100 + PATIENCE));
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_goes_on_is_not() {
-        let overdue = Overdue::new();
+        let overdue = QueueAge::new();
         assert!((0..100).all(|n| !overdue.is_overdue(n, n * PATIENCE)));
         overdue.is_overdue(100, 0);
         overdue.forget();

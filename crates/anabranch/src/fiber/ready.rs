@@ -14,7 +14,7 @@
 //! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were replaced.
 //!
 //! Provenance: the pointers that were put in are the ones that come out, and are never made anew from a reference: a linked
-//! [`Hail`](crate::fiber::kick::Hail) is a field, and its pointer leads to the fiber that it is a field of.
+//! [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer leads to the fiber that it is a field of.
 //!
 //! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries nothing: of a
 //! push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.

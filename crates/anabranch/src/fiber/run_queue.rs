@@ -21,10 +21,10 @@
 //!
 //! What was spawned one after the other often talks to each other, and a message from one worker to another takes ten times as long as
 //! on one worker. So what a worker runs shall be a piece of the order in which all were put in. A thief goes through
-//! its loot from the old end: what it leaves to be robbed in turn lies next to what it was robbed of. And the owner takes the
+//! its loot from the old end: what it leaves to be stolen from in turn lies next to what it was stolen from of. And the owner takes the
 //! oldest itself only where no thief has come for a while. A ring of 503 fibers is so cut in two places, instead of 6 to 14.
 //!
-//! For the same reason a thief asks first whether what is there [lies for long](Jobs::lies_for_long): where the owner is at work, and
+//! For the same reason a thief asks first whether what is there [lies for long](RunQueue::lies_for_long): where the owner is at work, and
 //! begins its fibers as it comes to them, they stay together. What the owner has put in because somebody asked for it, or others
 //! have put in, is there to be taken. All that a thief learns by asking, and leaves for the next, are hints.
 //!
@@ -40,7 +40,7 @@
 //! amount to it. The rest is the lock's.
 
 use crate::{
-    fiber::queue_age::Overdue,
+    fiber::queue_age::QueueAge,
     sys::{
         asymmetric_fence::Fence,
         spin::Brief,
@@ -51,7 +51,7 @@ use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, mem::MaybeUninit, ptr};
 
 /// The most that a thief takes at a time: half of what there is, up to this.
-const LOOT: usize = if cfg!(shuttle) { 2 } else { 32 };
+const STEAL_BATCH: usize = if cfg!(shuttle) { 2 } else { 32 };
 
 /// After so many of the newest the worker takes the oldest.
 #[cfg(not(loom))]
@@ -66,7 +66,7 @@ const ALL: u64 = u64::MAX;
 type Slot<T> = Cell<MaybeUninit<T>>;
 
 /// See the [module](self).
-pub(crate) struct Jobs<T> {
+pub(crate) struct RunQueue<T> {
     owner: CachePadded<Owner<T>>,
     claim: AtomicU64,
     head: AtomicU64,
@@ -74,7 +74,7 @@ pub(crate) struct Jobs<T> {
     posted: AtomicU64,
     /// Whether the owner has put in what somebody has asked for. A hint.
     is_asked_for: AtomicBool,
-    overdue: Overdue,
+    overdue: QueueAge,
     lock: Brief<VecDeque<T>>,
     fence: Fence,
 }
@@ -90,11 +90,11 @@ struct Owner<T> {
 }
 
 // SAFETY: who touches what when is said above; what is put in by one thread may be taken by another.
-unsafe impl<T: Send> Send for Jobs<T> {}
+unsafe impl<T: Send> Send for RunQueue<T> {}
 // SAFETY: as above.
-unsafe impl<T: Send> Sync for Jobs<T> {}
+unsafe impl<T: Send> Sync for RunQueue<T> {}
 
-impl<T: Copy> Jobs<T> {
+impl<T: Copy> RunQueue<T> {
     const_unless_loom! {
         pub(crate) fn new(fence: Fence) -> Self {
             Self {
@@ -108,7 +108,7 @@ impl<T: Copy> Jobs<T> {
                 head: AtomicU64::new(0),
                 posted: AtomicU64::new(0),
                 is_asked_for: AtomicBool::new(false),
-                overdue: Overdue::new(),
+                overdue: QueueAge::new(),
                 lock: Brief::new(VecDeque::new()),
                 fence,
             }
@@ -272,12 +272,12 @@ impl<T: Copy> Jobs<T> {
     ///
     /// # Safety
     /// The caller is the owner of `own`.
-    pub(crate) unsafe fn rob(&self, own: &Self) -> Option<T> {
+    pub(crate) unsafe fn steal(&self, own: &Self) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         self.is_asked_for.store(false, Ordering::Relaxed);
-        let mut loot = [MaybeUninit::uninit(); LOOT];
+        let mut loot = [MaybeUninit::uninit(); STEAL_BATCH];
         let count = self.take_half(&mut loot);
         // SAFETY: as many were taken, and the caller's word.
         unsafe {
@@ -289,8 +289,8 @@ impl<T: Copy> Jobs<T> {
     }
 
     /// How many it has put there.
-    fn take_half(&self, loot: &mut [MaybeUninit<T>; LOOT]) -> usize {
-        let half = |count: usize| count.div_ceil(2).min(LOOT);
+    fn take_half(&self, loot: &mut [MaybeUninit<T>; STEAL_BATCH]) -> usize {
+        let half = |count: usize| count.div_ceil(2).min(STEAL_BATCH);
         let mut posted = self.lock.lock();
         if !posted.is_empty() {
             let count = half(posted.len());
@@ -365,7 +365,7 @@ unsafe fn free<T>(slots: *mut Slot<T>, capacity: usize) {
     }
 }
 
-impl<T> Drop for Jobs<T> {
+impl<T> Drop for RunQueue<T> {
     fn drop(&mut self) {
         // SAFETY: the ring of this queue, of which there is nobody else left.
         unsafe { free(self.owner.slots.get(), self.owner.capacity.get()) };
@@ -376,8 +376,8 @@ impl<T> Drop for Jobs<T> {
 mod tests {
     use super::*;
 
-    fn filled(count: u32) -> Jobs<u32> {
-        let jobs = Jobs::new(Fence::Symmetric);
+    fn filled(count: u32) -> RunQueue<u32> {
+        let jobs = RunQueue::new(Fence::Symmetric);
         // SAFETY: nobody else has it.
         (0..count).for_each(|number| unsafe { jobs.push(number) });
         jobs
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_or_posted_is_there_to_be_taken() {
-        let (victim, thief) = (Jobs::new(Fence::Symmetric), Jobs::new(Fence::Symmetric));
+        let (victim, thief) = (RunQueue::new(Fence::Symmetric), RunQueue::new(Fence::Symmetric));
         // SAFETY: this thread is the owner of both.
         unsafe {
             assert!(!victim.lies_for_long(0));
@@ -393,7 +393,7 @@ mod tests {
             assert!(!victim.lies_for_long(0));
             victim.push_asked_for(2);
             assert!(victim.lies_for_long(0));
-            assert_eq!(victim.rob(&thief), Some(1));
+            assert_eq!(victim.steal(&thief), Some(1));
             // Somebody has come.
             assert!(!victim.lies_for_long(0));
         }
@@ -405,7 +405,7 @@ mod tests {
     fn a_thief_goes_through_its_loot_in_order() {
         let (victim, thief) = (filled(8), filled(0));
         // SAFETY: one thread has both.
-        let taken = unsafe { [victim.rob(&thief), thief.take_newest(), thief.take_newest(), thief.take_newest()] };
+        let taken = unsafe { [victim.steal(&thief), thief.take_newest(), thief.take_newest(), thief.take_newest()] };
         assert_eq!(taken, [0, 1, 2, 3].map(Some));
         assert!(thief.is_empty());
     }
@@ -415,9 +415,9 @@ mod tests {
         let (victim, thief) = (filled(16), filled(0));
         // SAFETY: one thread has both.
         unsafe {
-            assert_eq!(victim.rob(&thief), Some(0));
+            assert_eq!(victim.steal(&thief), Some(0));
             while victim.take_newest().is_some() {}
-            assert_eq!(thief.rob(&victim), Some(7));
+            assert_eq!(thief.steal(&victim), Some(7));
             assert_eq!(victim.take_newest(), Some(6));
             assert_eq!(thief.take_newest(), Some(1));
         }
@@ -430,7 +430,7 @@ mod tests {
         unsafe {
             assert_eq!(victim.take_oldest(), Some(0));
             assert_eq!(victim.take_oldest(), Some(1));
-            assert_eq!(victim.rob(&thief), Some(2));
+            assert_eq!(victim.steal(&thief), Some(2));
             assert_eq!(victim.take_oldest(), Some(7));
             assert_eq!(victim.take_oldest(), Some(5));
             assert_eq!(victim.take_oldest(), Some(6));

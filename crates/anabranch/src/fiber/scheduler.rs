@@ -25,10 +25,10 @@ use crate::{
     fiber::{
         context::Left,
         fiber::Fiber,
-        kick::Hail,
+        kick::Kick,
         limits::Limits,
         ready::Inbox,
-        run_queue::{Jobs, OLDEST_EVERY},
+        run_queue::{OLDEST_EVERY, RunQueue},
         task::Job,
         worker_local::{Blocks, Local},
     },
@@ -67,23 +67,23 @@ const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 /// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer; and those that
 /// were spawned together often talk to each other, which takes several times as long between workers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Daring {
+pub(crate) enum StealPolicy {
     /// All.
-    Bold,
-    /// Those that have lain for long, by this time: see [`Jobs::lies_for_long`].
-    Patient(u64),
+    All,
+    /// Those that have lain for long, by this time: see [`RunQueue::lies_for_long`].
+    Overdue(u64),
     /// None.
-    Shy,
+    Nothing,
 }
 
 /// What a seat has for fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
-    pub(crate) jobs: CachePadded<Jobs<Job>>,
+    pub(crate) jobs: CachePadded<RunQueue<Job>>,
     /// Woken by other threads.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
     /// Hailed by other threads. Seldom, so it lies with what is.
-    pub(crate) hails: Inbox<Hail>,
+    pub(crate) kicks: Inbox<Kick>,
     /// The worker's own.
     pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
@@ -94,9 +94,9 @@ pub(crate) struct Fibers {
 impl Fibers {
     pub(crate) const fn new(fence: Fence) -> Self {
         Self {
-            jobs: CachePadded::new(Jobs::new(fence)),
+            jobs: CachePadded::new(RunQueue::new(fence)),
             inbox: CachePadded::new(Inbox::new()),
-            hails: Inbox::new(),
+            kicks: Inbox::new(),
             local: CachePadded::new(Local::new()),
             blocks: Blocks::new(),
             ticks: Cell::new(0),
@@ -107,9 +107,9 @@ impl Fibers {
     /// The thread is about to park, until [`come_back`](Self::come_back). `false`: it must not, somebody has been here.
     #[must_use]
     pub(crate) fn go_away(&self) -> bool {
-        let is_away = self.hails.go_away();
+        let is_away = self.kicks.go_away();
         if is_away && !self.inbox.go_away() {
-            self.hails.come_back();
+            self.kicks.come_back();
             return false;
         }
         is_away
@@ -118,7 +118,7 @@ impl Fibers {
     /// The thread has parked.
     pub(crate) fn come_back(&self) {
         self.inbox.come_back();
-        self.hails.come_back();
+        self.kicks.come_back();
     }
 }
 
@@ -132,7 +132,7 @@ impl Worker {
     pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
         let local = &self.fibers.local;
         self.fibers.inbox.collect(local.ready());
-        self.answer_hails();
+        self.answer_kicks();
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
@@ -144,10 +144,10 @@ impl Worker {
         }
     }
 
-    fn answer_hails(&self) {
-        if !self.fibers.hails.is_empty() {
+    fn answer_kicks(&self) {
+        if !self.fibers.kicks.is_empty() {
             // SAFETY: those in the box are of this worker's fibers, and this is its thread.
-            Hail::answer_all(&self.fibers.hails, |hail| unsafe { Fiber::answer(hail) });
+            Kick::answer_all(&self.fibers.kicks, |kick| unsafe { Fiber::answer(kick) });
         }
     }
 
@@ -156,13 +156,13 @@ impl Worker {
         let local = &self.fibers.local;
         local.has_ready()
             || !self.fibers.inbox.is_empty()
-            || !self.fibers.hails.is_empty()
+            || !self.fibers.kicks.is_empty()
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
     }
 
-    /// Whether another thread has woken a fiber of this worker, or hailed one.
+    /// Whether another thread has woken a fiber of this worker, or kicked one.
     pub(crate) fn was_woken(&self) -> bool {
-        !self.fibers.inbox.is_empty() || !self.fibers.hails.is_empty()
+        !self.fibers.inbox.is_empty() || !self.fibers.kicks.is_empty()
     }
 
     /// How long the thread may sleep until a fiber wants to go on. `None`: until it is woken.
@@ -235,17 +235,17 @@ impl Worker {
     }
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
-    pub(crate) fn rob_job(&self, thief: &Worker, daring: Daring) -> Option<Job> {
-        let is_worth_while = match daring {
-            Daring::Bold => true,
-            Daring::Patient(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
-            Daring::Shy => !self.is_at_them(),
+    pub(crate) fn steal_job(&self, thief: &Worker, policy: StealPolicy) -> Option<Job> {
+        let is_worth_while = match policy {
+            StealPolicy::All => true,
+            StealPolicy::Overdue(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
+            StealPolicy::Nothing => !self.is_at_them(),
         };
         if !is_worth_while || !self.has_jobs() {
             return None;
         }
         // SAFETY: the thief is the caller's own seat.
-        unsafe { self.fibers.jobs.rob(&thief.fibers.jobs) }
+        unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
     }
 
     /// Whether this worker is going to begin its fibers itself.
@@ -305,8 +305,8 @@ impl Worker {
         // Each of them counts in the limits, where there are none.
         debug_assert_eq!(self.fibers.local.live(), 0);
         self.fibers.inbox.settle();
-        self.answer_hails();
-        self.fibers.hails.settle();
+        self.answer_kicks();
+        self.fibers.kicks.settle();
         self.fibers.local.strip_all();
     }
 

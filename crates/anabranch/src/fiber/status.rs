@@ -6,7 +6,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},
-    wait::suspend::Reason,
+    wait::suspend::WaitReason,
 };
 use std::{panic::Location, ptr, sync::Arc};
 
@@ -22,7 +22,7 @@ pub(crate) enum State {
 
 /// See the [module](self).
 #[repr(C)]
-pub(crate) struct Card {
+pub(crate) struct FiberStatus {
     state: AtomicU8,
     what: AtomicPtr<&'static str>,
     at: AtomicPtr<Location<'static>>,
@@ -31,7 +31,7 @@ pub(crate) struct Card {
     name: Mutex<Option<Arc<str>>>,
 }
 
-impl Card {
+impl FiberStatus {
     pub(crate) const fn new() -> Self {
         Self {
             state: AtomicU8::new(State::Idle as u8),
@@ -70,7 +70,7 @@ impl Card {
         *lock(&self.name) = Some(name);
     }
 
-    pub(crate) fn suspend(&self, reason: Reason) {
+    pub(crate) fn suspend(&self, reason: WaitReason) {
         self.what.store(ptr::from_ref(reason.what).cast_mut(), Ordering::Relaxed);
         self.at.store(ptr::from_ref(reason.at).cast_mut(), Ordering::Relaxed);
         self.set(State::Suspended);
@@ -81,12 +81,12 @@ impl Card {
     }
 
     /// What it waits for, or waited for last.
-    pub(crate) fn reason(&self) -> Option<Reason> {
+    pub(crate) fn reason(&self) -> Option<WaitReason> {
         // SAFETY: both are null or come from references with static lifetime.
         unsafe {
             let what = self.what.load(Ordering::Relaxed).as_ref()?;
             let at = self.at.load(Ordering::Relaxed).as_ref()?;
-            Some(Reason { what, at })
+            Some(WaitReason { what, at })
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::{
     fiber::{
-        context::{GOES_ACROSS, depart, depart_for},
+        context::{GOES_ACROSS, prepare_switch, prepare_switch_to},
         fiber::Fiber,
         status::State,
-        switch::Departure,
+        switch::PendingSwitch,
     },
     fork::frame::Frame,
     pool::worker::Worker,
@@ -13,7 +13,7 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         current_stack::Stack,
-        suspend::{Reason, Strand},
+        suspend::{Strand, WaitReason},
         waiter::{Outcome, Waiter},
     },
 };
@@ -23,7 +23,7 @@ impl Fiber {
     /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
     /// and was resumed. Only where it [may](Self::may_switch).
     #[inline(always)]
-    fn depart(&self) -> Option<Departure> {
+    fn prepare_switch(&self) -> Option<PendingSwitch> {
         let home = self.home();
         debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
         if !home.stack.newest().is_null() {
@@ -35,14 +35,14 @@ impl Fiber {
         unsafe {
             let exit = &*self.exit.get();
             match if GOES_ACROSS { home.fiber_across() } else { None } {
-                None => depart(exit),
+                None => prepare_switch(exit),
                 Some(next) if ptr::eq(next, self) => {
                     self.take_up();
                     None
                 }
                 Some(next) => {
                     (*next).become_current();
-                    depart_for(exit, &*(*next).exit.get())
+                    prepare_switch_to(exit, &*(*next).exit.get())
                 }
             }
         }
@@ -100,7 +100,7 @@ unsafe impl Strand for Fiber {
         ptr::from_ref(self).cast()
     }
 
-    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure> {
+    fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         self.card.suspend(reason);
         if !self.may_switch() {
             self.block(deadline);
@@ -112,7 +112,7 @@ unsafe impl Strand for Fiber {
         if deadline != NEVER {
             self.timer.set(Some(self.home().fibers.local.add_timer(deadline, self)));
         }
-        self.depart()
+        self.prepare_switch()
     }
 
     fn drop_deadline(&self) {
@@ -121,7 +121,7 @@ unsafe impl Strand for Fiber {
         }
     }
 
-    fn step_aside(&self) -> Option<Departure> {
+    fn step_aside(&self) -> Option<PendingSwitch> {
         if !self.may_switch() {
             self.home().publish_all();
             Worker::current().yield_slot();
@@ -132,7 +132,7 @@ unsafe impl Strand for Fiber {
         crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);
         self.home().fibers.local.make_last(self);
-        self.depart()
+        self.prepare_switch()
     }
 
     fn shares_its_thread(&self) -> bool {

@@ -11,7 +11,7 @@
 //! inlined: always. A jump leaves that stack alone, and is foretold by where it led before. The same loop of resuming and
 //! suspending one call deep takes 3 ns by jumps and 20 ns by call and return.
 //!
-//! Why a [`Departure`]. With jumps alone, all is well while the two sides have waited in the same functions, called from the same
+//! Why a [`PendingSwitch`]. With jumps alone, all is well while the two sides have waited in the same functions, called from the same
 //! places: what the one called, the other returns from. Two that differ in one return address pay for that one. So the functions that
 //! make ready to leave return first, and what they return is how to leave; it is gone by in the function of whoever waits, where
 //! all that is called has returned, and no return address is taken for another's. Two fibers with loops of their own that yield to
@@ -26,12 +26,12 @@ pub(crate) type StackPointer = *mut usize;
 
 /// How to leave a stack on which all is ready for that.
 #[must_use]
-pub(crate) struct Departure {
+pub(crate) struct PendingSwitch {
     here: NonNull<Cell<StackPointer>>,
     there: StackPointer,
 }
 
-impl Departure {
+impl PendingSwitch {
     /// Saves in `here` where this side goes on, and goes on at `there`, where it is told 0.
     #[inline]
     pub(crate) fn new(here: &Cell<StackPointer>, there: StackPointer) -> Self {

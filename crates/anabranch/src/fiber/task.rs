@@ -21,19 +21,19 @@ use std::{
 };
 
 /// Tells what a block is called.
-type NameOf = unsafe fn(NonNull<Head>) -> Option<Arc<str>>;
+type NameOf = unsafe fn(NonNull<Header>) -> Option<Arc<str>>;
 
 /// What can be done with a block.
-pub(crate) struct Verbs {
+pub(crate) struct Vtable {
     /// Runs it on a fiber, to the end, that of the fiber's locals included, and gives up the share of the queue. Does not
     /// unwind.
-    pub(crate) run: unsafe fn(NonNull<Head>, &Fiber),
+    pub(crate) run: unsafe fn(NonNull<Header>, &Fiber),
     /// What it is called; `None` for the many that are called nothing.
     pub(crate) name: Option<NameOf>,
     /// Takes the result out, an `Option` of it, to where this points.
-    pub(crate) take: unsafe fn(NonNull<Head>, *mut ()),
+    pub(crate) take: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops what is left of it and frees it.
-    pub(crate) end: unsafe fn(NonNull<Head>),
+    pub(crate) end: unsafe fn(NonNull<Header>),
     pub(crate) place: Place,
 }
 
@@ -45,16 +45,16 @@ pub(crate) enum Place {
 }
 
 /// What every block begins with.
-pub(crate) struct Head {
-    pub(crate) verbs: &'static Verbs,
+pub(crate) struct Header {
+    pub(crate) vtable: &'static Vtable,
 }
 
-impl Verbs {
+impl Vtable {
     /// Takes the result out. `None`: there is none, or none any more.
     ///
     /// # Safety
-    /// The function of this block, which is of these verbs, returns `T` and has ended; the caller is the only one who asks.
-    pub(crate) unsafe fn take_result<T>(&self, block: NonNull<Head>) -> Option<T> {
+    /// The function of this block, which is of these vtable, returns `T` and has ended; the caller is the only one who asks.
+    pub(crate) unsafe fn take_result<T>(&self, block: NonNull<Header>) -> Option<T> {
         let mut result = None::<T>;
         // SAFETY: the caller's word.
         unsafe { (self.take)(block, (&raw mut result).cast()) };
@@ -65,7 +65,7 @@ impl Verbs {
 /// See the [module](self). To be run once, by whoever has it then.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
-    address: NonNull<Head>,
+    address: NonNull<Header>,
     _shared: PhantomData<*const Offer>,
 }
 
@@ -79,13 +79,13 @@ const OFFER: usize = 1;
 impl Job {
     /// # Safety
     /// A block with this head is alive until the job has been run, and may be run by any thread.
-    pub(crate) unsafe fn new(block: NonNull<Head>) -> Self {
+    pub(crate) unsafe fn new(block: NonNull<Header>) -> Self {
         Self { address: block, _shared: PhantomData }
     }
 
     /// A fork that may wait.
     pub(crate) fn offer(offer: Arc<Offer>) -> Self {
-        let offer = Arc::into_raw(offer).cast::<Head>().map_addr(|address| address | OFFER);
+        let offer = Arc::into_raw(offer).cast::<Header>().map_addr(|address| address | OFFER);
         Self { address: NonNull::new(offer.cast_mut()).expect("marked"), _shared: PhantomData }
     }
 
@@ -101,7 +101,7 @@ impl Job {
     pub(crate) unsafe fn run(self, fiber: &Fiber) {
         match self.as_offer() {
             // SAFETY: alive until it has been run, by the caller's word.
-            None => unsafe { (self.address.as_ref().verbs.run)(self.address, fiber) },
+            None => unsafe { (self.address.as_ref().vtable.run)(self.address, fiber) },
             // SAFETY: made from an `Arc` by `offer`, and given back once.
             Some(offer) => unsafe { Arc::from_raw(offer) }.run(|| fiber.clear_locals()),
         }
@@ -115,7 +115,7 @@ impl Job {
             return None;
         }
         // SAFETY: alive, by the caller's word.
-        unsafe { self.address.as_ref().verbs.name.and_then(|name| name(self.address)) }
+        unsafe { self.address.as_ref().vtable.name.and_then(|name| name(self.address)) }
     }
 }
 

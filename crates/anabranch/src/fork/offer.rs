@@ -14,7 +14,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, Ordering},
-    wait::latch::Slot,
+    wait::latch::Latch,
 };
 
 /// See the [module](self).
@@ -23,7 +23,7 @@ pub(crate) struct Offer {
     execute: unsafe fn(*const ()),
     frame: *const (),
     /// A thief has run it.
-    pub(crate) done: Slot,
+    pub(crate) done: Latch,
 }
 
 // SAFETY: the frame is touched by whoever has taken the offer alone.
@@ -35,7 +35,7 @@ impl Offer {
     /// # Safety
     /// `execute` may be called once with `frame`, on any thread, until the offer is taken by another.
     pub(crate) unsafe fn new(execute: unsafe fn(*const ()), frame: *const ()) -> Self {
-        Self { is_taken: AtomicBool::new(false), execute, frame, done: Slot::new() }
+        Self { is_taken: AtomicBool::new(false), execute, frame, done: Latch::new() }
     }
 
     /// Takes the fork, to run it. `false`: another has.

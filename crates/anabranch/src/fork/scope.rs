@@ -18,10 +18,10 @@ pub(crate) type Panic = Box<dyn Any + Send>;
 
 /// What a parent knows of its tasks.
 ///
-/// Orderings: a task's last touch of the ledger is the decrement of `pending`, a release; the parent reads the zero with
+/// Orderings: a task's last touch of the data is the decrement of `pending`, a release; the parent reads the zero with
 /// acquire, so it sees all that its tasks did. The parker that is to be woken is read before, because the parent may
-/// return, and the ledger be gone, as soon as `pending` is zero.
-pub(crate) struct Ledger {
+/// return, and the data be gone, as soon as `pending` is zero.
+pub(crate) struct ScopeData {
     lineage: Lineage,
     pending: AtomicU64,
     /// The parent is in its wait, and wants to hear of new tasks too, since it can run them.
@@ -32,9 +32,9 @@ pub(crate) struct Ledger {
 }
 
 // SAFETY: `lineage` and `parent` are only read, and outlive the tasks; the rest is made for sharing.
-unsafe impl Sync for Ledger {}
+unsafe impl Sync for ScopeData {}
 
-impl Ledger {
+impl ScopeData {
     /// For the calling thread, which is the parent.
     pub(crate) fn new(parent: &Worker) -> Self {
         // SAFETY: what this thread runs has not ended.
@@ -60,15 +60,15 @@ impl Ledger {
     /// Enters a task and puts it into `queue`.
     ///
     /// # Safety
-    /// The caller waits until [`is_settled`](Self::is_settled) before the ledger, or anything that `run` borrows, ends.
+    /// The caller waits until [`is_settled`](Self::is_settled) before the data, or anything that `run` borrows, ends.
     pub(crate) unsafe fn post<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
         self.pending.fetch_add(1, Ordering::Relaxed);
-        let ledger = Shared(self);
+        let data = Shared(self);
         let run = move || {
-            let ledger = ledger;
+            let data = data;
             let outcome = catch_unwind(AssertUnwindSafe(run));
-            // SAFETY: this task is pending, so the ledger is alive.
-            unsafe { Ledger::strike(ledger.0, outcome.err()) };
+            // SAFETY: this task is pending, so the data is alive.
+            unsafe { ScopeData::strike(data.0, outcome.err()) };
         };
         // SAFETY: the caller waits for the task, and `run` catches its panics.
         queue.push(unsafe { Task::new(&raw const self.lineage, Box::new(run)) });
@@ -77,9 +77,9 @@ impl Ledger {
     /// A task is over.
     ///
     /// # Safety
-    /// The task is still pending; the ledger may be gone afterwards.
+    /// The task is still pending; the data may be gone afterwards.
     unsafe fn strike(this: *const Self, panic: Option<Panic>) {
-        // SAFETY: alive while a task is pending. The parker is a worker's, and outlives the ledger.
+        // SAFETY: alive while a task is pending. The parker is a worker's, and outlives the data.
         unsafe {
             if let Some(panic) = panic {
                 let surplus = {
@@ -110,15 +110,15 @@ impl Ledger {
     }
 }
 
-struct Shared(*const Ledger);
+struct Shared(*const ScopeData);
 
-// SAFETY: a ledger may be used from any thread.
+// SAFETY: a data may be used from any thread.
 unsafe impl Send for Shared {}
 
 /// Passes a panic that reaches no caller to the panic handler of the pool.
 pub(crate) fn report(panic: Panic) {
     if let Some(registry) = Worker::current().registry() {
-        registry.crew.report(panic);
+        registry.pool_threads.report(panic);
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn report(panic: Panic) {
 ///
 /// `'scope` is the time in which the tasks run, `'env` that of what they borrow from outside.
 pub struct Scope<'scope, 'env: 'scope> {
-    ledger: Ledger,
+    data: ScopeData,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -159,19 +159,19 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
         return Pool::default().registry().enter(|| scope(body));
     }
     let me = Worker::current();
-    let scope = Scope { ledger: Ledger::new(me), scope: PhantomData, env: PhantomData };
+    let scope = Scope { data: ScopeData::new(me), scope: PhantomData, env: PhantomData };
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
-    let ledger = &scope.ledger;
-    ledger.is_waiting.store(true, Ordering::Relaxed);
+    let data = &scope.data;
+    data.is_waiting.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst);
-    me.wait_for_tasks(&raw const ledger.lineage, || ledger.is_settled());
+    me.wait_for_tasks(&raw const data.lineage, || data.is_settled());
     match outcome {
         Ok(result) => {
-            ledger.rethrow();
+            data.rethrow();
             result
         }
         Err(panic) => {
-            let surplus = lock(&ledger.panic).take();
+            let surplus = lock(&data.panic).take();
             if let Some(surplus) = surplus {
                 report(surplus);
             }
@@ -200,20 +200,20 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     pub fn spawn(&'scope self, task: impl FnOnce() + Send + 'scope) {
         // SAFETY: the parent is a worker of a pool that waits for this scope, so it is alive.
-        let parent = unsafe { &*self.ledger.parent };
+        let parent = unsafe { &*self.data.parent };
         let here = Worker::current();
         let is_ours = match (here.registry(), parent.registry()) {
             (Some(ours), Some(its)) => ptr::eq(ours, its),
             _ => false,
         };
         let queue = if is_ours { &here.tasks } else { &parent.tasks };
-        // SAFETY: `scope` waits for the ledger to be settled before it returns, whatever happens; `'scope` is over only
+        // SAFETY: `scope` waits for the data to be settled before it returns, whatever happens; `'scope` is over only
         // then.
-        unsafe { self.ledger.post(queue, task) };
+        unsafe { self.data.post(queue, task) };
         // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag. With
         // a fence between the two on both sides at least one of them sees what the other did.
         fence(Ordering::SeqCst);
-        if self.ledger.is_waiting.load(Ordering::Relaxed) {
+        if self.data.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
         // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks before it waits.
@@ -226,6 +226,6 @@ impl<'scope> Scope<'scope, '_> {
 
 impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("pending", &self.ledger.pending.load(Ordering::Relaxed)).finish_non_exhaustive()
+        f.debug_struct("Scope").field("pending", &self.data.pending.load(Ordering::Relaxed)).finish_non_exhaustive()
     }
 }

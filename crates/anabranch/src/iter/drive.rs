@@ -40,14 +40,14 @@ const TARGET: Duration = Duration::from_micros(10);
 
 /// How long the blocks of a long loop are on this thread.
 #[derive(Clone)]
-struct Pace {
+struct Splitter {
     block: usize,
     /// Items since the clock was read.
     done: usize,
     since: Option<Instant>,
 }
 
-impl Pace {
+impl Splitter {
     fn new() -> Self {
         Self { block: 1, done: 0, since: None }
     }
@@ -148,12 +148,12 @@ where
 }
 
 /// A right half of a long loop.
-struct PacedPiece<'a, S, I, F, C> {
+struct SplitPiece<'a, S, I, F, C> {
     piece: Piece<'a, S, I, F, C>,
-    pace: Pace,
+    splitter: Splitter,
 }
 
-impl<S, A, I, F, C> Job for PacedPiece<'_, S, I, F, C>
+impl<S, A, I, F, C> Job for SplitPiece<'_, S, I, F, C>
 where
     S: Splittable,
     A: Send,
@@ -165,7 +165,7 @@ where
 
     fn run(mut self) -> A {
         let Piece { items, by } = self.piece;
-        by.run_long(items, (by.identity)(), &mut self.pace)
+        by.run_long(items, (by.identity)(), &mut self.splitter)
     }
 }
 
@@ -200,7 +200,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         if Worker::current().registry().is_none() {
             return self.start_outside((items, acc));
         }
-        if items.len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Pace::new()) }
+        if items.len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Splitter::new()) }
     }
 
     /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
@@ -304,7 +304,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     }
 
     /// Runs a piece of a long loop.
-    fn run_long<S, A>(&self, mut items: Counted<S>, mut acc: A, pace: &mut Pace) -> A
+    fn run_long<S, A>(&self, mut items: Counted<S>, mut acc: A, splitter: &mut Splitter) -> A
     where
         S: Splittable,
         A: Send,
@@ -314,12 +314,12 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     {
         loop {
             let len = items.len;
-            if len > pace.leaf() {
-                pace.adjust();
+            if len > splitter.leaf() {
+                splitter.adjust();
             }
-            if len <= 1 || len <= pace.leaf() && !Worker::current().stack.is_asked() {
-                let block = pace.block;
-                pace.advance(block.min(len));
+            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_asked() {
+                let block = splitter.block;
+                splitter.advance(block.min(len));
                 if len <= block {
                     return (self.fold)(acc, items.items);
                 }
@@ -329,9 +329,9 @@ impl<I, F, C> Reduction<'_, I, F, C> {
                 continue;
             }
             let (left, right) = items.split_at(len / 2);
-            let piece = PacedPiece { piece: Piece { items: right, by: self }, pace: pace.clone() };
+            let piece = SplitPiece { piece: Piece { items: right, by: self }, splitter: splitter.clone() };
             let next = fork(
-                || self.run_long(left, acc, pace),
+                || self.run_long(left, acc, splitter),
                 piece,
                 |left, paced| Ok((left, paced.piece.items)),
                 |left, right| Err((self.combine)(left, right)),
@@ -361,21 +361,21 @@ mod tests {
 
     #[test]
     fn blocks_double_and_then_follow_the_clock() {
-        let mut pace = Pace::new();
+        let mut splitter = Splitter::new();
         let start = Instant::now();
         for expected in [1, 2, 4, 8, 16, 16] {
-            assert_eq!(pace.block, expected);
-            pace.advance(expected);
+            assert_eq!(splitter.block, expected);
+            splitter.advance(expected);
         }
-        pace.follow(start);
-        pace.advance(100);
-        pace.follow(start + TARGET);
-        assert_eq!(pace.block, 100, "as many items as fit into the target");
-        pace.advance(100);
-        pace.follow(start + 2 * TARGET + Duration::from_secs(1));
-        assert_eq!(pace.block, 25, "slow items make blocks shorter, in steps");
-        pace.advance(1_000_000);
-        pace.follow(start + 2 * TARGET + Duration::from_secs(1) + Duration::from_nanos(1));
-        assert_eq!(pace.block, 400, "quick ones make them longer, in steps");
+        splitter.follow(start);
+        splitter.advance(100);
+        splitter.follow(start + TARGET);
+        assert_eq!(splitter.block, 100, "as many items as fit into the target");
+        splitter.advance(100);
+        splitter.follow(start + 2 * TARGET + Duration::from_secs(1));
+        assert_eq!(splitter.block, 25, "slow items make blocks shorter, in steps");
+        splitter.advance(1_000_000);
+        splitter.follow(start + 2 * TARGET + Duration::from_secs(1) + Duration::from_nanos(1));
+        assert_eq!(splitter.block, 400, "quick ones make them longer, in steps");
     }
 }

@@ -2,20 +2,20 @@
 
 use super::{explore, parcel::Parcel};
 use crate::{
-    bias::pair::{Side, Sides},
+    bias::pair::{BiasedPair, Side},
     sys::sync::{Arc, AtomicUsize, Ordering},
 };
 use loom::thread;
 
 /// A number that is counted up by both sides.
 struct Counted {
-    sides: Sides,
+    sides: BiasedPair,
     number: AtomicUsize,
 }
 
 impl Counted {
     fn new() -> Arc<Self> {
-        Arc::new(Self { sides: Sides::new(), number: AtomicUsize::new(0) })
+        Arc::new(Self { sides: BiasedPair::new(), number: AtomicUsize::new(0) })
     }
 
     /// Whether it was done as the owner.
@@ -117,14 +117,14 @@ fn models_bias_a_side_ends_it_when_they_are_apart() {
 fn models_bias_what_the_owner_did_is_seen() {
     explore("bias, publication", None, || {
         struct Place {
-            sides: Sides,
+            sides: BiasedPair,
             parcel: std::cell::UnsafeCell<Option<Parcel>>,
         }
         // SAFETY: loom checks who touches the parcel when.
         unsafe impl Sync for Place {}
         // SAFETY: as above.
         unsafe impl Send for Place {}
-        let place = Arc::new(Place { sides: Sides::new(), parcel: None.into() });
+        let place = Arc::new(Place { sides: BiasedPair::new(), parcel: None.into() });
         let [first, second] = Side::both();
         place.sides.share(&first);
         place.sides.share(&second);

@@ -9,7 +9,7 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        latch::{Slot, SlotWait},
+        latch::{Latch, LatchWait},
         parked::Parked,
         suspend::Strand,
         waiter::Outcome,
@@ -20,7 +20,7 @@ use std::ptr;
 
 struct Tree {
     root: CancelScope,
-    slot: Slot,
+    slot: Latch,
     /// What was written before the root was cancelled.
     value: Cell<u32>,
 }
@@ -36,7 +36,7 @@ impl Tree {
     }
 
     fn with(root: CancelScope) -> Arc<Self> {
-        Arc::new(Self { root, slot: Slot::new(), value: Cell::new(0) })
+        Arc::new(Self { root, slot: Latch::new(), value: Cell::new(0) })
     }
 
     fn cancel(&self) {
@@ -46,8 +46,8 @@ impl Tree {
 
     /// A wait in a scope below, which cannot but be cancelled.
     fn wait(&self, strand: &Thread, scope: &CancelScope) {
-        let never = Slot::new();
-        let outcome = strand.cx(scope).wait(&SlotWait::new(&never), NEVER, reason());
+        let never = Latch::new();
+        let outcome = strand.cx(scope).wait(&LatchWait::new(&never), NEVER, reason());
         assert_eq!(outcome, Outcome::Cancelled);
         assert_eq!(self.value.get(), 7);
     }
@@ -77,9 +77,9 @@ impl<T> Lent<T> {
 
 /// Makes the scope known to those above, without a wait.
 fn enlist(strand: &Thread, scope: &CancelScope) {
-    let happened = Slot::new();
+    let happened = Latch::new();
     happened.notify();
-    assert_eq!(strand.cx(scope).wait(&SlotWait::new(&happened), NEVER, reason()), Outcome::Ready(0));
+    assert_eq!(strand.cx(scope).wait(&LatchWait::new(&happened), NEVER, reason()), Outcome::Ready(0));
 }
 
 #[test]
@@ -195,8 +195,8 @@ fn models_cancel_against_the_end_of_scopes() {
         let strand = Thread::new();
         // SAFETY: both live longer.
         let scope = unsafe { below(&tree.root, &strand) };
-        let never = Slot::new();
-        strand.cx(&scope).wait(&SlotWait::new(&never), 1, reason());
+        let never = Latch::new();
+        strand.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
     }
     explore("cancel, the end of scopes", Some(3), || {
         let tree = Tree::new();
@@ -228,7 +228,7 @@ fn models_cancel_leaves_other_scopes_alone() {
                 lent.get().cancel();
                 tree.slot.notify();
             });
-            let outcome = strand.cx(&beside).wait(&SlotWait::new(&tree.slot), NEVER, reason());
+            let outcome = strand.cx(&beside).wait(&LatchWait::new(&tree.slot), NEVER, reason());
             assert_eq!(outcome, Outcome::Ready(0));
             assert!(!beside.is_cancelled());
             other.join().unwrap();
@@ -245,7 +245,7 @@ fn models_cancel_against_a_strand_that_comes_and_goes() {
         let strand = Thread::with(Parked::new());
         // SAFETY: once, and before the wait; detached below.
         unsafe { tree.root.attach(strand.waiter()) };
-        let outcome = strand.cx(&tree.root).wait(&SlotWait::new(&tree.slot), 1, reason());
+        let outcome = strand.cx(&tree.root).wait(&LatchWait::new(&tree.slot), 1, reason());
         tree.root.detach();
         drop(strand);
         if outcome == Outcome::Cancelled {
@@ -311,8 +311,8 @@ fn models_cancel_against_the_end_of_scopes_further_below() {
         let strand = Thread::new();
         // SAFETY: both live longer.
         let scope = unsafe { below(parent, &strand) };
-        let never = Slot::new();
-        strand.cx(&scope).wait(&SlotWait::new(&never), 1, reason());
+        let never = Latch::new();
+        strand.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
     }
     explore("cancel, the end of scopes further below", Some(3), || {
         let tree = Tree::new();

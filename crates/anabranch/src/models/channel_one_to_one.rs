@@ -5,7 +5,7 @@ use super::{explore, parcel::Parcel};
 use crate::{
     channel::{
         packet::{self, PacketWait, State},
-        spsc::stream::{consumer::Outlet, producer::Inlet, stream, wait::StreamWait},
+        spsc::stream::{consumer::Consumer, producer::Producer, stream, wait::StreamWait},
     },
     sys::sync::Arc,
     wait::{
@@ -122,9 +122,9 @@ fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
 }
 
 /// `None`: closed. `Some(None)`: cancelled.
-fn recv(strand: &Strand, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
+fn recv(strand: &Strand, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
     loop {
-        match outlet.pop() {
+        match consumer.pop() {
             Some(Ok(parcel)) => return Some(Some(parcel.open())),
             Some(Err(_)) => return None,
             None => {}
@@ -132,8 +132,8 @@ fn recv(strand: &Strand, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
         let wait = StreamWait::new();
         // SAFETY: armed, and unregistered before the wait ends; the end does not move.
         let goes_on = strand.wait(
-            |waiter| unsafe { wait.register_outlet(outlet, waiter, 0) },
-            |was_decided| unsafe { wait.unregister_outlet(outlet, was_decided) },
+            |waiter| unsafe { wait.register_outlet(consumer, waiter, 0) },
+            |was_decided| unsafe { wait.unregister_outlet(consumer, was_decided) },
         );
         if !goes_on {
             return Some(None);
@@ -142,34 +142,34 @@ fn recv(strand: &Strand, outlet: &mut Outlet<Parcel>) -> Option<Option<u32>> {
 }
 
 /// Whether it was sent.
-fn send(strand: &Strand, inlet: &mut Inlet<Parcel>, value: u32) -> bool {
+fn send(strand: &Strand, producer: &mut Producer<Parcel>, value: u32) -> bool {
     let mut parcel = Parcel::new(value);
     loop {
-        match inlet.push(parcel) {
+        match producer.push(parcel) {
             Ok(()) => return true,
-            Err((crate::channel::spsc::stream::cursor::Stuck::Closed, _)) => return false,
-            Err((crate::channel::spsc::stream::cursor::Stuck::Full, back)) => parcel = back,
+            Err((crate::channel::spsc::stream::cursor::PushError::Closed, _)) => return false,
+            Err((crate::channel::spsc::stream::cursor::PushError::Full, back)) => parcel = back,
         }
         let wait = StreamWait::new();
         // SAFETY: as in `recv`.
         strand.wait(
-            |waiter| unsafe { wait.register_inlet(inlet, waiter, 0) },
-            |was_decided| unsafe { wait.unregister_inlet(inlet, was_decided) },
+            |waiter| unsafe { wait.register_inlet(producer, waiter, 0) },
+            |was_decided| unsafe { wait.unregister_inlet(producer, was_decided) },
         );
     }
 }
 
 fn values_go_through(capacity: Option<usize>, count: u32) {
-    let (mut inlet, mut outlet) = stream(capacity);
+    let (mut producer, mut consumer) = stream(capacity);
     let sending = thread::spawn(move || {
         let strand = Strand::new();
-        assert!((1..=count).all(|n| send(&strand, &mut inlet, n)));
+        assert!((1..=count).all(|n| send(&strand, &mut producer, n)));
     });
     let strand = Strand::new();
     for n in 1..=count {
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
     }
-    assert_eq!(recv(&strand, &mut outlet), None);
+    assert_eq!(recv(&strand, &mut consumer), None);
     sending.join().unwrap();
 }
 
@@ -186,15 +186,15 @@ fn models_channel_a_stream_with_room_for_one() {
 #[test]
 fn models_channel_a_batch() {
     explore("stream, batch", Some(3), || {
-        let (mut inlet, mut outlet) = stream(Some(2));
+        let (mut producer, mut consumer) = stream(Some(2));
         let sending = thread::spawn(move || {
             let mut values: VecDeque<_> = (1..=2).map(Parcel::new).collect();
-            assert!(inlet.push_all(&mut values).is_ok() && values.is_empty());
+            assert!(producer.push_all(&mut values).is_ok() && values.is_empty());
         });
         let strand = Strand::new();
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(1)));
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(2)));
-        assert_eq!(recv(&strand, &mut outlet), None);
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(1)));
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(2)));
+        assert_eq!(recv(&strand, &mut consumer), None);
         sending.join().unwrap();
     });
 }
@@ -204,11 +204,11 @@ fn models_channel_a_batch() {
 fn models_channel_a_receiver_closes_while_a_value_comes() {
     for capacity in [Some(1), None] {
         explore("stream, receiver closes", Some(3), move || {
-            let (mut inlet, mut outlet) = stream(capacity);
-            let sending = thread::spawn(move || send(&Strand::new(), &mut inlet, 1));
-            outlet.close();
-            let is_received = matches!(outlet.pop(), Some(Ok(_)));
-            assert!(outlet.pop().is_some_and(|end| end.is_err()));
+            let (mut producer, mut consumer) = stream(capacity);
+            let sending = thread::spawn(move || send(&Strand::new(), &mut producer, 1));
+            consumer.close();
+            let is_received = matches!(consumer.pop(), Some(Ok(_)));
+            assert!(consumer.pop().is_some_and(|end| end.is_err()));
             assert_eq!(sending.join().unwrap(), is_received);
         });
     }
@@ -218,12 +218,12 @@ fn models_channel_a_receiver_closes_while_a_value_comes() {
 #[test]
 fn models_channel_a_receiver_goes_while_the_sender_waits() {
     explore("stream, receiver dropped", Some(3), || {
-        let (mut inlet, outlet) = stream(Some(1));
+        let (mut producer, consumer) = stream(Some(1));
         let sending = thread::spawn(move || {
             let strand = Strand::new();
-            send(&strand, &mut inlet, 1) && send(&strand, &mut inlet, 2)
+            send(&strand, &mut producer, 1) && send(&strand, &mut producer, 2)
         });
-        drop(outlet);
+        drop(consumer);
         sending.join().unwrap();
     });
 }
@@ -232,15 +232,15 @@ fn models_channel_a_receiver_goes_while_the_sender_waits() {
 #[test]
 fn models_channel_a_cancelled_receive_loses_nothing() {
     explore("stream, receiver cancelled", Some(2), || {
-        let (mut inlet, mut outlet) = stream(None);
+        let (mut producer, mut consumer) = stream(None);
         let strand = Strand::new();
         let canceller = strand.clone();
-        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut inlet, 1)));
+        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut producer, 1)));
         let cancelling = thread::spawn(move || canceller.cancel());
-        let mut got = recv(&strand, &mut outlet);
+        let mut got = recv(&strand, &mut consumer);
         cancelling.join().unwrap();
         if got == Some(None) {
-            got = recv(&strand, &mut outlet);
+            got = recv(&strand, &mut consumer);
         }
         assert_eq!(got, Some(Some(1)));
         sending.join().unwrap();
@@ -249,32 +249,32 @@ fn models_channel_a_cancelled_receive_loses_nothing() {
 
 /// Both ends are used by one thread, which becomes the owner, and then one of them by another.
 fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
-    let (mut inlet, mut outlet) = stream(capacity);
+    let (mut producer, mut consumer) = stream(capacity);
     let strand = Strand::new();
     for n in 1..=2 {
-        assert!(send(&strand, &mut inlet, n));
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+        assert!(send(&strand, &mut producer, n));
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
     }
     if capacity.is_none() {
         // As many as leave a slab behind, for the sender to fill again, while one more is under way.
-        (11..=13).for_each(|n| assert!(send(&strand, &mut inlet, n)));
-        (11..=12).for_each(|n| assert_eq!(recv(&strand, &mut outlet), Some(Some(n))));
-        assert!(send(&strand, &mut inlet, 14));
-        (13..=14).for_each(|n| assert_eq!(recv(&strand, &mut outlet), Some(Some(n))));
+        (11..=13).for_each(|n| assert!(send(&strand, &mut producer, n)));
+        (11..=12).for_each(|n| assert_eq!(recv(&strand, &mut consumer), Some(Some(n))));
+        assert!(send(&strand, &mut producer, 14));
+        (13..=14).for_each(|n| assert_eq!(recv(&strand, &mut consumer), Some(Some(n))));
     }
-    let receive = |mut outlet: Outlet<Parcel>| {
+    let receive = |mut consumer: Consumer<Parcel>| {
         let strand = Strand::new();
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(3)));
-        assert_eq!(recv(&strand, &mut outlet), None);
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(3)));
+        assert_eq!(recv(&strand, &mut consumer), None);
     };
     if goes_the_receiver {
-        let receiving = thread::spawn(move || receive(outlet));
-        assert!(send(&strand, &mut inlet, 3));
-        drop(inlet);
+        let receiving = thread::spawn(move || receive(consumer));
+        assert!(send(&strand, &mut producer, 3));
+        drop(producer);
         receiving.join().unwrap();
     } else {
-        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut inlet, 3)));
-        receive(outlet);
+        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut producer, 3)));
+        receive(consumer);
         sending.join().unwrap();
     }
 }
@@ -290,15 +290,15 @@ fn models_channel_an_end_of_an_owned_stream_goes() {
 #[test]
 fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
     explore("stream, owned, the last slot of a slab", Some(2), || {
-        let (mut inlet, mut outlet) = stream(None);
+        let (mut producer, mut consumer) = stream(None);
         let strand = Strand::new();
-        assert!(send(&strand, &mut inlet, 1));
-        assert_eq!(recv(&strand, &mut outlet), Some(Some(1)));
+        assert!(send(&strand, &mut producer, 1));
+        assert_eq!(recv(&strand, &mut consumer), Some(Some(1)));
         let receiving = thread::spawn(move || {
             let strand = Strand::new();
-            assert_eq!(recv(&strand, &mut outlet), Some(Some(2)));
+            assert_eq!(recv(&strand, &mut consumer), Some(Some(2)));
         });
-        send(&strand, &mut inlet, 2);
+        send(&strand, &mut producer, 2);
         receiving.join().unwrap();
     });
 }
@@ -307,14 +307,14 @@ fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
 #[test]
 fn models_channel_an_end_of_an_owned_stream_goes_and_is_dropped() {
     explore("stream, owned, the sender is dropped elsewhere", Some(2), || {
-        let (mut inlet, mut outlet) = stream(None);
+        let (mut producer, mut consumer) = stream(None);
         let strand = Strand::new();
         for n in 1..=2 {
-            assert!(send(&strand, &mut inlet, n));
-            assert_eq!(recv(&strand, &mut outlet), Some(Some(n)));
+            assert!(send(&strand, &mut producer, n));
+            assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
         }
-        let going = thread::spawn(move || drop(inlet));
-        assert_eq!(recv(&strand, &mut outlet), None);
+        let going = thread::spawn(move || drop(producer));
+        assert_eq!(recv(&strand, &mut consumer), None);
         going.join().unwrap();
     });
 }

@@ -112,7 +112,7 @@ fn models_channel_set_an_owned_stream_joins() {
     });
 }
 
-/// A set whose thread has become the owner of its desk: one member was called here, and another call would be as owner's.
+/// A set whose thread has become the owner of its ready queue: one member was called here, and another call would be as owner's.
 fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::Sender<Parcel>) {
     let mut set = ReceiverSet::new();
     let (mut one, first) = spsc::unbounded();

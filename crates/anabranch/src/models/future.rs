@@ -8,7 +8,7 @@ use crate::{
     },
     wait::{
         future::AsyncWait,
-        latch::{Slot, SlotWait},
+        latch::{Latch, LatchWait},
     },
 };
 use loom::{sync::Arc, thread};
@@ -18,7 +18,7 @@ use std::{
 };
 
 struct Event {
-    slot: Slot,
+    slot: Latch,
     value: Cell<u32>,
     marks: [AtomicBool; 2],
 }
@@ -31,7 +31,7 @@ unsafe impl Send for Event {}
 impl Event {
     fn new() -> Arc<Self> {
         let marks = [AtomicBool::new(false), AtomicBool::new(false)];
-        Arc::new(Self { slot: Slot::new(), value: Cell::new(0), marks })
+        Arc::new(Self { slot: Latch::new(), value: Cell::new(0), marks })
     }
 }
 
@@ -65,7 +65,7 @@ fn models_future_another_waker_takes_the_place_of_the_first() {
         });
         let (bell, waker) = bell();
         {
-            let mut wait = pin!(AsyncWait::new(SlotWait::new(&event.slot)));
+            let mut wait = pin!(AsyncWait::new(LatchWait::new(&event.slot)));
             if wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
                 while wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
                     bell.0.park();
@@ -89,7 +89,7 @@ fn models_future_two_waits() {
             })
         });
         let (bell, waker) = bell();
-        let mut wait = pin!(AsyncWait::new(SlotWait::new(&event.slot)));
+        let mut wait = pin!(AsyncWait::new(LatchWait::new(&event.slot)));
         loop {
             event.slot.reset();
             if event.marks.iter().all(|mark| mark.load(Ordering::Relaxed)) {

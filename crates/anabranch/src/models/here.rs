@@ -7,9 +7,9 @@ use crate::{
     cx::cx::{Cx, Deadline},
     fiber::locals::Locals,
     fiber::{
-        kick::Hail,
+        kick::Kick,
         ready::{Inbox, Linked, List},
-        switch::Departure,
+        switch::PendingSwitch,
     },
     sys::{
         parker::Parker,
@@ -19,7 +19,7 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        suspend::{Reason, Strand},
+        suspend::{Strand, WaitReason},
         waiter::{Home, Kind, Waiter},
     },
 };
@@ -30,7 +30,7 @@ use std::{mem::offset_of, ptr};
 struct Worker {
     thread: *mut (),
     inbox: Inbox<Fiber>,
-    hails: Inbox<Hail>,
+    kicks: Inbox<Kick>,
     ready: List<Fiber>,
     parker: Parker,
     root: CancelScope,
@@ -45,7 +45,7 @@ unsafe impl Send for Worker {}
 struct Fiber {
     waiter: Waiter,
     next: Cell<*const Fiber>,
-    hail: Hail,
+    kick: Kick,
     home: *const Worker,
     locals: Locals,
     clock: Clock,
@@ -67,10 +67,10 @@ static KIND: Kind = Kind {
         // SAFETY: as above.
         is_here: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },
         // SAFETY: as above.
-        hail: |waiter| unsafe {
+        kick: |waiter| unsafe {
             let fiber = waiter.cast::<Fiber>();
             let home = (*fiber).home;
-            Hail::send(&raw const (*fiber).hail, &raw const (*home).hails, || (*home).parker.unpark());
+            Kick::send(&raw const (*fiber).kick, &raw const (*home).kicks, || (*home).parker.unpark());
         },
     }),
 };
@@ -93,7 +93,7 @@ unsafe impl Strand for Fiber {
         ptr::from_ref(self).cast()
     }
 
-    fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {
+    fn suspend(&self, _: u64, _: WaitReason) -> Option<PendingSwitch> {
         // SAFETY: the worker lives longer.
         let home = unsafe { &*self.home };
         loop {
@@ -104,17 +104,17 @@ unsafe impl Strand for Fiber {
                 assert!(home.ready.is_empty(), "woken twice");
                 return None;
             }
-            if home.hails.go_away() {
+            if home.kicks.go_away() {
                 if home.inbox.go_away() {
                     home.parker.park();
                     home.inbox.come_back();
                 }
-                home.hails.come_back();
+                home.kicks.come_back();
             }
         }
     }
 
-    fn step_aside(&self) -> Option<Departure> {
+    fn step_aside(&self) -> Option<PendingSwitch> {
         None
     }
 
@@ -131,9 +131,9 @@ unsafe impl Strand for Fiber {
 
 impl Worker {
     fn answer(&self) {
-        Hail::answer_all(&self.hails, |hail| {
+        Kick::answer_all(&self.kicks, |kick| {
             // SAFETY: of the one fiber that there is, which lives as long as this.
-            unsafe { Waiter::answer(&raw const (*hail.byte_sub(offset_of!(Fiber, hail)).cast::<Fiber>()).waiter) };
+            unsafe { Waiter::answer(&raw const (*kick.byte_sub(offset_of!(Fiber, kick)).cast::<Fiber>()).waiter) };
         });
     }
 }
@@ -143,7 +143,7 @@ fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     let worker = Arc::new(Worker {
         thread: identity(),
         inbox: Inbox::new(),
-        hails: Inbox::new(),
+        kicks: Inbox::new(),
         ready: List::new(),
         parker: Parker::new(),
         root: CancelScope::root(ptr::null()),
@@ -151,7 +151,7 @@ fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     let fiber = Fiber {
         waiter: Waiter::new(&KIND),
         next: Cell::new(ptr::null()),
-        hail: Hail::new(),
+        kick: Kick::new(),
         home: Arc::as_ptr(&worker),
         locals: Locals::new(),
         clock: Clock::system(),
@@ -168,7 +168,7 @@ fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     assert!(worker.inbox.is_empty(), "a wake-up that was not taken");
     worker.inbox.settle();
     worker.answer();
-    worker.hails.settle();
+    worker.kicks.settle();
     for thread in others.threads {
         thread.join().unwrap();
     }
@@ -259,14 +259,14 @@ fn models_here_a_value_comes_and_the_scope_is_cancelled() {
     });
 }
 
-/// One hails for nothing, and one has a reason: who finds the fiber marked relies on the other's hail. The fiber waits here each time.
+/// One kicks for nothing, and one has a reason: who finds the fiber marked relies on the other's kick. The fiber waits here each time.
 #[test]
 fn models_here_two_hail() {
-    explore("here, two hail", Some(3), || {
+    explore("here, two kick", Some(3), || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);
             let waiter = Lent(cx.waiter_address());
-            let hailing = thread::spawn(move || waiter.hail());
+            let kicking = thread::spawn(move || waiter.kick());
             others.cancel();
             let receiving = receiver.receiving();
             while cx.goes_on() {
@@ -274,8 +274,8 @@ fn models_here_two_hail() {
                 assert!(cx.suspend(NEVER, reason()).is_none());
                 cx.end_wait(&receiving, NEVER);
             }
-            // As other threads do that hail, before the fiber may end.
-            hailing.join().unwrap();
+            // As other threads do that kick, before the fiber may end.
+            kicking.join().unwrap();
         });
     });
 }
@@ -283,8 +283,8 @@ fn models_here_two_hail() {
 struct Lent(*const Waiter);
 
 impl Lent {
-    fn hail(&self) {
+    fn kick(&self) {
         // SAFETY: the worker waits for all others before the fiber ends.
-        unsafe { (KIND.home.as_ref().unwrap().hail)(self.0) };
+        unsafe { (KIND.home.as_ref().unwrap().kick)(self.0) };
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     fiber::locals::Locals,
     fiber::{
         ready::{Inbox, Linked, List},
-        switch::Departure,
+        switch::PendingSwitch,
     },
     sys::{
         parker::Parker,
@@ -19,8 +19,8 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        latch::{Slot, SlotWait},
-        suspend::{Reason, Strand},
+        latch::{LatchWait, Slot},
+        suspend::{Strand, WaitReason},
         waiter::{Kind, Outcome, Waiter},
     },
 };
@@ -211,13 +211,13 @@ unsafe impl Strand for Suspending<'_> {
         ptr::from_ref(self.fiber).cast()
     }
 
-    fn suspend(&self, _: u64, _: Reason) -> Option<Departure> {
+    fn suspend(&self, _: u64, _: WaitReason) -> Option<PendingSwitch> {
         assert!(ptr::eq(self.worker.run(1)[0], self.fiber));
         assert!(self.fiber.waiter.outcome().is_some(), "woken before it was decided");
         None
     }
 
-    fn step_aside(&self) -> Option<Departure> {
+    fn step_aside(&self) -> Option<PendingSwitch> {
         None
     }
 
@@ -250,13 +250,13 @@ fn models_inbox_a_fiber_is_cancelled() {
             let cx = Cx::new(&strand, &scope, Deadline::NONE, &locals);
             let happened = Slot::new();
             happened.notify();
-            cx.wait(&SlotWait::new(&happened), NEVER, reason());
+            cx.wait(&LatchWait::new(&happened), NEVER, reason());
             let ready = List::new();
             // SAFETY: in no list.
             unsafe { ready.push(&raw const fiber) };
             ready.pop();
             let never = Slot::new();
-            assert_eq!(cx.wait(&SlotWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+            assert_eq!(cx.wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
             assert!(worker.home.inbox.is_empty(), "a wake-up that was not taken");
         }
         worker.end();

@@ -3,7 +3,7 @@
 
 use super::explore;
 use crate::{
-    fiber::run_queue::Jobs,
+    fiber::run_queue::RunQueue,
     sys::{
         asymmetric_fence::Fence,
         sync::{Arc, Cell},
@@ -20,13 +20,13 @@ unsafe impl Sync for Cells {}
 unsafe impl Send for Cells {}
 
 struct Queue {
-    jobs: Jobs<usize>,
+    jobs: RunQueue<usize>,
     cells: Cells,
 }
 
 impl Queue {
     fn new(fence: Fence) -> Arc<Self> {
-        Arc::new(Self { jobs: Jobs::new(fence), cells: Cells([0; 4].map(Cell::new)) })
+        Arc::new(Self { jobs: RunQueue::new(fence), cells: Cells([0; 4].map(Cell::new)) })
     }
 
     /// The owner.
@@ -44,9 +44,9 @@ impl Queue {
 
     /// A thief; what is too much goes into the queue of the thief. How many it has taken in all.
     fn steal(&self) -> usize {
-        let own = Jobs::new(Fence::Asymmetric);
+        let own = RunQueue::new(Fence::Asymmetric);
         // SAFETY: the thief has just made it.
-        let (first, second) = unsafe { (self.jobs.rob(&own), own.take_newest()) };
+        let (first, second) = unsafe { (self.jobs.steal(&own), own.take_newest()) };
         self.note(first) + self.note(second)
     }
 

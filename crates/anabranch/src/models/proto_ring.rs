@@ -6,9 +6,9 @@ use crate::{
     proto::ring::Ring,
     sys::sync::Arc,
     wait::{
-        latch::SlotWait,
+        latch::LatchWait,
         parked::Parked,
-        state_word::Sleeper,
+        state_word::WaitNode,
         waitable::Place,
         waiter::{Outcome, Waiter},
     },
@@ -31,7 +31,7 @@ impl Strand {
                 return Some(heard.ok().map(Parcel::open));
             }
             let waiter = &self.0.waiter;
-            let sleeper = Sleeper::new();
+            let sleeper = WaitNode::new();
             waiter.arm(std::ptr::null());
             // SAFETY: armed, and unregistered before the sleeper ends.
             let is_registered = unsafe { end.register(&sleeper, waiter, 0) };
@@ -56,7 +56,7 @@ impl Strand {
     fn watch<const N: usize>(&self, end: &Ring<Parcel, N>) {
         let waiter = &self.0.waiter;
         while !end.watch().is_notified() {
-            let wait = SlotWait::new(end.watch());
+            let wait = LatchWait::new(end.watch());
             waiter.arm(std::ptr::null());
             // SAFETY: armed, and unregistered before the wait ends.
             let is_registered = unsafe { wait.register(waiter, 0) };

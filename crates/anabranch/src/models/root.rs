@@ -10,7 +10,7 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        latch::{Slot, SlotWait},
+        latch::{LatchWait, Slot},
         suspend::Strand,
         waiter::Outcome,
     },
@@ -38,7 +38,7 @@ impl Pool {
         unsafe { scope.attach(strand.waiter()) };
         self.root.set(&scope, &self.closing);
         let never = Slot::new();
-        assert_eq!(strand.cx(&scope).wait(&SlotWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+        assert_eq!(strand.cx(&scope).wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
         self.root.clear(&self.closing);
         // SAFETY: nobody knows of the scope any more.
         unsafe { scope.attach(ptr::null()) };

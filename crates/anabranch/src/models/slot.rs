@@ -10,7 +10,7 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        latch::{Slot, SlotWait},
+        latch::{Latch, LatchWait},
         suspend::Strand,
         waiter::Outcome,
     },
@@ -19,7 +19,7 @@ use loom::thread;
 
 struct Event {
     root: CancelScope,
-    slot: Slot,
+    slot: Latch,
     value: Cell<u32>,
     /// Of whoever waits, and of the notifier once that has given up.
     mine: Cell<u32>,
@@ -35,7 +35,7 @@ impl Event {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             root: CancelScope::root(std::ptr::null()),
-            slot: Slot::new(),
+            slot: Latch::new(),
             value: Cell::new(0),
             mine: Cell::new(0),
             marks: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -70,7 +70,7 @@ fn models_slot_a_value_is_handed_over() {
         Thread::new().shielded(|cx| {
             // As in a join: what has happened is known from the place alone.
             while !event.slot.is_notified() {
-                cx.wait_shielded(&SlotWait::new(&event.slot), reason());
+                cx.wait_shielded(&LatchWait::new(&event.slot), reason());
             }
         });
         assert_eq!(event.value.get(), 7);
@@ -84,7 +84,7 @@ fn models_slot_a_refusal_says_that_it_has_happened() {
     explore("slot, refusal", None, || {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
-        let outcome = Thread::new().shielded(|cx| cx.wait(&SlotWait::new(&event.slot), NEVER, reason()));
+        let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.slot), NEVER, reason()));
         assert_eq!((outcome, event.value.get()), (Outcome::Ready(0), 7));
         other.join().unwrap();
     });
@@ -100,7 +100,7 @@ fn models_slot_a_wait_ends_otherwise() {
         // SAFETY: the root and the strand live longer.
         let scope = unsafe { CancelScope::below(&event.root, strand.waiter(), false) };
         let cx = strand.cx(&scope);
-        let place = SlotWait::new(&event.slot);
+        let place = LatchWait::new(&event.slot);
         if cx.wait(&place, NEVER, reason()) == Outcome::Ready(0) {
             assert!(event.slot.is_notified(), "ready, and nothing has happened");
         }
@@ -121,7 +121,7 @@ fn models_slot_a_deadline_passes() {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
         Thread::new().shielded(|cx| {
-            let place = SlotWait::new(&event.slot);
+            let place = LatchWait::new(&event.slot);
             while !event.slot.is_notified() {
                 if cx.wait(&place, 1, reason()) == Outcome::TimedOut {
                     cx.wait_shielded(&place, reason());
@@ -145,7 +145,7 @@ fn models_slot_two_notifiers_and_a_reset() {
                 if event.is_marked() {
                     break;
                 }
-                cx.wait(&SlotWait::new(&event.slot), NEVER, reason());
+                cx.wait(&LatchWait::new(&event.slot), NEVER, reason());
             }
         });
         for other in others {

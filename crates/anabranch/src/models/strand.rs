@@ -3,13 +3,13 @@
 use crate::{
     cx::cx::{Cx, Deadline},
     fiber::locals::Locals,
-    fiber::switch::Departure,
+    fiber::switch::PendingSwitch,
     sys::sync::Arc,
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
         parked::Parked,
-        suspend::{Reason, Strand},
+        suspend::{Strand, WaitReason},
         waiter::{Outcome, Waiter},
     },
 };
@@ -49,7 +49,7 @@ unsafe impl Strand for Thread {
         Parked::waiter(&self.parked)
     }
 
-    fn suspend(&self, deadline: u64, _: Reason) -> Option<Departure> {
+    fn suspend(&self, deadline: u64, _: WaitReason) -> Option<PendingSwitch> {
         while self.parked.waiter.outcome().is_none() {
             if deadline != NEVER && self.parked.waiter.decide_for_itself(Outcome::TimedOut) {
                 return None;
@@ -59,7 +59,7 @@ unsafe impl Strand for Thread {
         None
     }
 
-    fn step_aside(&self) -> Option<Departure> {
+    fn step_aside(&self) -> Option<PendingSwitch> {
         None
     }
 
@@ -99,6 +99,6 @@ pub(super) fn root() -> Arc<CancelScope> {
 }
 
 /// Why a model waits.
-pub(super) fn reason() -> Reason {
-    Reason::new(&"model")
+pub(super) fn reason() -> WaitReason {
+    WaitReason::new(&"model")
 }

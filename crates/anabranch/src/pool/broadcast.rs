@@ -7,7 +7,7 @@
 //! nests.
 
 use crate::{
-    fork::scope::Ledger,
+    fork::scope::ScopeData,
     pool::{handle::Pool, worker::Worker},
     sys::{
         sync::{Mutex, into_inner, lock},
@@ -40,16 +40,16 @@ impl Pool {
         let answers: Vec<Mutex<Option<R>>> = (0..self.registry.threads()).map(|_| Mutex::new(None)).collect();
         self.registry.enter(|| {
             let me = Worker::current();
-            let ledger = Ledger::of_broadcast(me);
+            let data = ScopeData::of_broadcast(me);
             let (op, answers) = (&op, &answers[..]);
             for (index, answer) in answers.iter().enumerate() {
                 let worker = self.registry.worker(index);
                 // SAFETY: `settle` below waits for all of them, and nothing in between unwinds.
-                unsafe { ledger.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
+                unsafe { data.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
                 worker.call_for_broadcast();
             }
-            me.wait_for_broadcast(|| ledger.is_settled());
-            ledger.rethrow();
+            me.wait_for_broadcast(|| data.is_settled());
+            data.rethrow();
         });
         answers
             .into_iter()

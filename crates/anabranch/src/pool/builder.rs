@@ -9,7 +9,7 @@ use crate::{
         Pool,
         hazard::Hazard,
         registry::Registry,
-        threads::{self, PanicHandler, Plan},
+        threads::{self, PanicHandler, ThreadConfig},
     },
     sys::{
         asymmetric_fence::{self, Fence},
@@ -48,7 +48,7 @@ pub struct Builder {
     clock: Clock,
     max_fibers: Option<usize>,
     stacks: StackConfig,
-    plan: Plan,
+    config: ThreadConfig,
 }
 
 impl Builder {
@@ -63,21 +63,21 @@ impl Builder {
     ///
     /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
-        self.plan.stack_size = Some(bytes);
+        self.config.stack_size = Some(bytes);
         self
     }
 
     /// Names the pool's own threads. Without it: `anabranch-0`, `anabranch-1` and so on. So are spare threads if `name` panics
     /// for them, or gives a name with a zero byte in it; for the others these panics come out of [`build`](Self::build).
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
-        self.plan.name = Some(Box::new(name));
+        self.config.name = Some(Box::new(name));
         self
     }
 
     /// Called by each of the pool's own threads when it starts, with its index. [`build`](Self::build) waits for it, except
     /// for spare threads, which start later: a handler must not wait for anything that the program does in the pool.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.plan.on_start = Some(Box::new(handler));
+        self.config.on_start = Some(Box::new(handler));
         self
     }
 
@@ -85,7 +85,7 @@ impl Builder {
     /// of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in it goes to the
     /// panic handler and no further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.plan.on_exit = Some(Box::new(handler));
+        self.config.on_exit = Some(Box::new(handler));
         self
     }
 
@@ -94,7 +94,7 @@ impl Builder {
     /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is reported once.
     /// Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
-        self.plan.on_panic = PanicHandler::new(handler);
+        self.config.on_panic = PanicHandler::new(handler);
         self
     }
 
@@ -117,7 +117,7 @@ impl Builder {
     /// # Ok::<(), anabranch::BuildError>(())
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
-        self.plan.on_hazard = Some(Box::new(handler));
+        self.config.on_hazard = Some(Box::new(handler));
         self
     }
 
@@ -254,18 +254,18 @@ impl Builder {
         } else {
             Fence::Symmetric
         };
-        self.plan.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
+        self.config.max_spares = self.max_spares.unwrap_or(DEFAULT_SPARES);
         if self.pins {
-            self.plan.cores = threads::allowed_cores();
+            self.config.cores = threads::allowed_cores();
         }
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
         // From here on dropping the pool ends what was started.
-        let pool = Pool { registry: Registry::new(threads, fence, self.plan, self.clock, limits) };
+        let pool = Pool { registry: Registry::new(threads, fence, self.config, self.clock, limits) };
         let (started, starts) = mpsc::channel();
         // Where there are no threads the caller is the only one, whatever was asked for.
         let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
         while running < own {
-            match pool.registry.crew.start(pool.registry.worker(running), Some(started.clone())) {
+            match pool.registry.pool_threads.start(pool.registry.worker(running), Some(started.clone())) {
                 Ok(()) => running += 1,
                 Err(error) if makes_do => {
                     pool.registry.make_do_with(running, error);
@@ -296,7 +296,7 @@ impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("threads", &self.threads)
-            .field("stack_size", &self.plan.stack_size)
+            .field("stack_size", &self.config.stack_size)
             .field("pin_threads", &self.pins)
             .field("max_spare_threads", &self.max_spares.unwrap_or(DEFAULT_SPARES))
             .finish_non_exhaustive()

@@ -88,7 +88,7 @@ impl RefUnwindSafe for Pool {}
 impl Drop for Pool {
     fn drop(&mut self) {
         self.registry.close();
-        self.registry.crew.see_off();
+        self.registry.pool_threads.join_all();
     }
 }
 

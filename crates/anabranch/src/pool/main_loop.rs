@@ -1,12 +1,12 @@
 //! What the pool's own threads do: work while there is some, search a while, rest.
 
 use crate::{
-    fiber::{blocked_detector::Watch, scheduler::Daring},
+    fiber::{blocked_detector::BlockedDetector, scheduler::StealPolicy},
     pool::{
         registry::Registry,
         sleep::{Appointed, Idle},
         stats::Phase,
-        sysmon::{self, Monitor},
+        sysmon::{self, Sysmon},
         worker::{Work, Worker},
     },
     sys::{
@@ -75,14 +75,14 @@ impl Registry {
         } else {
             me.status.activate();
         }
-        let mut manners = Manners::new();
+        let mut backoff = StealBackoff::new();
         // The last look at the clock.
         let mut now = Instant::now();
         loop {
             if found.is_none() && self.ends() {
                 break;
             }
-            if let Some(work) = found.take().or_else(|| self.search(me, &mut manners, &mut now)) {
+            if let Some(work) = found.take().or_else(|| self.search(me, &mut backoff, &mut now)) {
                 // A thread that came to its work without having been lookout leaves none behind if it blocks.
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
@@ -98,7 +98,7 @@ impl Registry {
                     work => me.run(work),
                 }
                 now = Instant::now();
-                manners.note(me.counters.enter_at(Phase::Searching, now));
+                backoff.note(me.counters.enter_at(Phase::Searching, now));
                 // While it ran, the slot may have been lent.
                 me.status.activate();
             } else {
@@ -119,13 +119,13 @@ impl Registry {
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
     ///
     /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
-    /// publish, so it is done with manners.
-    fn search(&self, me: &Worker, manners: &mut Manners, now: &mut Instant) -> Option<Work> {
+    /// publish, so it is done with backoff.
+    fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
         // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
         let is_alone = self.count_active(2) < 2;
         let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
-        let patience = if is_alone { Duration::ZERO } else { manners.patience(me) };
+        let patience = if is_alone { Duration::ZERO } else { backoff.patience(me) };
         loop {
             // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
             while !me.inbox.is_empty() {
@@ -144,28 +144,28 @@ impl Registry {
             }
             // Nobody else can go on with them.
             if has_ready_fibers {
-                manners.note_search(me.was_woken());
+                backoff.note_search(me.was_woken());
                 return Some(Work::Fibers(None));
             }
             if self.is_closing() {
-                return self.find(me, Daring::Bold);
+                return self.find(me, StealPolicy::All);
             }
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
             // A search has looked once before it ends, however short it is.
             if is_in_the_way || has_looked && (is_alone || *now - start > patience) {
-                manners.note_search(false);
+                backoff.note_search(false);
                 return None;
             }
-            let is_bold = manners.may_ask(*now);
-            let daring = if is_bold { Daring::Patient(self.micros_at(*now)) } else { Daring::Shy };
+            let is_bold = backoff.may_ask(*now);
+            let policy = if is_bold { StealPolicy::Overdue(self.micros_at(*now)) } else { StealPolicy::Nothing };
             for _ in 0..looks {
-                if let Some(work) = self.find(me, daring) {
-                    manners.note_search(true);
+                if let Some(work) = self.find(me, policy) {
+                    backoff.note_search(true);
                     return Some(work);
                 }
                 if me.has_ready_fibers() {
-                    manners.note_search(me.was_woken());
+                    backoff.note_search(me.was_woken());
                     return Some(Work::Fibers(None));
                 }
                 hint::spin_loop();
@@ -219,7 +219,7 @@ impl Registry {
                         idle = Idle::Asleep
                     }
                     Sight::Starved
-                        if let Some(job) = self.workers().find_map(|worker| worker.rob_job(me, Daring::Bold)) =>
+                        if let Some(job) = self.workers().find_map(|worker| worker.steal_job(me, StealPolicy::All)) =>
                     {
                         me.status.activate();
                         self.hand_on_the_post();
@@ -322,7 +322,7 @@ impl Registry {
     /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant, and threads that wait
     /// have to look for themselves now and then.
     fn give_the_post_to_a_spare(&self) {
-        if self.crew.add_spare(self) {
+        if self.pool_threads.add_spare(self) {
             return;
         }
         match self.sleep.resign() {
@@ -343,14 +343,14 @@ impl Registry {
 ///
 /// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and then, would spend
 /// most of its time on searches.
-struct Manners {
+struct StealBackoff {
     delay: Duration,
     not_before: Option<Instant>,
     /// How long the next search takes at most.
     search: Duration,
 }
 
-impl Manners {
+impl StealBackoff {
     fn new() -> Self {
         Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
     }
@@ -398,8 +398,8 @@ struct Lookout {
     roots: u64,
     steps: u64,
     active: Instant,
-    monitor: Monitor,
-    watch: Watch,
+    monitor: Sysmon,
+    watch: BlockedDetector,
     starving: Starving,
     /// How many looks in a row have shown nothing new.
     calm: u32,
@@ -415,8 +415,8 @@ impl Lookout {
             roots: registry.count_roots(),
             steps: registry.count_steps(),
             active: Instant::now(),
-            monitor: Monitor::default(),
-            watch: Watch::default(),
+            monitor: Sysmon::default(),
+            watch: BlockedDetector::default(),
             starving: Starving::default(),
             calm: 0,
             beat: BEAT,

@@ -5,7 +5,7 @@ use crate::{
     pool::{
         sleep::Sleep,
         stats::{Counter, Stats, WorkerStats},
-        threads::{Crew, Plan},
+        threads::{ThreadConfig, Threads},
         worker::Worker,
         worker_list::WorkerList,
     },
@@ -41,7 +41,7 @@ pub(crate) struct Registry {
     pub(crate) sleep: Sleep,
     pub(crate) closing: Closing,
     fence: Fence,
-    pub(crate) crew: Crew,
+    pub(crate) pool_threads: Threads,
     /// Added to by the lookout alone.
     pub(crate) slots_lent: Counter,
     /// By which all that belongs to this pool waits.
@@ -61,7 +61,7 @@ thread_local! {
 }
 
 impl Registry {
-    pub(crate) fn new(threads: usize, fence: Fence, plan: Plan, clock: Clock, limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(threads: usize, fence: Fence, config: ThreadConfig, clock: Clock, limits: Limits) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
             let seats = WorkerList::new();
             for _ in 0..threads {
@@ -76,7 +76,7 @@ impl Registry {
                 sleep: Sleep::new(fence),
                 closing: Closing::new(fence),
                 fence,
-                crew: Crew::new(plan, registry.clone()),
+                pool_threads: Threads::new(config, registry.clone()),
                 slots_lent: Counter::new(),
                 _woken_by_the_clock: clock.subscribe(Arc::new({
                     let registry = registry.clone();
@@ -103,7 +103,7 @@ impl Registry {
     pub(crate) fn make_do_with(&self, running: usize, error: io::Error) {
         let wanted = self.threads();
         self.threads.store(running.max(1), Ordering::Relaxed);
-        self.crew.make_do_with(running..wanted, error);
+        self.pool_threads.make_do_with(running..wanted, error);
     }
 
     /// How long there had been the pool, in microseconds.
@@ -164,7 +164,7 @@ impl Registry {
             None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
             // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
             // There may be none who could be called, so far.
-            None if self.crew.had_no_thread() => self.ensure_lookout(),
+            None if self.pool_threads.had_no_thread() => self.ensure_lookout(),
             None => {}
         }
     }
@@ -230,7 +230,7 @@ impl Registry {
     #[inline]
     pub(crate) fn rouse_lookout(&self) {
         if self.sleep.has_dozing() {
-            self.rouse_slowly();
+            self.rouse_slow();
         }
     }
 
@@ -243,7 +243,7 @@ impl Registry {
     }
 
     #[cold]
-    fn rouse_slowly(&self) {
+    fn rouse_slow(&self) {
         if let Some(lookout) = self.sleep.rouse() {
             self.worker(lookout).parker.unpark();
         }
@@ -252,7 +252,7 @@ impl Registry {
     #[cold]
     fn rouse_if_slots_are_free(&self) {
         if self.has_free_slot() {
-            self.rouse_slowly();
+            self.rouse_slow();
         }
     }
 
@@ -316,12 +316,12 @@ impl Registry {
     #[inline]
     fn list_again(&self, seat: &Worker) {
         if seat.is_unlisted.get() != 0 {
-            self.list_slowly(seat);
+            self.list_slow(seat);
         }
     }
 
     #[cold]
-    fn list_slowly(&self, seat: &Worker) {
+    fn list_slow(&self, seat: &Worker) {
         seat.is_unlisted.set(0);
         self.seats.list(seat.index);
     }
@@ -348,8 +348,8 @@ impl Registry {
             workers: Vec::with_capacity(self.threads()),
             guests: WorkerStats::default(),
             spares: WorkerStats::default(),
-            spare_threads: self.crew.spares(),
-            spares_refused: self.crew.refused(),
+            spare_threads: self.pool_threads.spares(),
+            spares_refused: self.pool_threads.refused(),
             slots_lent: self.slots_lent.get(),
             uses_membarrier: self.fence == Fence::Asymmetric,
         };

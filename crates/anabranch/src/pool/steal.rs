@@ -1,7 +1,7 @@
 //! Looking for work: anywhere when idle, among the descendants of what one waits for otherwise.
 
 use crate::{
-    fiber::{scheduler::Daring, task::Job},
+    fiber::{scheduler::StealPolicy, task::Job},
     fork::frame::Lineage,
     pool::{
         registry::Registry,
@@ -19,7 +19,7 @@ const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
     /// Takes work from anybody.
-    pub(crate) fn find(&self, me: &Worker, daring: Daring) -> Option<Work> {
+    pub(crate) fn find(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
         me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
             return Some(Work::Task(task));
@@ -30,7 +30,7 @@ impl Registry {
         let count = self.workers().count();
         let first = me.last_victim.get();
         for victim in self.workers().cycle().skip(first).take(count) {
-            if let Some(work) = victim.rob(me, daring) {
+            if let Some(work) = victim.steal(me, policy) {
                 me.last_victim.set(victim.index);
                 return Some(work);
             }
@@ -46,12 +46,13 @@ impl Registry {
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
         let turn = me.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
-        let job = || others().find_map(|worker| worker.rob_job(me, Daring::Bold)).map(|job| Work::Fibers(Some(job)));
+        let job =
+            || others().find_map(|worker| worker.steal_job(me, StealPolicy::All)).map(|job| Work::Fibers(Some(job)));
         let piece = || {
             if self.sleep.has_lookout() && self.has_free_slot() {
                 return None;
             }
-            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.rob_piece(me)))
+            me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.steal_piece(me)))
         };
         // Neither of the two kinds waits for the other to run out.
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
@@ -117,7 +118,7 @@ impl Registry {
         let mut theft = me.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {
             let victim = self.worker(theft.thief);
-            if let Some(work) = victim.rob_descendant(theft.base, awaited, me) {
+            if let Some(work) = victim.steal_descendant(theft.base, awaited, me) {
                 return Some(work);
             }
             if let Some(task) = victim.tasks.take_descendant(awaited) {

@@ -20,7 +20,7 @@ use std::{collections::HashMap, time::Duration};
 
 /// What a lookout remembers from one look to the next.
 #[derive(Default)]
-pub(crate) struct Monitor {
+pub(crate) struct Sysmon {
     readings: HashMap<usize, Reading>,
 }
 
@@ -37,7 +37,7 @@ struct Reading {
     asleep: u32,
 }
 
-/// What a [look](Monitor::look) has found.
+/// What a [look](Sysmon::look) has found.
 #[derive(Default)]
 pub(crate) struct Found {
     /// A slot was lent.
@@ -57,7 +57,7 @@ const SILENT: Duration = Duration::from_millis(50);
 /// while the system runs other programs, is mostly on its way again by the second.
 const LOOKS: u32 = 2;
 
-impl Monitor {
+impl Sysmon {
     /// Looks at all who have a slot or have lent it.
     pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
         let mut found = Found::default();

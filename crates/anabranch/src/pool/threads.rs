@@ -63,7 +63,7 @@ impl PanicHandler {
 
 /// How the threads of a pool are made.
 #[derive(Default)]
-pub(crate) struct Plan {
+pub(crate) struct ThreadConfig {
     pub(crate) stack_size: Option<usize>,
     pub(crate) name: Option<Namer>,
     pub(crate) on_start: Option<Handler>,
@@ -76,8 +76,8 @@ pub(crate) struct Plan {
 }
 
 /// See the [module](self).
-pub(crate) struct Crew {
-    plan: Plan,
+pub(crate) struct Threads {
+    config: ThreadConfig,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Each thread keeps the registry that it serves.
     registry: Weak<Registry>,
@@ -91,10 +91,10 @@ pub(crate) struct Crew {
     had_no_thread: AtomicBool,
 }
 
-impl Crew {
-    pub(crate) fn new(plan: Plan, registry: Weak<Registry>) -> Self {
+impl Threads {
+    pub(crate) fn new(config: ThreadConfig, registry: Weak<Registry>) -> Self {
         Self {
-            plan,
+            config,
             threads: Mutex::new(Vec::new()),
             registry,
             spares: AtomicU64::new(0),
@@ -135,12 +135,12 @@ impl Crew {
         let index = seat.index;
         let number = self.number(seat, &registry);
         let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
-        if let Some(bytes) = self.plan.stack_size {
+        if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
         }
         // The thread is in the list before anybody looks whether it is.
         let mut threads = lock(&self.threads);
-        threads.push(builder.spawn(move || registry.crew.run(&registry, index, number, started))?);
+        threads.push(builder.spawn(move || registry.pool_threads.run(&registry, index, number, started))?);
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Crew {
     /// not to be had, or that no thread can have, is not taken.
     fn name(&self, number: usize, is_spare: bool) -> String {
         let usual = || format!("anabranch-{number}");
-        let Some(namer) = &self.plan.name else { return usual() };
+        let Some(namer) = &self.config.name else { return usual() };
         if !is_spare {
             return namer(number);
         }
@@ -173,10 +173,10 @@ impl Crew {
         // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the registry.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
-        if !self.plan.cores.is_empty() {
-            pin(self.plan.cores[number % self.plan.cores.len()]);
+        if !self.config.cores.is_empty() {
+            pin(self.config.cores[number % self.config.cores.len()]);
         }
-        let is_ready = self.call(self.plan.on_start.as_ref(), number);
+        let is_ready = self.call(self.config.on_start.as_ref(), number);
         let is_spare = started.is_none();
         if let Some(started) = started {
             // The builder may have given up on the others; then the pool is closing.
@@ -187,7 +187,7 @@ impl Crew {
         unsafe { Worker::occupy(outside) };
         // Outside: on the seat nobody would run any more what a handler spawns, or take what it forks.
         if is_ready {
-            self.call(self.plan.on_exit.as_ref(), number);
+            self.call(self.config.on_exit.as_ref(), number);
         }
     }
 
@@ -205,7 +205,7 @@ impl Crew {
 
     /// Gives a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
-        self.plan.on_panic.report(panic);
+        self.config.on_panic.report(panic);
     }
 
     /// Whether a wait inside of `run` on a fiber has yet to be told of. From now on it has been.
@@ -216,7 +216,7 @@ impl Crew {
     /// Tells of a hazard. Does not unwind: it is called in the middle of waits, one of which the handler must not begin again.
     pub(crate) fn tell(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
-        match &self.plan.on_hazard {
+        match &self.config.on_hazard {
             Some(handler) => {
                 apart(|| {
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(hazard))) {
@@ -229,14 +229,14 @@ impl Crew {
     }
 
     pub(crate) fn panic_handler(&self) -> &PanicHandler {
-        &self.plan.on_panic
+        &self.config.on_panic
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need
     /// one to come to an end. `false`: the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
         // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
-        let error = if self.spares() < self.plan.max_spares {
+        let error = if self.spares() < self.config.max_spares {
             let seat = lock(&self.unused).pop().unwrap_or_else(|| registry.add_seat(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
             match self.start(registry.worker(seat), None) {
@@ -271,13 +271,13 @@ impl Crew {
             None => diagnostics::warn(format_args!(
                 "all {} spare threads are in use by threads that are blocked; if the program stands still, raise \
                  Builder::max_spare_threads, or block less inside parallel code",
-                self.plan.max_spares
+                self.config.max_spares
             )),
         }
     }
 
     /// Waits for all threads to end, unless the caller is one of them.
-    pub(crate) fn see_off(&self) {
+    pub(crate) fn join_all(&self) {
         let own = thread::current().id();
         // What the others still do may need the caller.
         if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {

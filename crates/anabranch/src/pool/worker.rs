@@ -2,8 +2,8 @@
 
 use crate::{
     fiber::{
-        scheduler::{Daring, Fibers},
-        status::Card,
+        scheduler::{Fibers, StealPolicy},
+        status::FiberStatus,
         task::Job,
     },
     fork::{
@@ -59,7 +59,7 @@ pub(crate) struct Worker {
     pub(crate) status: Status,
     pub(crate) fibers: Fibers,
     /// What the thread itself waits for, when it does so in `run`.
-    pub(crate) card: Card,
+    pub(crate) card: FiberStatus,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
@@ -94,7 +94,7 @@ static NOBODY: Worker = Worker {
     is_own: false,
     status: Status::vacant(),
     fibers: Fibers::new(Fence::Symmetric),
-    card: Card::new(),
+    card: FiberStatus::new(),
     roots: Counter::new(),
     known_roots: Counter::new(),
     is_unlisted: Counter::new(),
@@ -124,7 +124,7 @@ impl Worker {
             is_own,
             status: Status::vacant(),
             fibers: Fibers::new(fence),
-            card: Card::new(),
+            card: FiberStatus::new(),
             roots: Counter::new(),
             known_roots: Counter::new(),
             is_unlisted: Counter::new(),
@@ -290,16 +290,16 @@ impl Worker {
     // ---- thieves ----
 
     /// Takes work from this worker for `thief`: a published fork, or else a task.
-    pub(crate) fn rob(&self, thief: &Worker, daring: Daring) -> Option<Work> {
-        self.rob_piece(thief).or_else(|| {
-            let job = self.rob_job(thief, daring)?;
+    pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+        self.steal_piece(thief).or_else(|| {
+            let job = self.steal_job(thief, policy)?;
             thief.counters.stolen.add(1);
             Some(Work::Fibers(Some(job)))
         })
     }
 
-    /// As [`rob`](Self::rob), without the fibers.
-    pub(crate) fn rob_piece(&self, thief: &Worker) -> Option<Work> {
+    /// As [`steal`](Self::steal), without the fibers.
+    pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
         let work = match self.stack.shelf.take(thief.theft()) {
             Some(claim) => Work::Frame(claim),
             None => Work::Task(self.tasks.take_oldest()?),
@@ -309,7 +309,7 @@ impl Worker {
     }
 
     /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
-    pub(crate) fn rob_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
+    pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
         self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
     }
 

@@ -7,10 +7,10 @@
 use crate::{
     channel::{
         Closed,
-        spsc::stream::{consumer::Outlet, cursor::Stuck, producer::Inlet, stream, wait::StreamWait},
+        spsc::stream::{consumer::Consumer, cursor::PushError, producer::Producer, stream, wait::StreamWait},
     },
     proto::{done::Done, ring::Ring},
-    wait::{state_word::Sleeper, waiter::Waiter},
+    wait::{state_word::WaitNode, waiter::Waiter},
 };
 use std::{
     marker::PhantomData,
@@ -166,10 +166,10 @@ pub(crate) trait Transport: Sized {
 
 impl<M, const N: usize> Transport for Ring<M, N> {
     type Said = M;
-    type Wait = Sleeper;
+    type Wait = WaitNode;
 
-    fn wait() -> Sleeper {
-        Sleeper::new()
+    fn wait() -> WaitNode {
+        WaitNode::new()
     }
 
     #[inline]
@@ -205,17 +205,17 @@ impl<M, const N: usize> Transport for Ring<M, N> {
         Self::conversation(self)
     }
 
-    unsafe fn register(&self, wait: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+    unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
         unsafe { Self::register(self, wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, wait: &Sleeper, has_decided: bool) {
+    unsafe fn unregister(&self, wait: &WaitNode, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { Self::unregister(self, wait, has_decided) }
     }
 
-    fn withdraw(&self, wait: &Sleeper) -> bool {
+    fn withdraw(&self, wait: &WaitNode) -> bool {
         Self::withdraw(self, wait)
     }
 }
@@ -226,7 +226,7 @@ pub struct Duplex<M> {
     ends: Option<Box<Ends<M>>>,
 }
 
-type Ends<M> = (Inlet<M>, Outlet<M>, u64);
+type Ends<M> = (Producer<M>, Consumer<M>, u64);
 
 impl<M> Duplex<M> {
     /// The client's end, and the server's, with room for so many messages of either.
@@ -234,27 +234,27 @@ impl<M> Duplex<M> {
         let (client_inlet, server_outlet) = stream(of_client);
         let (server_inlet, client_outlet) = stream(of_server);
         let conversation = new_conversation();
-        let end = |inlet, outlet| Self { ends: Some(Box::new((inlet, outlet, conversation))) };
+        let end = |producer, consumer| Self { ends: Some(Box::new((producer, consumer, conversation))) };
         (end(client_inlet, client_outlet), end(server_inlet, server_outlet))
     }
 
     #[inline]
-    pub(crate) fn inlet(&self) -> Option<&Inlet<M>> {
+    pub(crate) fn producer(&self) -> Option<&Producer<M>> {
         Some(&self.ends.as_ref()?.0)
     }
 
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.inlet().is_some_and(|inlet| matches!(inlet.check(), Err(Stuck::Full)))
+        self.producer().is_some_and(|producer| matches!(producer.check(), Err(PushError::Full)))
     }
 }
 
 #[inline(never)]
-fn say_slowly<M>(inlet: &mut Inlet<M>, message: M) -> Result<(), Closed> {
-    match inlet.push(message) {
+fn say_slow<M>(producer: &mut Producer<M>, message: M) -> Result<(), Closed> {
+    match producer.push(message) {
         Ok(()) => Ok(()),
-        Err((Stuck::Closed, _)) => Err(Closed),
-        Err((Stuck::Full, _)) => unreachable!("there is room for what need not wait for it"),
+        Err((PushError::Closed, _)) => Err(Closed),
+        Err((PushError::Full, _)) => unreachable!("there is room for what need not wait for it"),
     }
 }
 
@@ -268,30 +268,30 @@ impl<M> Transport for Duplex<M> {
 
     #[inline]
     fn say(&mut self, message: M) -> Result<(), Closed> {
-        let (inlet, ..) = &mut **self.ends.as_mut().ok_or(Closed)?;
-        match inlet.push_at_once(message) {
+        let (producer, ..) = &mut **self.ends.as_mut().ok_or(Closed)?;
+        match producer.push_fast(message) {
             Ok(()) => Ok(()),
-            Err(message) => say_slowly(inlet, message),
+            Err(message) => say_slow(producer, message),
         }
     }
 
     #[inline]
     fn hear(&mut self) -> Option<Result<M, Closed>> {
         let Some(ends) = &mut self.ends else { return Some(Err(Closed)) };
-        if let Some(message) = ends.1.pop_at_once() {
+        if let Some(message) = ends.1.pop_fast() {
             return Some(Ok(message));
         }
         Some(ends.1.pop()?.map_err(|_| Closed))
     }
 
     fn is_ready(&self) -> bool {
-        self.ends.as_deref().is_none_or(|(_, outlet, _)| !outlet.is_empty() || outlet.is_closed())
+        self.ends.as_deref().is_none_or(|(_, consumer, _)| !consumer.is_empty() || consumer.is_closed())
     }
 
     fn is_closed(&self) -> bool {
         self.ends
             .as_deref()
-            .is_none_or(|(inlet, outlet, _)| inlet.is_closed() && outlet.is_closed() && outlet.is_empty())
+            .is_none_or(|(producer, consumer, _)| producer.is_closed() && consumer.is_closed() && consumer.is_empty())
     }
 
     #[inline]
@@ -307,17 +307,17 @@ impl<M> Transport for Duplex<M> {
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        self.ends.as_deref().is_some_and(|(_, outlet, _)| unsafe { wait.register_outlet(outlet, waiter, ticket) })
+        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_outlet(consumer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
-        if let Some((_, outlet, _)) = self.ends.as_deref() {
+        if let Some((_, consumer, _)) = self.ends.as_deref() {
             // SAFETY: the caller's word.
-            unsafe { wait.unregister_outlet(outlet, has_decided) }
+            unsafe { wait.unregister_outlet(consumer, has_decided) }
         }
     }
 
     fn withdraw(&self, wait: &StreamWait) -> bool {
-        self.ends.as_deref().is_some_and(|(_, outlet, _)| wait.withdraw_outlet(outlet))
+        self.ends.as_deref().is_some_and(|(_, consumer, _)| wait.withdraw_outlet(consumer))
     }
 }

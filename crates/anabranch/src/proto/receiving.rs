@@ -11,7 +11,7 @@ use crate::{
         error::{RecvError, RecvTimeoutError, TryRecvError},
     },
     time::NEVER,
-    wait::{WaitError, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -70,7 +70,7 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
         if let Some(heard) = hear(&mut end) {
             return Ok(heard?);
         }
-        if more(end.end().line(), cx, NEVER, Reason::new(E::NAME)).is_err() {
+        if more(end.end().line(), cx, NEVER, WaitReason::new(E::NAME)).is_err() {
             return Err(RecvError::Cancelled(end));
         }
     }
@@ -78,23 +78,28 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
 
 /// Waits until there is something to hear, which there was not just now.
 #[inline(always)]
-fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
     wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
 }
 
 /// As [`recv`], until then.
 #[track_caller]
 pub fn recv_until<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
-    recv_to(end, cx, cx.strand.clock().tick_at(instant), Reason::new(E::NAME))
+    recv_to(end, cx, cx.strand.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 
 /// As [`recv`], so long.
 #[track_caller]
 pub fn recv_timeout<E: Listen>(end: E, cx: &Cx<'_>, timeout: Duration) -> Result<E::Heard, RecvTimeoutError<E>> {
-    recv_to(end, cx, cx.after(timeout), Reason::new(E::NAME))
+    recv_to(end, cx, cx.after(timeout), WaitReason::new(E::NAME))
 }
 
-fn recv_to<E: Listen>(mut end: E, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<E::Heard, RecvTimeoutError<E>> {
+fn recv_to<E: Listen>(
+    mut end: E,
+    cx: &Cx<'_>,
+    deadline: u64,
+    reason: WaitReason,
+) -> Result<E::Heard, RecvTimeoutError<E>> {
     if cx.checkpoint().is_err() {
         return Err(RecvTimeoutError::Cancelled(end));
     }

@@ -34,8 +34,8 @@
 use crate::{
     sys::sync::{AtomicU8, Ordering},
     wait::{
-        latch::Slot as Event,
-        state_word::{Content, Sleeper, Word, decide, is_address, number, number_of},
+        latch::Latch as Event,
+        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
         waiter::Waiter,
     },
 };
@@ -258,20 +258,20 @@ impl<M, const N: usize> Ring<M, N> {
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper for this wait.
-    pub(crate) unsafe fn register(&self, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only who will hear the message waits for the end of `before`.
         !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
     }
 
     /// Takes the address of a sleeper out again. `false`: it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &Sleeper) -> bool {
+    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
         !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         error::SendTimeoutError,
     },
     time::NEVER,
-    wait::{Cancelled, WaitError, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -24,11 +24,11 @@ use std::{
 pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
     cx.checkpoint()?;
     let line = end.line_mut();
-    if line.is_full() { room_slowly(line, cx, Reason::new(name)) } else { Ok(()) }
+    if line.is_full() { room_slow(line, cx, WaitReason::new(name)) } else { Ok(()) }
 }
 
 #[inline(never)]
-fn room_slowly<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+fn room_slow<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
     wait_again_for(cx, &Room::of(line), NEVER, reason).map_err(|_| Cancelled)
 }
 
@@ -40,7 +40,7 @@ pub fn room_until<M, E>(
     instant: Instant,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), Reason::new(name))
+    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), WaitReason::new(name))
 }
 
 /// As [`room`], so long.
@@ -51,10 +51,10 @@ pub fn room_timeout<M, E>(
     timeout: Duration,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.line_mut(), cx, cx.after(timeout), Reason::new(name))
+    room_to(end.line_mut(), cx, cx.after(timeout), WaitReason::new(name))
 }
 
-fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
     cx.checkpoint()?;
     wait_for(cx, &Room::of(line), deadline, reason)
 }
@@ -103,13 +103,13 @@ impl<M> Attempt for Room<'_, M> {
 unsafe impl<M> Place for Room<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.
-        self.line.inlet().is_some_and(|inlet| unsafe { self.wait.register_inlet(inlet, waiter, ticket) })
+        self.line.producer().is_some_and(|producer| unsafe { self.wait.register_inlet(producer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        if let Some(inlet) = self.line.inlet() {
+        if let Some(producer) = self.line.producer() {
             // SAFETY: the caller's word.
-            unsafe { self.wait.unregister_inlet(inlet, has_decided) }
+            unsafe { self.wait.unregister_inlet(producer, has_decided) }
         }
     }
 }

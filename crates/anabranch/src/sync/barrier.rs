@@ -18,7 +18,7 @@ use crate::{
     wait::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
-        suspend::Reason,
+        suspend::WaitReason,
         waitable::Place,
         waiter::Waiter,
     },
@@ -79,7 +79,7 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self, cx: &Cx<'_>) -> Result<bool, Cancelled> {
         cx.checkpoint()?;
-        self.wait_to(cx, NEVER, Reason::new(&"Barrier::wait")).map_err(|_| Cancelled)
+        self.wait_to(cx, NEVER, WaitReason::new(&"Barrier::wait")).map_err(|_| Cancelled)
     }
 
     /// As [`wait`](Self::wait), but no longer than until then.
@@ -89,7 +89,7 @@ impl Barrier {
     #[track_caller]
     pub fn wait_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<bool, WaitError> {
         cx.checkpoint()?;
-        self.wait_to(cx, Limit::Until(instant).tick(cx), Reason::new(&"Barrier::wait"))
+        self.wait_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Barrier::wait"))
     }
 
     /// As [`wait`](Self::wait), but no longer than this.
@@ -108,10 +108,10 @@ impl Barrier {
     #[track_caller]
     pub fn wait_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<bool, WaitError> {
         cx.checkpoint()?;
-        self.wait_to(cx, Limit::For(timeout).tick(cx), Reason::new(&"Barrier::wait"))
+        self.wait_to(cx, Limit::For(timeout).tick(cx), WaitReason::new(&"Barrier::wait"))
     }
 
-    fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<bool, WaitError> {
+    fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<bool, WaitError> {
         let Some(arrival) = self.arrive() else { return Ok(true) };
         match wait_for(cx, &arrival, deadline, reason) {
             Err(error) if arrival.attempt().is_none() => Err(error),

@@ -28,7 +28,7 @@ use crate::{
     wait::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
-        suspend::Reason,
+        suspend::WaitReason,
         waitable::Place,
         waiter::Waiter,
     },
@@ -124,7 +124,7 @@ impl Condvar {
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), Cancelled> {
         cx.checkpoint()?;
-        self.wait_to(cx, guard, NEVER, Reason::new(&"Condvar::wait")).map_err(|_| Cancelled)
+        self.wait_to(cx, guard, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
     /// As [`wait`](Self::wait), but no longer than until then.
@@ -139,7 +139,7 @@ impl Condvar {
         instant: Instant,
     ) -> Result<(), WaitError> {
         cx.checkpoint()?;
-        self.wait_to(cx, guard, Limit::Until(instant).tick(cx), Reason::new(&"Condvar::wait"))
+        self.wait_to(cx, guard, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
     /// As [`wait`](Self::wait), but no longer than this.
@@ -154,7 +154,7 @@ impl Condvar {
         timeout: Duration,
     ) -> Result<(), WaitError> {
         cx.checkpoint()?;
-        self.wait_to(cx, guard, Limit::For(timeout).tick(cx), Reason::new(&"Condvar::wait"))
+        self.wait_to(cx, guard, Limit::For(timeout).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
     /// Waits for as long as `condition` holds. It is looked at first, and then after each notification.
@@ -169,7 +169,7 @@ impl Condvar {
         condition: impl FnMut(&mut T) -> bool,
     ) -> Result<(), Cancelled> {
         cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, NEVER, Reason::new(&"Condvar::wait")).map_err(|_| Cancelled)
+        self.wait_while_to(cx, guard, condition, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
     /// As [`wait_while`](Self::wait_while), but no longer than until then.
@@ -185,7 +185,7 @@ impl Condvar {
         instant: Instant,
     ) -> Result<(), WaitError> {
         cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, Limit::Until(instant).tick(cx), Reason::new(&"Condvar::wait"))
+        self.wait_while_to(cx, guard, condition, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
     /// As [`wait_while`](Self::wait_while), but no longer than this, all in all.
@@ -213,7 +213,7 @@ impl Condvar {
         timeout: Duration,
     ) -> Result<(), WaitError> {
         cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, Limit::For(timeout).tick(cx), Reason::new(&"Condvar::wait"))
+        self.wait_while_to(cx, guard, condition, Limit::For(timeout).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
     pub(super) fn wait_while_to<T: ?Sized>(
@@ -222,7 +222,7 @@ impl Condvar {
         guard: &mut MutexGuard<'_, T>,
         mut condition: impl FnMut(&mut T) -> bool,
         deadline: u64,
-        reason: Reason,
+        reason: WaitReason,
     ) -> Result<(), WaitError> {
         while condition(guard) {
             self.wait_to(cx, guard, deadline, reason)?;
@@ -235,7 +235,7 @@ impl Condvar {
         cx: &Cx<'_>,
         guard: &mut MutexGuard<'_, T>,
         deadline: u64,
-        reason: Reason,
+        reason: WaitReason,
     ) -> Result<(), WaitError> {
         // SAFETY: it is dropped by the wait, and then `Relock` gets the lock again before the caller's guard is used; or else
         // `Relock` forgets it.
@@ -380,7 +380,7 @@ struct Relock<'a, 'b, 'c, 'm, T: ?Sized> {
     place: &'a CondvarWait<'c, 'm, T>,
     mutex: &'m Mutex<T>,
     cx: &'a Cx<'b>,
-    reason: Reason,
+    reason: WaitReason,
 }
 
 impl<T: ?Sized> Drop for Relock<'_, '_, '_, '_, T> {

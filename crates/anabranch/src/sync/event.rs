@@ -25,7 +25,7 @@ use crate::{
     wait::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
-        suspend::Reason,
+        suspend::WaitReason,
         waitable::Place,
         waiter::Waiter,
     },
@@ -125,7 +125,7 @@ impl Event {
         if self.is_set() {
             return Ok(());
         }
-        wait_long_for(cx, &EventWait::new(self), Reason::new(&"Event::wait"))
+        wait_long_for(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
     }
 
     /// As [`wait`](Self::wait), but no longer than until then.
@@ -134,7 +134,7 @@ impl Event {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn wait_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
-        self.wait_within(cx, Limit::Until(instant), Reason::new(&"Event::wait"))
+        self.wait_within(cx, Limit::Until(instant), WaitReason::new(&"Event::wait"))
     }
 
     /// As [`wait`](Self::wait), but no longer than this.
@@ -152,10 +152,10 @@ impl Event {
     /// ```
     #[track_caller]
     pub fn wait_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
-        self.wait_within(cx, Limit::For(timeout), Reason::new(&"Event::wait"))
+        self.wait_within(cx, Limit::For(timeout), WaitReason::new(&"Event::wait"))
     }
 
-    fn wait_within(&self, cx: &Cx<'_>, limit: Limit, reason: Reason) -> Result<(), WaitError> {
+    fn wait_within(&self, cx: &Cx<'_>, limit: Limit, reason: WaitReason) -> Result<(), WaitError> {
         cx.checkpoint()?;
         if self.is_set() {
             return Ok(());

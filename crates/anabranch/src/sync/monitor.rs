@@ -8,7 +8,7 @@ use crate::{
         mutex::{Mutex, MutexGuard},
     },
     time::NEVER,
-    wait::{Cancelled, WaitError, suspend::Reason},
+    wait::{Cancelled, WaitError, suspend::WaitReason},
 };
 use std::{
     fmt,
@@ -178,7 +178,7 @@ impl<T: ?Sized> Exclusive<T> {
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, Cancelled> {
-        self.when_to(cx, condition, body, NEVER, Reason::new(&"Exclusive::when")).map_err(|_| Cancelled)
+        self.when_to(cx, condition, body, NEVER, WaitReason::new(&"Exclusive::when")).map_err(|_| Cancelled)
     }
 
     /// As [`when`](Self::when), but waits no longer than until then.
@@ -193,7 +193,7 @@ impl<T: ?Sized> Exclusive<T> {
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), Reason::new(&"Exclusive::when"))
+        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), WaitReason::new(&"Exclusive::when"))
     }
 
     /// As [`when`](Self::when), but waits no longer than this.
@@ -217,7 +217,7 @@ impl<T: ?Sized> Exclusive<T> {
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), Reason::new(&"Exclusive::when"))
+        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), WaitReason::new(&"Exclusive::when"))
     }
 
     fn when_to<R>(
@@ -226,7 +226,7 @@ impl<T: ?Sized> Exclusive<T> {
         mut condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
         deadline: u64,
-        reason: Reason,
+        reason: WaitReason,
     ) -> Result<R, WaitError> {
         let mut guard = self.0.value.lock_to(cx, deadline, reason)?;
         self.0.changed.wait_while_to(cx, &mut guard, |value| !condition(value), deadline, reason)?;
@@ -278,7 +278,7 @@ impl<T: ?Sized> Held<'_, T> {
     /// When the scope was cancelled.
     #[track_caller]
     pub fn wait_until(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<(), Cancelled> {
-        let reason = Reason::new(&"Exclusive::wait_until");
+        let reason = WaitReason::new(&"Exclusive::wait_until");
         cx.checkpoint()?;
         if condition(&self.guard) {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::{
         attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for},
     },
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::Reason},
+    wait::{Cancelled, WaitError, suspend::WaitReason},
 };
 use std::{
     cell::UnsafeCell,
@@ -105,14 +105,14 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self, cx: &Cx<'_>) -> Result<MutexGuard<'_, T>, Cancelled> {
         cx.checkpoint()?;
-        if !self.raw.try_lock_at_once() {
-            self.lock_slowly(cx, Reason::new(&"Mutex::lock"))?;
+        if !self.raw.try_lock_fast() {
+            self.lock_slow(cx, WaitReason::new(&"Mutex::lock"))?;
         }
         Ok(MutexGuard::new(self))
     }
 
     #[cold]
-    fn lock_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<(), Cancelled> {
+    fn lock_slow(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
         wait_long_for(cx, &LockWait::new(&self.raw), reason)
     }
 
@@ -122,7 +122,7 @@ impl<T: ?Sized> Mutex<T> {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn lock_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_to(cx, Limit::Until(instant).tick(cx), Reason::new(&"Mutex::lock"))
+        self.lock_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Mutex::lock"))
     }
 
     /// As [`lock`](Self::lock), but waits no longer than this.
@@ -143,12 +143,17 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_to(cx, Limit::For(timeout).tick(cx), Reason::new(&"Mutex::lock"))
+        self.lock_to(cx, Limit::For(timeout).tick(cx), WaitReason::new(&"Mutex::lock"))
     }
 
-    pub(super) fn lock_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<MutexGuard<'_, T>, WaitError> {
+    pub(super) fn lock_to(
+        &self,
+        cx: &Cx<'_>,
+        deadline: u64,
+        reason: WaitReason,
+    ) -> Result<MutexGuard<'_, T>, WaitError> {
         cx.checkpoint()?;
-        if !self.raw.try_lock_at_once() {
+        if !self.raw.try_lock_fast() {
             wait_for(cx, &LockWait::new(&self.raw), deadline, reason)?;
         }
         Ok(MutexGuard::new(self))
@@ -168,7 +173,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # assert_eq!(hits.into_inner(), 1);
     /// ```
     pub async fn lock_async(&self) -> MutexGuard<'_, T> {
-        if !self.raw.try_lock_at_once() {
+        if !self.raw.try_lock_fast() {
             wait_async_for(LockWait::new(&self.raw)).await;
         }
         MutexGuard::new(self)
@@ -211,7 +216,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Takes the lock, whatever is cancelled: for who had it before.
-    pub(super) fn lock_again(&self, cx: &Cx<'_>, reason: Reason) {
+    pub(super) fn lock_again(&self, cx: &Cx<'_>, reason: WaitReason) {
         wait_shielded_for(cx, &LockWait::new(&self.raw), reason);
     }
 

@@ -13,7 +13,7 @@ use crate::{
         attempt::{wait_async_for, wait_long_for},
     },
     sys::sync::{AtomicBool, Ordering, const_unless_loom},
-    wait::{Cancelled, suspend::Reason},
+    wait::{Cancelled, suspend::WaitReason},
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 
@@ -141,7 +141,7 @@ impl<T> OnceCell<T> {
             return Ok(value);
         }
         if !self.permit.try_acquire(1) {
-            wait_long_for(cx, &AcquireWait::new(&self.permit, 1), Reason::new(&"OnceCell"))?;
+            wait_long_for(cx, &AcquireWait::new(&self.permit, 1), WaitReason::new(&"OnceCell"))?;
         }
         match self.begin() {
             Ok(initialising) => Ok(initialising.finish(init(cx)?)),

@@ -23,14 +23,14 @@ impl RawMutex {
 
     /// Locks, if the lock is free and nobody has been waiting for it.
     #[inline]
-    pub(crate) fn try_lock_at_once(&self) -> bool {
+    pub(crate) fn try_lock_fast(&self) -> bool {
         self.0.try_acquire_single()
     }
 
     /// Locks, if the lock is free.
     #[inline]
     pub(crate) fn try_lock(&self) -> bool {
-        self.try_lock_at_once() || self.0.try_acquire(1)
+        self.try_lock_fast() || self.0.try_acquire(1)
     }
 
     pub(crate) fn is_locked(&self) -> bool {

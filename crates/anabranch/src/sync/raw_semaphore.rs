@@ -227,12 +227,12 @@ impl RawSemaphore {
     #[inline]
     pub(crate) fn release_single(&self) {
         if self.word.compare_exchange(0, ONE, Ordering::Release, Ordering::Relaxed).is_err() {
-            self.release_single_slowly();
+            self.release_single_slow();
         }
     }
 
     #[cold]
-    fn release_single_slowly(&self) {
+    fn release_single_slow(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         // If it is promised already nobody else is to be woken.
         while word & WAITERS == 0 || word & OPEN != 0 && word & OVERTAKEN < OVERTAKES * OVERTAKE {

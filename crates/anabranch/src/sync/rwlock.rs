@@ -15,7 +15,7 @@ use crate::{
         attempt::{wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::Reason},
+    wait::{Cancelled, WaitError, suspend::WaitReason},
 };
 use std::{
     cell::UnsafeCell,
@@ -108,7 +108,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, Cancelled> {
         cx.checkpoint()?;
         if !self.raw.try_acquire(ONE) {
-            self.acquire_slowly(cx, ONE, Reason::new(&"RwLock::read"))?;
+            self.acquire_slow(cx, ONE, WaitReason::new(&"RwLock::read"))?;
         }
         Ok(RwLockReadGuard::new(self))
     }
@@ -122,13 +122,13 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, Cancelled> {
         cx.checkpoint()?;
         if !self.raw.try_acquire(ALL) {
-            self.acquire_slowly(cx, ALL, Reason::new(&"RwLock::write"))?;
+            self.acquire_slow(cx, ALL, WaitReason::new(&"RwLock::write"))?;
         }
         Ok(RwLockWriteGuard::new(self))
     }
 
     #[cold]
-    fn acquire_slowly(&self, cx: &Cx<'_>, permits: u64, reason: Reason) -> Result<(), Cancelled> {
+    fn acquire_slow(&self, cx: &Cx<'_>, permits: u64, reason: WaitReason) -> Result<(), Cancelled> {
         wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
     }
 
@@ -138,7 +138,7 @@ impl<T: ?Sized> RwLock<T> {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn read_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ONE, Limit::Until(instant), Reason::new(&"RwLock::read"))?;
+        self.acquire_within(cx, ONE, Limit::Until(instant), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
@@ -148,7 +148,7 @@ impl<T: ?Sized> RwLock<T> {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn read_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockReadGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ONE, Limit::For(timeout), Reason::new(&"RwLock::read"))?;
+        self.acquire_within(cx, ONE, Limit::For(timeout), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
@@ -158,7 +158,7 @@ impl<T: ?Sized> RwLock<T> {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn write_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ALL, Limit::Until(instant), Reason::new(&"RwLock::write"))?;
+        self.acquire_within(cx, ALL, Limit::Until(instant), WaitReason::new(&"RwLock::write"))?;
         Ok(RwLockWriteGuard::new(self))
     }
 
@@ -180,11 +180,11 @@ impl<T: ?Sized> RwLock<T> {
     /// ```
     #[track_caller]
     pub fn write_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ALL, Limit::For(timeout), Reason::new(&"RwLock::write"))?;
+        self.acquire_within(cx, ALL, Limit::For(timeout), WaitReason::new(&"RwLock::write"))?;
         Ok(RwLockWriteGuard::new(self))
     }
 
-    fn acquire_within(&self, cx: &Cx<'_>, permits: u64, limit: Limit, reason: Reason) -> Result<(), WaitError> {
+    fn acquire_within(&self, cx: &Cx<'_>, permits: u64, limit: Limit, reason: WaitReason) -> Result<(), WaitError> {
         cx.checkpoint()?;
         if self.raw.try_acquire(permits) {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::{
         attempt::{wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::const_unless_loom,
-    wait::{Cancelled, WaitError, suspend::Reason},
+    wait::{Cancelled, WaitError, suspend::WaitReason},
 };
 use std::{
     fmt, mem,
@@ -115,13 +115,13 @@ impl Semaphore {
     pub fn acquire_many(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, Cancelled> {
         cx.checkpoint()?;
         if !self.raw.try_acquire(count as u64) {
-            self.acquire_slowly(cx, count, Reason::new(&"Semaphore::acquire"))?;
+            self.acquire_slow(cx, count, WaitReason::new(&"Semaphore::acquire"))?;
         }
         Ok(Permit { semaphore: self, count })
     }
 
     #[cold]
-    fn acquire_slowly(&self, cx: &Cx<'_>, count: usize, reason: Reason) -> Result<(), Cancelled> {
+    fn acquire_slow(&self, cx: &Cx<'_>, count: usize, reason: WaitReason) -> Result<(), Cancelled> {
         wait_long_for(cx, &AcquireWait::new(&self.raw, count as u64), reason)
     }
 
@@ -131,7 +131,7 @@ impl Semaphore {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn acquire_many_until(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, count, Limit::Until(instant), Reason::new(&"Semaphore::acquire"))
+        self.acquire_within(cx, count, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
     /// As [`acquire_many`](Self::acquire_many), but waits no longer than this.
@@ -140,7 +140,7 @@ impl Semaphore {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn acquire_many_timeout(&self, cx: &Cx<'_>, count: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, count, Limit::For(timeout), Reason::new(&"Semaphore::acquire"))
+        self.acquire_within(cx, count, Limit::For(timeout), WaitReason::new(&"Semaphore::acquire"))
     }
 
     /// As [`acquire`](Self::acquire), but waits no longer than until then.
@@ -149,7 +149,7 @@ impl Semaphore {
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
     pub fn acquire_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, 1, Limit::Until(instant), Reason::new(&"Semaphore::acquire"))
+        self.acquire_within(cx, 1, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
     /// As [`acquire`](Self::acquire), but waits no longer than this.
@@ -167,10 +167,16 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn acquire_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, 1, Limit::For(timeout), Reason::new(&"Semaphore::acquire"))
+        self.acquire_within(cx, 1, Limit::For(timeout), WaitReason::new(&"Semaphore::acquire"))
     }
 
-    fn acquire_within(&self, cx: &Cx<'_>, count: usize, limit: Limit, reason: Reason) -> Result<Permit<'_>, WaitError> {
+    fn acquire_within(
+        &self,
+        cx: &Cx<'_>,
+        count: usize,
+        limit: Limit,
+        reason: WaitReason,
+    ) -> Result<Permit<'_>, WaitError> {
         cx.checkpoint()?;
         if !self.raw.try_acquire(count as u64) {
             wait_for(cx, &AcquireWait::new(&self.raw, count as u64), limit.tick(cx), reason)?;

@@ -6,8 +6,8 @@ use crate::{
     wait::{
         Cancelled, WaitError,
         future::AsyncWait,
-        latch::{Slot, SlotWait},
-        suspend::Reason,
+        latch::{Latch, LatchWait},
+        suspend::WaitReason,
     },
 };
 use std::{fmt, sync::Arc, task::Poll, time::Duration};
@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc, task::Poll, time::Duration};
 /// [`sync`](crate::sync).
 ///
 /// ```
-/// use anabranch::wait::Trigger;
+/// use anabranch::sync::Trigger;
 ///
 /// let mut trigger = Trigger::new();
 /// let signal = trigger.signal();
@@ -28,13 +28,13 @@ use std::{fmt, sync::Arc, task::Poll, time::Duration};
 /// ```
 #[derive(Default)]
 pub struct Trigger {
-    slot: Arc<Slot>,
+    slot: Arc<Latch>,
 }
 
 /// The other end of a [`Trigger`]; may be cloned and sent anywhere.
 #[derive(Clone)]
 pub struct Signal {
-    slot: Arc<Slot>,
+    slot: Arc<Latch>,
 }
 
 impl Trigger {
@@ -50,7 +50,7 @@ impl Trigger {
     }
 
     /// What happens.
-    pub(crate) fn slot(&self) -> &Slot {
+    pub(crate) fn slot(&self) -> &Latch {
         &self.slot
     }
 
@@ -67,7 +67,7 @@ impl Trigger {
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         // Without a deadline of its own a wait fails by cancellation alone.
-        self.wait_to(cx, NEVER, Reason::new(&"Trigger")).map_err(|_| Cancelled)
+        self.wait_to(cx, NEVER, WaitReason::new(&"Trigger")).map_err(|_| Cancelled)
     }
 
     /// As [`wait`](Self::wait), but no longer than this.
@@ -76,20 +76,20 @@ impl Trigger {
     /// When the wait was cancelled, or the time was up.
     #[track_caller]
     pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
-        self.wait_to(cx, cx.after(timeout), Reason::new(&"Trigger"))
+        self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Trigger"))
     }
 
-    fn wait_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<(), WaitError> {
+    fn wait_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
         cx.checkpoint()?;
         while !self.is_signalled() {
-            happened(cx.wait(&SlotWait::new(&*self.slot), deadline, reason))?;
+            happened(cx.wait(&LatchWait::new(&*self.slot), deadline, reason))?;
         }
         Ok(())
     }
 
     /// As [`wait`](Self::wait), for async code.
     pub async fn wait_async(&mut self) {
-        let mut wait = std::pin::pin!(AsyncWait::new(SlotWait::new(&*self.slot)));
+        let mut wait = std::pin::pin!(AsyncWait::new(LatchWait::new(&*self.slot)));
         std::future::poll_fn(|context| {
             while !self.slot.is_notified() {
                 if wait.as_mut().poll(context).is_pending() {

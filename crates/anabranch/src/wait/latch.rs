@@ -39,11 +39,11 @@ const GIVEN_UP: Word = ptr::without_provenance_mut(3);
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct Latch {
     word: AtomicPtr<Cell<Address>>,
 }
 
-impl Slot {
+impl Latch {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self { word: AtomicPtr::new(EMPTY) }
@@ -113,31 +113,31 @@ impl Slot {
     }
 }
 
-impl Default for Slot {
+impl Default for Latch {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// A wait for a [`Slot`], to which `S` refers.
-pub(crate) struct SlotWait<S> {
+/// A wait for a [`Latch`], to which `S` refers.
+pub(crate) struct LatchWait<S> {
     slot: S,
     address: Cell<Address>,
 }
 
 // SAFETY: the address is the waiting strand's, and read by a notifier while the slot says so.
-unsafe impl<S: Send> Send for SlotWait<S> {}
+unsafe impl<S: Send> Send for LatchWait<S> {}
 // SAFETY: as above.
-unsafe impl<S: Sync> Sync for SlotWait<S> {}
+unsafe impl<S: Sync> Sync for LatchWait<S> {}
 
-impl<S: Deref<Target = Slot>> SlotWait<S> {
+impl<S: Deref<Target = Latch>> LatchWait<S> {
     pub(crate) fn new(slot: S) -> Self {
         Self { slot, address: Cell::new(Address { waiter: ptr::null(), ticket: 0 }) }
     }
 }
 
 // SAFETY: an address leaves the slot by `unregister`, or by `notify`, which decides before it says that it is done.
-unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
+unsafe impl<S: Deref<Target = Latch>> Place for LatchWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // Not registered, so nobody reads it.
         self.address.set(Address { waiter, ticket });
@@ -164,7 +164,7 @@ unsafe impl<S: Deref<Target = Slot>> Place for SlotWait<S> {
     }
 }
 
-impl<S> SlotWait<S> {
+impl<S> LatchWait<S> {
     fn own(&self) -> Word {
         ptr::from_ref(&self.address).cast_mut()
     }

@@ -1,7 +1,7 @@
 //! The word of a packet: what the packet holds, or who waits at it.
 //!
 //! The idea, from the pipes of Rust's libcore of 2012, which had two words for it: EMPTY, FULL and the like are small numbers,
-//! and a strand that waits for a number to be replaced adds the address of its [`Sleeper`] to it. So to put something down
+//! and a strand that waits for a number to be replaced adds the address of its [`WaitNode`] to it. So to put something down
 //! and to learn whether somebody has to be woken is one swap, and to see whether there is something is one load.
 //!
 //! | word             | meaning                                       | left by                                             |
@@ -28,7 +28,7 @@ use crate::{
 use std::{cell::UnsafeCell, ptr};
 
 /// What a word can hold: a number below [`LIMIT`], with or without an address.
-pub(crate) type Content = *mut Sleeper;
+pub(crate) type Content = *mut WaitNode;
 
 /// Numbers are smaller than this: sleepers are aligned to it, which leaves the low bits of their addresses to the number.
 const LIMIT: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) const fn number(n: usize) -> Content {
 
 /// Who waits at a word. Lies with the wait.
 #[repr(align(8))]
-pub(crate) struct Sleeper {
+pub(crate) struct WaitNode {
     waiter: UnsafeCell<*const Waiter>,
     /// Beside the flag, so that the whole is two words.
     ticket: UnsafeCell<u32>,
@@ -50,11 +50,11 @@ pub(crate) struct Sleeper {
 }
 
 // SAFETY: written by the waiting strand before the address is in the word, read by who took it out; see the module.
-unsafe impl Send for Sleeper {}
+unsafe impl Send for WaitNode {}
 // SAFETY: as above.
-unsafe impl Sync for Sleeper {}
+unsafe impl Sync for WaitNode {}
 
-impl Sleeper {
+impl WaitNode {
     #[inline]
     pub(crate) fn new() -> Self {
         let waiter = UnsafeCell::new(ptr::null());
@@ -75,7 +75,7 @@ impl Sleeper {
 }
 
 /// See the [module](self).
-pub(crate) struct Word(AtomicPtr<Sleeper>);
+pub(crate) struct Word(AtomicPtr<WaitNode>);
 
 impl Word {
     #[inline]
@@ -128,7 +128,7 @@ impl Word {
     pub(crate) unsafe fn register(
         &self,
         number: Content,
-        sleeper: &Sleeper,
+        sleeper: &WaitNode,
         waiter: *const Waiter,
         ticket: u32,
     ) -> bool {
@@ -150,7 +150,7 @@ impl Word {
     /// # Safety
     /// As there, and nobody else writes the word while this lasts.
     #[inline]
-    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &Sleeper, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &WaitNode, waiter: *const Waiter) -> bool {
         if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
@@ -162,7 +162,7 @@ impl Word {
 
     /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
     #[inline]
-    pub(crate) fn withdraw(&self, number: Content, sleeper: &Sleeper) -> bool {
+    pub(crate) fn withdraw(&self, number: Content, sleeper: &WaitNode) -> bool {
         self.replace(added(sleeper, number), number)
     }
 
@@ -171,7 +171,7 @@ impl Word {
     /// # Safety
     /// It was registered, and the wait is over. `has_decided`: who took it out of this word has ended the wait.
     #[inline]
-    pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &Sleeper, has_decided: bool) {
+    pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &WaitNode, has_decided: bool) {
         if !has_decided && !self.withdraw(number, sleeper) {
             spin_while(|| !sleeper.is_left.load(Ordering::Acquire));
         }
@@ -179,7 +179,7 @@ impl Word {
 }
 
 #[inline]
-fn added(sleeper: &Sleeper, number: Content) -> Content {
+fn added(sleeper: &WaitNode, number: Content) -> Content {
     ptr::from_ref(sleeper).cast_mut().map_addr(|address| address | number.addr())
 }
 
@@ -233,6 +233,6 @@ unsafe fn decide_shared(content: Content) -> Option<Wake> {
 }
 
 #[inline]
-fn sleeper_of(content: Content) -> *const Sleeper {
+fn sleeper_of(content: Content) -> *const WaitNode {
     content.map_addr(|address| address - address % LIMIT)
 }

@@ -1,17 +1,17 @@
 //! A strand: whoever can wait with a `Cx`, be it a fiber or a thread.
 
-use crate::{fiber::switch::Departure, time::Clock, wait::waiter::Waiter};
+use crate::{fiber::switch::PendingSwitch, time::Clock, wait::waiter::Waiter};
 use std::{panic::Location, sync::Arc};
 
 /// What a strand waits for, to be shown to people.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reason {
+pub(crate) struct WaitReason {
     /// By reference, so that it is one word.
     pub(crate) what: &'static &'static str,
     pub(crate) at: &'static Location<'static>,
 }
 
-impl Reason {
+impl WaitReason {
     #[track_caller]
     pub(crate) fn new(what: &'static &'static str) -> Self {
         Self { what, at: Location::caller() }
@@ -30,13 +30,13 @@ pub(crate) unsafe trait Strand {
 
     /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which decides
     /// [`Outcome::TimedOut`]. `Some`: it has yet to [`leave`] by this.
-    fn suspend(&self, deadline: u64, reason: Reason) -> Option<Departure>;
+    fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch>;
 
     /// After a suspension with a deadline, which does not count any more.
     fn drop_deadline(&self) {}
 
     /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads. `Some`: as for `suspend`.
-    fn step_aside(&self) -> Option<Departure>;
+    fn step_aside(&self) -> Option<PendingSwitch>;
 
     /// It has had its share: lets others run, if nobody else sees to that.
     fn pause(&self) {
@@ -61,9 +61,9 @@ pub(crate) unsafe trait Strand {
 /// Leaves a strand's stack, if that remains to be done. Where a strand often waits this belongs into the function that it waits
 /// in, see [`switch`](crate::fiber::switch).
 #[inline(always)]
-pub(crate) fn leave(departure: Option<Departure>) {
-    if let Some(departure) = departure {
+pub(crate) fn leave(switch: Option<PendingSwitch>) {
+    if let Some(switch) = switch {
         // SAFETY: made by the strand that runs, which does nothing in between.
-        unsafe { departure.go() };
+        unsafe { switch.go() };
     }
 }

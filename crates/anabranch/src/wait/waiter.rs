@@ -16,9 +16,9 @@
 //!
 //! *Here* is for a fiber that waits at one place which nobody but its own thread uses, as far as is known. Nothing need be atomic then,
 //! neither to leave the address nor to decide. If somebody else comes to the place all the same, or cancels the scope, he does
-//! not touch the word: he *hails* the fiber, by its worker, which ends the wait for it to look again. So a hail says no more than that
+//! not touch the word: he *kicks* the fiber, by its worker, which ends the wait for it to look again. So a kick says no more than that
 //! there may be a reason to look, and one that comes late, in another wait, makes that one look for nothing. Whoever cancels
-//! hails a fiber also if he does not see it wait: it may be just about to, without a fence.
+//! kicks a fiber also if he does not see it wait: it may be just about to, without a fence.
 //!
 //! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is nobody else who
 //! might decide, and the word is only read. Its owner takes the address out of the place, or is woken by it.
@@ -35,7 +35,7 @@
 //! follows from how it got the address; a scope knows the address from earlier.) Arming is a plain store: nobody else writes
 //! the word while there is no wait. A scope may look at any time, and what it sees is ordered by fences, see
 //! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
-//! same way. Others read HERE only to leave the word alone; a hail carries what they did to its thread.
+//! same way. Others read HERE only to leave the word alone; a kick carries what they did to its thread.
 
 use crate::{
     sys::sync::{Arc, AtomicU64, Ordering},
@@ -104,12 +104,12 @@ pub(crate) struct Kind {
     pub(crate) home: Option<Home>,
 }
 
-/// Where a waiter is at home: on one thread, which can be hailed.
+/// Where a waiter is at home: on one thread, which can be kicked.
 pub(crate) struct Home {
     /// Whether that is the calling thread. It may say no when it is.
     pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
     /// Sees to it that [`Waiter::answer`] is called there, after all that the caller did before.
-    pub(crate) hail: unsafe fn(*const Waiter),
+    pub(crate) kick: unsafe fn(*const Waiter),
 }
 
 /// How what [`Kind::wake`] needs is kept alive.
@@ -294,7 +294,7 @@ impl Waiter {
         }
     }
 
-    /// Somebody has hailed: it is to look, if it waits here.
+    /// Somebody has kicked: it is to look, if it waits here.
     ///
     /// # Safety
     /// The waiter is alive, has a home, and this is its thread.
@@ -307,7 +307,7 @@ impl Waiter {
 
     // ---- everybody ----
 
-    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was hailed, and will see for itself.
+    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was kicked, and will see for itself.
     ///
     /// # Safety
     /// The waiter is registered in a place that the caller holds.
@@ -357,7 +357,7 @@ impl Waiter {
             if (home.is_here)(this) {
                 return Self::decide_here(this, outcome);
             }
-            (home.hail)(this);
+            (home.kick)(this);
             None
         }
     }

@@ -4,7 +4,7 @@ mod error;
 mod receiver;
 mod sender;
 
-use crate::{channel::versioned::Board, sys::sync::Arc};
+use crate::{channel::versioned::Versioned, sys::sync::Arc};
 use std::collections::VecDeque;
 
 pub use self::{
@@ -40,7 +40,7 @@ pub use self::{
 /// ```
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "what is not kept cannot be received");
-    let board = Arc::new(Board::new(Log::new(capacity), true));
+    let board = Arc::new(Versioned::new(Log::new(capacity), true));
     (Sender { board: Arc::clone(&board) }, Receiver { board, next: 0, missed: 0 })
 }
 

@@ -6,14 +6,14 @@ use crate::{
         self,
         dropping::drop_all,
         set::source::Source,
-        versioned::{Board, News},
+        versioned::{News, Versioned},
     },
     cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::Arc,
-    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -25,7 +25,7 @@ use std::{
 
 /// The end of a broadcast channel that receives; may be cloned, and each clone receives all.
 pub struct Receiver<T> {
-    pub(super) board: Arc<Board<Log<T>>>,
+    pub(super) board: Arc<Versioned<Log<T>>>,
     /// The number of the next value.
     pub(super) next: u64,
     pub(super) missed: u64,
@@ -86,7 +86,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
-        Ok(wait_long_for(cx, &self.receiving(), Reason::new(&"broadcast::Receiver::recv"))??)
+        Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
     }
 
     /// As [`recv`](Self::recv), but waits no longer than until then.
@@ -95,7 +95,7 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"broadcast::Receiver::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -104,10 +104,10 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"broadcast::Receiver::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"broadcast::Receiver::recv"))
     }
 
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Arc<T>, RecvTimeoutError> {
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Arc<T>, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
@@ -193,7 +193,7 @@ impl<T> Receiver<T> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        let board: *const Board<Log<T>> = &*self.board;
+        let board: *const Versioned<Log<T>> = &*self.board;
         // SAFETY: the receiver keeps the board for as long as it is borrowed.
         let news = News::of(unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }

@@ -4,7 +4,7 @@ use super::{Log, receiver::Receiver};
 use crate::{
     channel::{
         Refused,
-        versioned::{Board, alone},
+        versioned::{Versioned, alone},
     },
     sys::sync::Arc,
 };
@@ -12,12 +12,12 @@ use std::fmt;
 
 /// The end of a broadcast channel that sends; may be cloned.
 pub struct Sender<T> {
-    pub(super) board: Arc<Board<Log<T>>>,
+    pub(super) board: Arc<Versioned<Log<T>>>,
 }
 
 /// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
 pub struct WeakSender<T> {
-    pub(super) board: Arc<Board<Log<T>>>,
+    pub(super) board: Arc<Versioned<Log<T>>>,
 }
 
 impl<T> Sender<T> {

@@ -4,13 +4,13 @@ use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, Refused,
-        mpmc::shared::{Channel, Offer, Stuck},
+        mpmc::shared::{Channel, Offer, PushError},
     },
     cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
-    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::Cell,
@@ -44,7 +44,7 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
-        let reason = Reason::new(&"Sender::reserve");
+        let reason = WaitReason::new(&"Sender::reserve");
         cx.checkpoint()?;
         Ok(wait_long_for(cx, &self.reserving(), reason)??)
     }
@@ -58,7 +58,7 @@ impl<T> Sender<T> {
     /// As there.
     #[track_caller]
     pub fn reserve_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Sender::reserve"))
+        self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
     }
 
     /// As [`reserve`](Self::reserve), but waits no longer than this.
@@ -70,10 +70,10 @@ impl<T> Sender<T> {
     /// As there.
     #[track_caller]
     pub fn reserve_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.after(timeout), Reason::new(&"Sender::reserve"))
+        self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"Sender::reserve"))
     }
 
-    fn reserve_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Permit<'_, T>, RecvTimeoutError> {
+    fn reserve_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Permit<'_, T>, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.reserving(), deadline, reason)??)
     }
@@ -152,8 +152,8 @@ impl<'a, T> Attempt for Reserving<'a, T> {
         }
         match self.channel.try_reserve() {
             Ok(()) => Some(Ok(Permit { channel: self.channel })),
-            Err(Stuck::Closed) => Some(Err(Closed)),
-            Err(Stuck::Full) => None,
+            Err(PushError::Closed) => Some(Err(Closed)),
+            Err(PushError::Full) => None,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{Cancelled, queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -40,12 +40,12 @@ impl<T> Receiver<T> {
         match self.channel.try_recv() {
             Ok(value) => Ok(value),
             Err(Nothing::Closed) => Err(RecvError::Closed),
-            Err(Nothing::Empty) => self.recv_slowly(cx, Reason::new(&"Receiver::recv")),
+            Err(Nothing::Empty) => self.recv_slow(cx, WaitReason::new(&"Receiver::recv")),
         }
     }
 
     #[inline(always)]
-    fn recv_slowly(&self, cx: &Cx<'_>, reason: Reason) -> Result<T, RecvError> {
+    fn recv_slow(&self, cx: &Cx<'_>, reason: WaitReason) -> Result<T, RecvError> {
         match wait_again_for(cx, &self.receiving(), NEVER, reason) {
             Ok(received) => Ok(received?),
             Err(_) => Err(RecvError::Cancelled),
@@ -58,7 +58,7 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Receiver::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -76,10 +76,10 @@ impl<T> Receiver<T> {
     /// ```
     #[track_caller]
     pub fn recv_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"Receiver::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"Receiver::recv"))
     }
 
-    fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+    fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
@@ -126,7 +126,7 @@ impl<T> Receiver<T> {
             Ok(count) => Ok(count),
             Err(Nothing::Closed) => Err(RecvError::Closed),
             Err(Nothing::Empty) => {
-                into.push(self.recv_slowly(cx, Reason::new(&"Receiver::recv_many"))?);
+                into.push(self.recv_slow(cx, WaitReason::new(&"Receiver::recv_many"))?);
                 Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
             }
         }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     channel::{
         Refused, SendError, SendTimeoutError, TrySendError,
-        mpmc::shared::{Channel, Offer, Stuck},
+        mpmc::shared::{Channel, Offer, PushError},
     },
     cx::{
         Cx,
@@ -15,7 +15,7 @@ use crate::{
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{queue::Entry, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -52,13 +52,13 @@ impl<T> Sender<T> {
                 cx.spend(len / LONG);
                 Ok(())
             }
-            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
-            Err((Stuck::Full, value)) => self.send_slowly(cx, value, Reason::new(&"Sender::send")),
+            Err((PushError::Closed, value)) => Err(SendError::Closed(value)),
+            Err((PushError::Full, value)) => self.send_slow(cx, value, WaitReason::new(&"Sender::send")),
         }
     }
 
     #[inline(never)]
-    fn send_slowly(&self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+    fn send_slow(&self, cx: &Cx<'_>, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
@@ -72,7 +72,7 @@ impl<T> Sender<T> {
     /// As there, and when the time was up; the value comes back.
     #[track_caller]
     pub fn send_until(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.strand.clock().tick_at(instant), Reason::new(&"Sender::send"))
+        self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
     }
 
     /// As [`send`](Self::send), but waits no longer than this.
@@ -92,10 +92,10 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send_timeout(&self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.after(timeout), Reason::new(&"Sender::send"))
+        self.send_to(cx, value, cx.after(timeout), WaitReason::new(&"Sender::send"))
     }
 
-    fn send_to(&self, cx: &Cx<'_>, value: T, deadline: u64, reason: Reason) -> Result<(), SendTimeoutError<T>> {
+    fn send_to(&self, cx: &Cx<'_>, value: T, deadline: u64, reason: WaitReason) -> Result<(), SendTimeoutError<T>> {
         if cx.checkpoint().is_err() {
             return Err(SendTimeoutError::Cancelled(value));
         }
@@ -147,8 +147,8 @@ impl<T> Sender<T> {
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
-            Stuck::Full => TrySendError::Full(value),
-            Stuck::Closed => TrySendError::Closed(value),
+            PushError::Full => TrySendError::Full(value),
+            PushError::Closed => TrySendError::Closed(value),
         })
     }
 
@@ -234,8 +234,8 @@ impl<T> Attempt for Sending<'_, T> {
         let Some(value) = value else { return Some(Ok(())) };
         match self.channel.try_send(value) {
             Ok(_) => Some(Ok(())),
-            Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
-            Err((Stuck::Full, value)) => {
+            Err((PushError::Closed, value)) => Some(Err(Refused(value))),
+            Err((PushError::Full, value)) => {
                 // SAFETY: as above.
                 unsafe { self.entry.with(|offer| offer.value = Some(value)) };
                 None

@@ -106,7 +106,7 @@ pub(crate) struct Channel<T> {
 
 /// Why a value was not put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stuck {
+pub(crate) enum PushError {
     Full,
     Closed,
 }
@@ -260,7 +260,7 @@ impl<T> Channel<T> {
     /// Puts a value in, if there is room; in a rendezvous hands it to a thread or fiber that waits. Returns how many
     /// there are then.
     #[inline]
-    pub(crate) fn try_send(&self, value: T) -> Result<usize, (Stuck, T)> {
+    pub(crate) fn try_send(&self, value: T) -> Result<usize, (PushError, T)> {
         let mut state = self.state.lock();
         if !state.is_closed && state.receivers.is_empty() && state.has_room(self.capacity) {
             state.buffer.push_back(value);
@@ -271,9 +271,9 @@ impl<T> Channel<T> {
 
     /// Where somebody may have to be woken.
     #[inline(never)]
-    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (Stuck, T)> {
+    fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (PushError, T)> {
         if state.is_closed {
-            return Err((Stuck::Closed, value));
+            return Err((PushError::Closed, value));
         }
         if self.capacity == 0 {
             let handed = state.hand(value);
@@ -283,11 +283,11 @@ impl<T> Channel<T> {
                     receiver.wake();
                     Ok(0)
                 }
-                Err(value) => Err((Stuck::Full, value)),
+                Err(value) => Err((PushError::Full, value)),
             };
         }
         if !state.has_room(self.capacity) {
-            return Err((Stuck::Full, value));
+            return Err((PushError::Full, value));
         }
         let receiver = if state.receivers.is_empty() { None } else { state.receivers.decide_first(|_| ()) };
         state.buffer.push_back(value);
@@ -353,13 +353,13 @@ impl<T> Channel<T> {
     }
 
     /// Takes room for a value, if there is some.
-    pub(crate) fn try_reserve(&self) -> Result<(), Stuck> {
+    pub(crate) fn try_reserve(&self) -> Result<(), PushError> {
         let mut state = self.state.lock();
         if state.is_closed {
-            return Err(Stuck::Closed);
+            return Err(PushError::Closed);
         }
         if !state.has_room(self.capacity) {
-            return Err(Stuck::Full);
+            return Err(PushError::Full);
         }
         state.add_permit();
         Ok(())

@@ -6,7 +6,7 @@ use crate::{
     wait::{
         WaitError,
         future::{AsyncTurn, poll_pause},
-        suspend::Reason,
+        suspend::WaitReason,
         waitable::Place,
         waiter::Outcome,
     },
@@ -103,7 +103,7 @@ impl Choice {
         &self,
         cx: &Cx<'_>,
         deadlines: Deadlines,
-        reason: Reason,
+        reason: WaitReason,
         order: impl Fn(usize) -> &'o Cell<u32>,
         place: impl Fn(usize) -> &'p P,
         attempt: impl Fn(usize) -> bool,

@@ -3,11 +3,11 @@
 use crate::{
     channel::select::{
         choose::{Choice, Deadlines, Operation},
-        persistent::Standing,
+        persistent::Persistent,
     },
     cx::{Cx, attempt::wait_for},
     time::NEVER,
-    wait::{Cancelled, WaitError, future::AsyncTurn, suspend::Reason},
+    wait::{Cancelled, WaitError, future::AsyncTurn, suspend::WaitReason},
 };
 use std::{
     cell::Cell,
@@ -38,7 +38,7 @@ pub struct Select<O: Operation> {
     /// They stay where they are while `turn` waits, for which each method that may move them sees first.
     operations: Vec<O>,
     /// Those that go on waiting, before the others.
-    standing: Option<Box<Standing<O>>>,
+    standing: Option<Box<Persistent<O>>>,
     /// A permutation of their indices: see [`Choice`]. It is not changed while `turn` waits.
     order: Vec<u32>,
     is_biased: bool,
@@ -102,7 +102,7 @@ impl<O: Operation> Select<O> {
     /// When the wait was cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), Cancelled> {
-        self.wait_to(cx, NEVER, Reason::new(&"Select::wait")).map_err(|_| Cancelled)
+        self.wait_to(cx, NEVER, WaitReason::new(&"Select::wait")).map_err(|_| Cancelled)
     }
 
     /// As [`wait`](Self::wait), but waits no longer than until then, by the clock of the pool.
@@ -111,7 +111,7 @@ impl<O: Operation> Select<O> {
     /// When the wait was cancelled, or the time was up.
     #[track_caller]
     pub fn wait_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
-        self.wait_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"Select::wait"))
+        self.wait_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
     }
 
     /// As [`wait`](Self::wait), but waits no longer than this.
@@ -131,15 +131,15 @@ impl<O: Operation> Select<O> {
     /// ```
     #[track_caller]
     pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(usize, O::Done), WaitError> {
-        self.wait_to(cx, cx.after(timeout), Reason::new(&"Select::wait"))
+        self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Select::wait"))
     }
 
-    fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: Reason) -> Result<(usize, O::Done), WaitError> {
+    fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: WaitReason) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
         self.leave();
         // Those that are waited for but once are not moved.
         if O::IS_LONE && !self.is_biased && self.is_used {
-            self.standing.get_or_insert_with(|| Box::new(Standing::new()));
+            self.standing.get_or_insert_with(|| Box::new(Persistent::new()));
         }
         if let Some(standing) = self.standing() {
             return wait_for(cx, &standing.any(), own, reason);
@@ -197,7 +197,7 @@ impl<O: Operation> Select<O> {
 
     /// Those that go on waiting, and all others with them, if there are any of these.
     #[inline]
-    fn standing(&mut self) -> Option<&mut Standing<O>> {
+    fn standing(&mut self) -> Option<&mut Persistent<O>> {
         let standing = &mut **self.standing.as_mut()?;
         if !self.operations.is_empty() {
             standing.extend(self.operations.drain(..));

@@ -3,7 +3,7 @@
 use crate::{
     channel::select::choose::{Choice, Deadlines, Operation},
     cx::{Cx, attempt::Attempt},
-    wait::{Cancelled, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{array, cell::Cell};
 
@@ -134,7 +134,7 @@ pub fn choose<const N: usize>(
         return Ok(());
     }
     let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
-    let reason = Reason::new(&"select!");
+    let reason = WaitReason::new(&"select!");
     // Whatever the arms have been given and did not take they pass on when they end.
     match choice.do_one(cx, deadlines, reason, order, |index| arms[index], attempt) {
         Ok(_) => Ok(()),

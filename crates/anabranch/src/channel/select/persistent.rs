@@ -13,20 +13,20 @@ use crate::{
         TryRecvError,
         select::choose::Operation,
         set::{
-            member::{Member, Seat, Taken},
-            scheduler::Hall,
+            member::{Entry, Member, Taken},
+            scheduler::SetScheduler,
             source::Source,
         },
     },
     cx::attempt::Attempt,
-    wait::{state_word::Sleeper, waitable::Place, waiter::Waiter},
+    wait::{state_word::WaitNode, waitable::Place, waiter::Waiter},
 };
 use std::cell::UnsafeCell;
 
 /// An operation as a member.
-struct Lone<O>(O);
+struct Exclusive<O>(O);
 
-impl<O: Operation> Source for Lone<O> {
+impl<O: Operation> Source for Exclusive<O> {
     type Value = O::Done;
     type Wait = ();
 
@@ -57,23 +57,23 @@ impl<O: Operation> Source for Lone<O> {
 }
 
 /// The operations, by their indices.
-pub(crate) struct Standing<O: Operation> {
-    /// Dropped before `hall`, which frees what they leave.
-    taken: Vec<Taken<Lone<O>>>,
-    hall: Hall<Lone<O>>,
+pub(crate) struct Persistent<O: Operation> {
+    /// Dropped before `scheduler`, which frees what they leave.
+    taken: Vec<Taken<Exclusive<O>>>,
+    scheduler: SetScheduler<Exclusive<O>>,
 }
 
 // SAFETY: as for `ReceiverSet`.
-unsafe impl<O: Operation + Send> Send for Standing<O> {}
+unsafe impl<O: Operation + Send> Send for Persistent<O> {}
 // SAFETY: by shared reference they can be counted.
-unsafe impl<O: Operation> Sync for Standing<O> {}
+unsafe impl<O: Operation> Sync for Persistent<O> {}
 
 /// The name of the one of this index.
 fn name(index: usize) -> Member {
     Member { index: u32::try_from(index).expect("fewer than four thousand million operations"), generation: 0 }
 }
 
-fn given_back<O: Operation>(taken: Taken<Lone<O>>) -> O {
+fn given_back<O: Operation>(taken: Taken<Exclusive<O>>) -> O {
     let (operation, was_called) = taken.leave();
     if was_called {
         operation.pass_on();
@@ -81,10 +81,10 @@ fn given_back<O: Operation>(taken: Taken<Lone<O>>) -> O {
     operation.0
 }
 
-impl<O: Operation> Standing<O> {
+impl<O: Operation> Persistent<O> {
     pub(crate) fn new() -> Self {
         debug_assert!(O::IS_LONE);
-        Self { taken: Vec::new(), hall: Hall::new() }
+        Self { taken: Vec::new(), scheduler: SetScheduler::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -93,7 +93,7 @@ impl<O: Operation> Standing<O> {
 
     pub(crate) fn push(&mut self, operation: O) {
         let member = name(self.taken.len());
-        self.taken.push(self.hall.admit(Lone(operation), member));
+        self.taken.push(self.scheduler.admit(Exclusive(operation), member));
     }
 
     pub(crate) fn swap_remove(&mut self, index: usize) -> O {
@@ -101,7 +101,7 @@ impl<O: Operation> Standing<O> {
         if let Some(last) = self.taken.get_mut(index) {
             last.rename(name(index));
         }
-        self.hall.tidy(self.taken.len());
+        self.scheduler.tidy(self.taken.len());
         operation
     }
 
@@ -114,17 +114,17 @@ impl<O: Operation> Standing<O> {
     #[inline]
     pub(crate) fn try_one(&mut self) -> Option<(usize, O::Done)> {
         loop {
-            let seat = self.hall.first()?.as_ptr();
-            if let Some(next) = self.hall.second() {
+            let entry = self.scheduler.first()?.as_ptr();
+            if let Some(next) = self.scheduler.second() {
                 next.receiver.0.prefetch();
             }
             // SAFETY: what is in the lists is this one's alone. It does not wait before it is out of them.
             unsafe {
-                let index = (*seat).member.index as usize;
-                let done = (*seat).receiver.receive();
-                self.hall.pop();
-                if done.is_ok() && !(*seat).receiver.is_bare() || !Seat::listen(seat) {
-                    self.hall.again(seat);
+                let index = (*entry).member.index as usize;
+                let done = (*entry).receiver.receive();
+                self.scheduler.pop();
+                if done.is_ok() && !(*entry).receiver.is_bare() || !Entry::listen(entry) {
+                    self.scheduler.again(entry);
                 }
                 if let Ok(done) = done {
                     return Some((index, done));
@@ -135,11 +135,11 @@ impl<O: Operation> Standing<O> {
 
     /// All of them as one.
     pub(crate) fn any(&mut self) -> Any<'_, O> {
-        Any { standing: UnsafeCell::new(self), sleeper: Sleeper::new() }
+        Any { standing: UnsafeCell::new(self), sleeper: WaitNode::new() }
     }
 }
 
-impl<O: Operation> Extend<O> for Standing<O> {
+impl<O: Operation> Extend<O> for Persistent<O> {
     fn extend<I: IntoIterator<Item = O>>(&mut self, operations: I) {
         operations.into_iter().for_each(|operation| self.push(operation));
     }
@@ -147,8 +147,8 @@ impl<O: Operation> Extend<O> for Standing<O> {
 
 /// Waiting for any of the operations.
 pub(crate) struct Any<'a, O: Operation> {
-    standing: UnsafeCell<&'a mut Standing<O>>,
-    sleeper: Sleeper,
+    standing: UnsafeCell<&'a mut Persistent<O>>,
+    sleeper: WaitNode,
 }
 
 impl<O: Operation> Attempt for Any<'_, O> {
@@ -164,11 +164,11 @@ impl<O: Operation> Attempt for Any<'_, O> {
 unsafe impl<O: Operation> Place for Any<'_, O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the reference as in `attempt`; the rest is the caller's word.
-        unsafe { (*self.standing.get()).hall.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.standing.get()).scheduler.register(&self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
-        unsafe { (*self.standing.get()).hall.unregister(&self.sleeper, has_decided) }
+        unsafe { (*self.standing.get()).scheduler.unregister(&self.sleeper, has_decided) }
     }
 }

@@ -1,7 +1,7 @@
 //! A member of a set of receivers, and what is kept for it. See `set`.
 
 use crate::channel::set::{
-    ready_queue::{Card, Desk},
+    ready_queue::{ReadyQueue, Token},
     source::Source,
 };
 use std::{
@@ -17,48 +17,49 @@ pub struct Member {
 }
 
 impl Member {
-    /// The name of a seat that was left.
+    /// The name of an entry that was left.
     pub(crate) const NOBODY: Self = Self { index: u32::MAX, generation: u32::MAX };
 }
 
 /// A member, and all that is kept for it. What is looked at when it is called is in one line of the cache, if the wait is small, which
 /// is not that of another member.
 #[repr(C, align(64))]
-pub(crate) struct Seat<R: Source> {
+pub(crate) struct Entry<R: Source> {
     /// First, so that its address is the address of the whole.
-    pub(crate) card: Card,
+    pub(crate) token: Token,
     pub(crate) member: Member,
     wait: R::Wait,
     pub(crate) receiver: ManuallyDrop<R>,
 }
 
-impl<R: Source> Seat<R> {
-    pub(crate) fn new(receiver: R, member: Member, desk: NonNull<Desk>) -> NonNull<Self> {
-        let seat = Self { card: Card::new(desk), member, wait: R::wait(), receiver: ManuallyDrop::new(receiver) };
+impl<R: Source> Entry<R> {
+    pub(crate) fn new(receiver: R, member: Member, ready_queue: NonNull<ReadyQueue>) -> NonNull<Self> {
+        let entry =
+            Self { token: Token::new(ready_queue), member, wait: R::wait(), receiver: ManuallyDrop::new(receiver) };
         // SAFETY: a box is not null.
-        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(seat))) }
+        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(entry))) }
     }
 
     /// Begins to wait. `false`: there may be something to receive.
     ///
     /// # Safety
-    /// The seat is in no list and does not wait.
+    /// The entry is in no list and does not wait.
     #[inline]
     pub(crate) unsafe fn listen(this: *const Self) -> bool {
-        // SAFETY: the caller's word. The seat stays where it is until it has been called or withdrawn.
+        // SAFETY: the caller's word. The entry stays where it is until it has been called or withdrawn.
         unsafe { (*this).receiver.register(&(*this).wait, this.cast()) }
     }
 
-    /// Frees the seat; what was received with is elsewhere.
+    /// Frees the entry; what was received with is elsewhere.
     ///
     /// # Safety
     /// Once, and nobody else has it.
-    pub(crate) unsafe fn free(card: *const Card) {
+    pub(crate) unsafe fn free(token: *const Token) {
         // SAFETY: from a box, by `new`. The receiver is not dropped with it.
-        drop(unsafe { Box::from_raw(card.cast::<Self>().cast_mut()) });
+        drop(unsafe { Box::from_raw(token.cast::<Self>().cast_mut()) });
     }
 
-    /// Frees a seat that is in no list and does not wait: what it received with.
+    /// Frees an entry that is in no list and does not wait: what it received with.
     ///
     /// # Safety
     /// As said.
@@ -72,16 +73,16 @@ impl<R: Source> Seat<R> {
     }
 }
 
-/// A seat as its set has it.
-pub(crate) struct Taken<R: Source>(pub(crate) NonNull<Seat<R>>);
+/// An entry as its set has it.
+pub(crate) struct Taken<R: Source>(pub(crate) NonNull<Entry<R>>);
 
 impl<R: Source> Taken<R> {
-    pub(crate) fn seat(&self) -> *const Seat<R> {
+    pub(crate) fn entry(&self) -> *const Entry<R> {
         self.0.as_ptr()
     }
 
     pub(crate) fn receiver(&self) -> &R {
-        // SAFETY: alive, and the receiver is there until the seat is left.
+        // SAFETY: alive, and the receiver is there until the entry is left.
         unsafe { &(*self.0.as_ptr()).receiver }
     }
 
@@ -91,17 +92,17 @@ impl<R: Source> Taken<R> {
         unsafe { (*self.0.as_ptr()).member = member };
     }
 
-    /// Gives up the seat, whatever it is doing. Whether it was called, or will be, and has to be passed on.
+    /// Gives up the entry, whatever it is doing. Whether it was called, or will be, and has to be passed on.
     pub(crate) fn leave(self) -> (R, bool) {
-        let seat = ManuallyDrop::new(self).0.as_ptr();
+        let entry = ManuallyDrop::new(self).0.as_ptr();
         // SAFETY: the set's. What was not withdrawn is in a list or on its way to one, and is freed by who takes it from there.
         unsafe {
-            if (*seat).receiver.withdraw(&(*seat).wait) {
-                return (Seat::clear(seat), false);
+            if (*entry).receiver.withdraw(&(*entry).wait) {
+                return (Entry::clear(entry), false);
             }
-            let receiver = ptr::read((&raw const (*seat).receiver).cast::<R>());
-            (*seat).member = Member::NOBODY;
-            let left = &(*(*seat).card.desk.as_ptr()).left;
+            let receiver = ptr::read((&raw const (*entry).receiver).cast::<R>());
+            (*entry).member = Member::NOBODY;
+            let left = &(*(*entry).token.ready_queue.as_ptr()).left;
             left.set(left.get() + 1);
             (receiver, true)
         }

@@ -1,7 +1,7 @@
 //! Many receivers as one.
 //!
 //! The idea, which is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of
-//! its own, which nobody suspends on: to wake it is to *call* the member, by putting its card on a stack of those who
+//! its own, which nobody suspends on: to wake it is to *call* the member, by putting its token on a stack of those who
 //! were called (Treiber 1986), of which the set takes all at once. The set receives from one member after the other.
 //! One that may have more has its turn again after the others; one that has nothing waits at its channel again. So a
 //! message costs the same whatever the number of members: the set is never searched, and a member that has nothing is
@@ -10,15 +10,15 @@
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
 //! | waiting     | its waiter is at the channel                         | whoever takes it from there calls it; it leaves   |
-//! | called      | its card is at the desk, or on its way there         | the set takes all that are there -> ready           |
+//! | called      | its token is at the ready queue, or on its way there         | the set takes all that are there -> ready           |
 //! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
 //! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
 //!
-//! | word of the desk | meaning                        | left by                                                        |
+//! | word of the ready queue | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
 //! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
 //! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
-//! | CALLED + card    | the card that was called last  | a call -> CALLED + its card; the set takes all -> QUIET; the end -> GONE |
+//! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
 //! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the
@@ -26,7 +26,7 @@
 //! more waits again at once, without another turn.
 //!
 //! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
-//! one, its thread becomes the owner of the desk (see [`bias`](crate::bias::bias)), and calls by a few stores: the card
+//! one, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few stores: the token
 //! goes to the end of the list `here`. All others call by the word, as before; they neither know who the owner is nor have to
 //! ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set that takes the bias
 //! away when it is used on another thread. Only the set has to know where it is, and it alone makes its thread the
@@ -37,15 +37,15 @@
 //! those of them who may have more come before. So nobody has two turns before another who was ready has one, and the
 //! word, to which other threads write, is looked at once in so many messages.
 //!
-//! Who keeps what alive. A seat is the set's, and is freed when its member leaves, unless it has been called and has
-//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the seat and the desk
-//! before its card is in the word, and neither afterwards; the owner touches the desk until it is not inside any more.
-//! A set that ends while some are on their way leaves the desk to them: each frees its seat, and the last one the desk.
+//! Who keeps what alive. An entry is the set's, and is freed when its member leaves, unless it has been called and has
+//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the entry and the ready queue
+//! before its token is in the word, and neither afterwards; the owner touches the ready queue until it is not inside any more.
+//! A set that ends while some are on their way leaves the ready queue to them: each frees its entry, and the last one the ready queue.
 //! (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
 //!
 //! Orderings: those of [`word`](crate::wait::state_word), by which the set waits, too. A call releases, taking all acquires: what
-//! was sent before is found. GONE releases what was done to the seats that were left; `late` releases and acquires, so
-//! that the last touch of the desk comes before its end. `here` is written by the owner, inside, and by the set, on the
+//! was sent before is found. GONE releases what was done to the entries that were left; `late` releases and acquires, so
+//! that the last touch of the ready queue comes before its end. `here` is written by the owner, inside, and by the set, on the
 //! same thread or after it has taken the bias away, which acquires what the owner did. A set that is to wait looks into
 //! `here` first, on its own thread: so there is nobody in it while the set waits, and the owner has to look whether the
 //! set waits only when it calls the first. It takes the address out of the word by an exchange, as others may call.
@@ -59,9 +59,9 @@ pub(crate) mod source;
 use super::{Closed, RecvError, RecvTimeoutError, TryRecvError, dropping::drop_all};
 use crate::{
     channel::set::{
-        member::{Member, Seat, Taken},
+        member::{Entry, Member, Taken},
         receive::Receive,
-        scheduler::Hall,
+        scheduler::SetScheduler,
         source::{Source, received},
     },
     cx::{
@@ -69,7 +69,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for},
     },
     time::NEVER,
-    wait::{Cancelled, state_word::Sleeper, suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -80,7 +80,7 @@ use std::{
 };
 
 /// A place in the table of members.
-struct Chair<R: Source> {
+struct Slot<R: Source> {
     generation: u32,
     taken: Option<Taken<R>>,
 }
@@ -115,13 +115,13 @@ struct Chair<R: Source> {
 /// });
 /// ```
 pub struct ReceiverSet<R: Receive> {
-    /// Dropped before `hall`, which frees what they leave.
-    chairs: Vec<Chair<R>>,
+    /// Dropped before `scheduler`, which frees what they leave.
+    slots: Vec<Slot<R>>,
     free: Vec<u32>,
-    hall: Hall<R>,
+    scheduler: SetScheduler<R>,
 }
 
-// SAFETY: the seats are the set's; what those who call touch of them is made for it. A wait is memory for the room of the
+// SAFETY: the entries are the set's; what those who call touch of them is made for it. A wait is memory for the room of the
 // receiver.
 unsafe impl<R: Receive + Send> Send for ReceiverSet<R> {}
 // SAFETY: by shared reference receivers can be looked at, and nothing else.
@@ -133,18 +133,18 @@ pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
 impl<R: Receive> ReceiverSet<R> {
     /// A set without members.
     pub fn new() -> Self {
-        Self { chairs: Vec::new(), free: Vec::new(), hall: Hall::new() }
+        Self { slots: Vec::new(), free: Vec::new(), scheduler: SetScheduler::new() }
     }
 
     /// Makes a receiver a member, and says by which name.
     pub fn insert(&mut self, receiver: R) -> Member {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.chairs.push(Chair { generation: 0, taken: None });
-            u32::try_from(self.chairs.len() - 1).expect("fewer than four thousand million members")
+            self.slots.push(Slot { generation: 0, taken: None });
+            u32::try_from(self.slots.len() - 1).expect("fewer than four thousand million members")
         });
-        let chair = &mut self.chairs[index as usize];
-        let member = Member { index, generation: chair.generation };
-        chair.taken = Some(self.hall.admit(receiver, member));
+        let slot = &mut self.slots[index as usize];
+        let member = Member { index, generation: slot.generation };
+        slot.taken = Some(self.scheduler.admit(receiver, member));
         member
     }
 
@@ -163,32 +163,32 @@ impl<R: Receive> ReceiverSet<R> {
         if was_called {
             receiver.pass_on();
         }
-        self.hall.tidy(self.len());
+        self.scheduler.tidy(self.len());
         Some(receiver)
     }
 
     /// Ends a membership.
     fn vacate(&mut self, member: Member) -> Option<Taken<R>> {
-        let chair = self.chairs.get_mut(member.index as usize)?;
-        if chair.generation != member.generation {
+        let slot = self.slots.get_mut(member.index as usize)?;
+        if slot.generation != member.generation {
             return None;
         }
-        let taken = chair.taken.take()?;
-        chair.generation = chair.generation.wrapping_add(1);
+        let taken = slot.taken.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
         self.free.push(member.index);
         Some(taken)
     }
 
     /// A member's receiver.
     pub fn get(&self, member: Member) -> Option<&R> {
-        let chair = self.chairs.get(member.index as usize)?;
-        let taken = chair.taken.as_ref().filter(|_| chair.generation == member.generation)?;
+        let slot = self.slots.get(member.index as usize)?;
+        let taken = slot.taken.as_ref().filter(|_| slot.generation == member.generation)?;
         Some(taken.receiver())
     }
 
     /// How many members there are.
     pub fn len(&self) -> usize {
-        self.chairs.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
     /// Whether there is none.
@@ -206,7 +206,7 @@ impl<R: Receive> ReceiverSet<R> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
-            None => match wait_again_for(cx, &self.receiving(), NEVER, Reason::new(&"ReceiverSet::recv")) {
+            None => match wait_again_for(cx, &self.receiving(), NEVER, WaitReason::new(&"ReceiverSet::recv")) {
                 Ok(received) => Ok(received?),
                 Err(_) => Err(RecvError::Cancelled),
             },
@@ -219,7 +219,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"ReceiverSet::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -228,10 +228,10 @@ impl<R: Receive> ReceiverSet<R> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"ReceiverSet::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"ReceiverSet::recv"))
     }
 
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Received<R>, RecvTimeoutError> {
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Received<R>, RecvTimeoutError> {
         cx.checkpoint()?;
         match self.next() {
             Some(received) => Ok(received?),
@@ -285,28 +285,28 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        SetReceiving { set: UnsafeCell::new(self), sleeper: Sleeper::new() }
+        SetReceiving { set: UnsafeCell::new(self), sleeper: WaitNode::new() }
     }
 
     /// What there is to receive now.
     #[inline]
     fn next(&mut self) -> Option<Result<Received<R>, Closed>> {
         loop {
-            let Some(seat) = self.hall.first() else {
+            let Some(entry) = self.scheduler.first() else {
                 return self.is_empty().then_some(Err(Closed));
             };
-            let seat = seat.as_ptr();
+            let entry = entry.as_ptr();
             // SAFETY: what is in the lists is the set's alone. It does not wait before it is out of them.
             unsafe {
-                let member = (*seat).member;
-                let received = (*seat).receiver.receive();
-                self.hall.pop();
+                let member = (*entry).member;
+                let received = (*entry).receiver.receive();
+                self.scheduler.pop();
                 match received {
                     Ok(value) => {
                         if R::IS_ONCE {
                             self.clear(member);
-                        } else if !(*seat).receiver.is_bare() || !Seat::listen(seat) {
-                            self.hall.again(seat);
+                        } else if !(*entry).receiver.is_bare() || !Entry::listen(entry) {
+                            self.scheduler.again(entry);
                         }
                         return Some(Ok((member, Ok(value))));
                     }
@@ -315,8 +315,8 @@ impl<R: Receive> ReceiverSet<R> {
                         return Some(Ok((member, Err(Closed))));
                     }
                     Err(TryRecvError::Empty) => {
-                        if !Seat::listen(seat) {
-                            self.hall.again(seat);
+                        if !Entry::listen(entry) {
+                            self.scheduler.again(entry);
                         }
                     }
                 }
@@ -331,14 +331,14 @@ impl<R: Receive> ReceiverSet<R> {
     unsafe fn clear(&mut self, member: Member) {
         let taken = ManuallyDrop::new(self.vacate(member).expect("it was in the lists"));
         // SAFETY: the caller's word.
-        drop(unsafe { Seat::clear(taken.seat()) });
+        drop(unsafe { Entry::clear(taken.entry()) });
     }
 }
 
 /// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
-    sleeper: Sleeper,
+    sleeper: WaitNode,
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -355,18 +355,18 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
 unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the reference as in `attempt`; the rest is the caller's word.
-        unsafe { (*self.set.get()).hall.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.set.get()).scheduler.register(&self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
-        unsafe { (*self.set.get()).hall.unregister(&self.sleeper, has_decided) }
+        unsafe { (*self.set.get()).scheduler.unregister(&self.sleeper, has_decided) }
     }
 }
 
 impl<R: Receive> Drop for ReceiverSet<R> {
     fn drop(&mut self) {
-        drop_all(|| self.chairs.pop()).finish();
+        drop_all(|| self.slots.pop()).finish();
     }
 }
 

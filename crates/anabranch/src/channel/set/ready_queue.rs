@@ -3,7 +3,7 @@
 use crate::{
     bias::{
         bias::{Bias, Owner, Thread},
-        policy::is_enough,
+        policy::should_bias,
     },
     sys::{
         prefetch::prefetch,
@@ -11,7 +11,7 @@ use crate::{
         thread::identity,
     },
     wait::{
-        state_word::{Content, Sleeper, Word, decide, is_address, number, number_of},
+        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
         waiter::{Kind, Waiter},
     },
 };
@@ -22,7 +22,7 @@ use std::{
 
 /// Nobody was called; with an address: the set waits until somebody is.
 const QUIET: Content = number(0);
-/// With the card that was called last.
+/// With the token that was called last.
 const CALLED: Content = number(1);
 /// There is no set.
 const GONE: Content = number(2);
@@ -33,24 +33,24 @@ const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// What those who call a member have of it.
 #[repr(C)]
-pub(crate) struct Card {
+pub(crate) struct Token {
     /// First, so that its address is the address of the whole.
     waiter: Waiter,
-    next: Cell<*const Card>,
-    pub(crate) desk: NonNull<Desk>,
+    next: Cell<*const Token>,
+    pub(crate) ready_queue: NonNull<ReadyQueue>,
 }
 
-impl Card {
-    pub(crate) fn new(desk: NonNull<Desk>) -> Self {
-        Self { waiter: Waiter::standing(&KIND), next: Cell::new(ptr::null()), desk }
+impl Token {
+    pub(crate) fn new(ready_queue: NonNull<ReadyQueue>) -> Self {
+        Self { waiter: Waiter::standing(&KIND), next: Cell::new(ptr::null()), ready_queue }
     }
 }
 
 /// Cards, first in, first out. Those in a list are alive.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
-    pub(crate) first: *const Card,
-    last: *const Card,
+    pub(crate) first: *const Token,
+    last: *const Token,
 }
 
 impl List {
@@ -63,18 +63,18 @@ impl List {
 
     /// The one after the first.
     #[inline]
-    pub(crate) fn second(self) -> *const Card {
+    pub(crate) fn second(self) -> *const Token {
         // SAFETY: in a list, so alive.
         unsafe { self.first.as_ref() }.map_or(ptr::null(), |first| first.next.get())
     }
 
     /// # Safety
-    /// The card is in no list and does not wait.
+    /// The token is in no list and does not wait.
     #[inline]
-    pub(crate) unsafe fn push(&mut self, card: *const Card) {
+    pub(crate) unsafe fn push(&mut self, token: *const Token) {
         // SAFETY: the caller's word.
-        unsafe { (*card).next.set(ptr::null()) };
-        self.append(Self { first: card, last: card });
+        unsafe { (*token).next.set(ptr::null()) };
+        self.append(Self { first: token, last: token });
     }
 
     #[inline]
@@ -102,13 +102,13 @@ impl List {
     }
 
     /// The last one called is the first of a chain, and becomes the last of a list. And how many they are.
-    fn turned_round(mut newest: *const Card) -> (Self, u32) {
+    fn turned_round(mut newest: *const Token) -> (Self, u32) {
         let mut list = Self { first: ptr::null(), last: newest };
         let mut count = 0;
         // SAFETY: what is in the chain is the set's from here on.
-        while let Some(card) = unsafe { newest.as_ref() } {
-            let next = card.next.get();
-            card.next.set(list.first);
+        while let Some(token) = unsafe { newest.as_ref() } {
+            let next = token.next.get();
+            token.next.set(list.first);
             list.first = newest;
             newest = next;
             count += 1;
@@ -120,7 +120,7 @@ impl List {
 /// What those who call members have of the set.
 // On a line of its own: all who call write to it.
 #[repr(align(64))]
-pub(crate) struct Desk {
+pub(crate) struct ReadyQueue {
     /// For calls from everywhere.
     word: Word,
     /// Of the thread that uses the set.
@@ -129,9 +129,9 @@ pub(crate) struct Desk {
     here: Cell<List>,
     /// How many come yet now that the set is gone, or, below zero, have come.
     late: AtomicUsize,
-    /// How a seat is freed.
-    free: unsafe fn(*const Card),
-    /// The set's: how many seats were left that are, or will be, in one of the lists.
+    /// How an entry is freed.
+    free: unsafe fn(*const Token),
+    /// The set's: how many entries were left that are, or will be, in one of the lists.
     pub(crate) left: cell::Cell<usize>,
 }
 
@@ -148,13 +148,13 @@ impl Stay {
     }
 }
 
-impl Desk {
-    /// With the function that frees a seat.
-    pub(crate) fn new(free: unsafe fn(*const Card)) -> NonNull<Self> {
+impl ReadyQueue {
+    /// With the function that frees an entry.
+    pub(crate) fn new(free: unsafe fn(*const Token)) -> NonNull<Self> {
         let (here, late, left) = (Cell::new(List::EMPTY), AtomicUsize::new(0), cell::Cell::new(0));
-        let desk = Self { word: Word::new(QUIET), bias: Bias::new(), here, late, free, left };
+        let ready_queue = Self { word: Word::new(QUIET), bias: Bias::new(), here, late, free, left };
         // SAFETY: a box is not null.
-        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(desk))) }
+        unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(ready_queue))) }
     }
 
     /// The set is used by this thread, so that no other is the owner.
@@ -168,13 +168,13 @@ impl Desk {
     #[inline(never)]
     fn settle(&self, stay: &Stay) {
         match self.bias.owner() {
-            Owner::Another => self.bias.take_away(),
+            Owner::Another => self.bias.revoke(),
             Owner::None => {
                 let me = identity();
                 if stay.home.replace(me) != me {
                     stay.streak.set(0);
                 }
-                if is_enough(stay.streak.get(), STREAK) {
+                if should_bias(stay.streak.get(), STREAK) {
                     self.bias.claim();
                 }
             }
@@ -188,7 +188,7 @@ impl Desk {
         self.come(stay);
         let mut called = self.here.replace(List::EMPTY);
         if number_of(self.word.load()) == CALLED {
-            let (others, count) = List::turned_round(card_of(self.word.swap(QUIET)));
+            let (others, count) = List::turned_round(token_of(self.word.swap(QUIET)));
             stay.streak.set(stay.streak.get().saturating_add(count));
             called.append(others);
         }
@@ -199,7 +199,7 @@ impl Desk {
     ///
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper of the place.
-    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &Sleeper, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         self.come(stay);
         // SAFETY: the caller's word. Only the set waits.
         self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
@@ -207,7 +207,7 @@ impl Desk {
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &Sleeper, has_decided: bool) {
+    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
         // SAFETY: the caller's word.
         unsafe { self.word.unregister(QUIET, sleeper, has_decided) }
     }
@@ -217,16 +217,16 @@ impl Desk {
         self.come(stay);
         self.bias.end();
         let mut late = self.here.replace(List::EMPTY);
-        late.append(List::turned_round(card_of(self.word.swap(GONE))).0);
+        late.append(List::turned_round(token_of(self.word.swap(GONE))).0);
         late
     }
 
-    /// The set is gone, and nobody has a card any more but so many, who have yet to come.
+    /// The set is gone, and nobody has a token any more but so many, who have yet to come.
     ///
     /// # Safety
     /// As said. The set does not come back.
     pub(crate) unsafe fn leave(this: NonNull<Self>, missing: usize) {
-        // SAFETY: the last of those who are missing frees the desk, if it comes after this.
+        // SAFETY: the last of those who are missing frees the ready queue, if it comes after this.
         unsafe {
             if missing == 0 || this.as_ref().late.fetch_add(missing, Ordering::AcqRel).wrapping_add(missing) == 0 {
                 drop(Box::from_raw(this.as_ptr()));
@@ -237,25 +237,25 @@ impl Desk {
 
 static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
 
-/// Puts a card into the list of the called, and wakes the set if it waits.
+/// Puts a token into the list of the called, and wakes the set if it waits.
 ///
 /// # Safety
-/// The waiter is that of a card, and was taken out of the place where it waited.
+/// The waiter is that of a token, and was taken out of the place where it waited.
 unsafe fn call(waiter: *const Waiter) {
-    let card: *const Card = waiter.cast();
-    prefetch(card.wrapping_byte_add(64).cast());
-    // SAFETY: a seat that is neither in a list nor at its channel is kept for who calls it, and so is the desk: until the
-    // card is in the list, and for the owner until it is not inside any more.
+    let token: *const Token = waiter.cast();
+    prefetch(token.wrapping_byte_add(64).cast());
+    // SAFETY: an entry that is neither in a list nor at its channel is kept for who calls it, and so is the ready queue: until the
+    // token is in the list, and for the owner until it is not inside any more.
     unsafe {
-        let desk = (*card).desk.as_ptr();
-        let Some(inside) = (*desk).bias.enter() else { return call_from_elsewhere(card) };
-        let mut here = (*desk).here.get();
+        let ready_queue = (*token).ready_queue.as_ptr();
+        let Some(inside) = (*ready_queue).bias.enter() else { return call_from_elsewhere(token) };
+        let mut here = (*ready_queue).here.get();
         let is_first = here.is_empty();
-        here.push(card);
-        (*desk).here.set(here);
+        here.push(token);
+        (*ready_queue).here.set(here);
         // A set does not wait where somebody was called before.
-        let found = if is_first { (*desk).word.load() } else { QUIET };
-        let is_awaited = is_address(found) && number_of(found) == QUIET && (*desk).word.replace(found, QUIET);
+        let found = if is_first { (*ready_queue).word.load() } else { QUIET };
+        let is_awaited = is_address(found) && number_of(found) == QUIET && (*ready_queue).word.replace(found, QUIET);
         drop(inside);
         if is_awaited {
             wake_set(found);
@@ -280,17 +280,17 @@ unsafe fn wake_set(found: Content) {
 /// # Safety
 /// As there.
 #[inline(never)]
-unsafe fn call_from_elsewhere(card: *const Card) {
+unsafe fn call_from_elsewhere(token: *const Token) {
     // SAFETY: as in `call`.
     unsafe {
-        let desk = (*card).desk.as_ptr();
+        let ready_queue = (*token).ready_queue.as_ptr();
         loop {
-            let found = (*desk).word.load();
+            let found = (*ready_queue).word.load();
             if found == GONE {
-                return come_late(card);
+                return come_late(token);
             }
-            (*card).next.set(card_of(found));
-            if (*desk).word.replace(found, added(card)) {
+            (*token).next.set(token_of(found));
+            if (*ready_queue).word.replace(found, added(token)) {
                 if is_address(found) && number_of(found) == QUIET {
                     wake_set(found);
                 }
@@ -300,26 +300,26 @@ unsafe fn call_from_elsewhere(card: *const Card) {
     }
 }
 
-/// The set is gone, and has left the seat, and the desk, to those who come.
+/// The set is gone, and has left the entry, and the ready queue, to those who come.
 #[cold]
-unsafe fn come_late(card: *const Card) {
-    // SAFETY: as many are waited for as have a card, each of which comes once.
+unsafe fn come_late(token: *const Token) {
+    // SAFETY: as many are waited for as have a token, each of which comes once.
     unsafe {
-        let desk = (*card).desk.as_ptr();
-        ((*desk).free)(card);
-        if (*desk).late.fetch_sub(1, Ordering::AcqRel) == 1 {
-            drop(Box::from_raw(desk));
+        let ready_queue = (*token).ready_queue.as_ptr();
+        ((*ready_queue).free)(token);
+        if (*ready_queue).late.fetch_sub(1, Ordering::AcqRel) == 1 {
+            drop(Box::from_raw(ready_queue));
         }
     }
 }
 
-/// The content of the word with this card as the last one.
-fn added(card: *const Card) -> Content {
-    card.cast_mut().cast::<Sleeper>().map_addr(|address| address | CALLED.addr())
+/// The content of the word with this token as the last one.
+fn added(token: *const Token) -> Content {
+    token.cast_mut().cast::<WaitNode>().map_addr(|address| address | CALLED.addr())
 }
 
-/// The card that was called last, or null.
-fn card_of(content: Content) -> *const Card {
+/// The token that was called last, or null.
+fn token_of(content: Content) -> *const Token {
     if number_of(content) != CALLED {
         return ptr::null();
     }
@@ -328,30 +328,30 @@ fn card_of(content: Content) -> *const Card {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{Card, Desk, STREAK, Stay};
-    use crate::{sys::asymmetric_fence, wait::state_word::Sleeper};
+    use super::{ReadyQueue, STREAK, Stay, Token};
+    use crate::{sys::asymmetric_fence, wait::state_word::WaitNode};
     use std::ptr;
 
     /// Somebody may be called between the set's last look and its wait, by a foreign waker.
     #[test]
     fn a_set_does_not_wait_when_the_owner_has_called() {
-        let (desk, stay) = (Desk::new(|_| unreachable!("the card is on the stack")), Stay::new());
-        let card = Card::new(desk);
+        let (ready_queue, stay) = (ReadyQueue::new(|_| unreachable!("the token is on the stack")), Stay::new());
+        let token = Token::new(ready_queue);
         // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out.
         unsafe {
-            let call = || crate::channel::set::ready_queue::call((&raw const card).cast());
+            let call = || crate::channel::set::ready_queue::call((&raw const token).cast());
             for _ in 0..=STREAK {
                 call();
-                assert!(ptr::eq(desk.as_ref().collect(&stay).first, &raw const card));
+                assert!(ptr::eq(ready_queue.as_ref().collect(&stay).first, &raw const token));
             }
-            assert!(desk.as_ref().bias.is_mine() == asymmetric_fence::is_available());
-            let sleeper = Sleeper::new();
-            assert!(desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            desk.as_ref().unregister(&sleeper, false);
+            assert!(ready_queue.as_ref().bias.is_mine() == asymmetric_fence::is_available());
+            let sleeper = WaitNode::new();
+            assert!(ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            ready_queue.as_ref().unregister(&sleeper, false);
             call();
-            assert!(!desk.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            assert!(!desk.as_ref().close(&stay).is_empty());
-            Desk::leave(desk, 0);
+            assert!(!ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            assert!(!ready_queue.as_ref().close(&stay).is_empty());
+            ReadyQueue::leave(ready_queue, 0);
         }
     }
 }

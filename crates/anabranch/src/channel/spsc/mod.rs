@@ -40,8 +40,8 @@ use crate::channel::spsc::stream::stream;
 /// ```
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "a stream needs room for a value");
-    let (inlet, outlet) = stream(Some(capacity));
-    (Sender { inlet }, Receiver { outlet })
+    let (producer, consumer) = stream(Some(capacity));
+    (Sender { producer }, Receiver { consumer })
 }
 
 /// Makes a stream with room for any number of values.
@@ -60,6 +60,6 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// anabranch::run(|cx| assert_eq!(receiver.iter(cx).collect::<Result<String, _>>(), Ok("ab".to_owned())));
 /// ```
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let (inlet, outlet) = stream(None);
-    (Sender { inlet }, Receiver { outlet })
+    let (producer, consumer) = stream(None);
+    (Sender { producer }, Receiver { consumer })
 }

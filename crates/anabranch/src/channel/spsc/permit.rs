@@ -2,12 +2,12 @@
 
 use super::{room::Reserving, sender::Sender};
 use crate::{
-    channel::{Closed, RecvError, RecvTimeoutError, Refused, spsc::stream::producer::Inlet},
+    channel::{Closed, RecvError, RecvTimeoutError, Refused, spsc::stream::producer::Producer},
     cx::{
         Cx,
         attempt::{wait_async_for, wait_for, wait_long_for},
     },
-    wait::suspend::Reason,
+    wait::suspend::WaitReason,
 };
 use std::{
     fmt,
@@ -17,7 +17,7 @@ use std::{
 /// The right to send one value without waiting. Made by [`Sender::reserve`].
 #[must_use = "it is there to be used"]
 pub struct Permit<'a, T> {
-    inlet: &'a mut Inlet<T>,
+    producer: &'a mut Producer<T>,
 }
 
 impl<T> Sender<T> {
@@ -38,10 +38,10 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
-        let reason = Reason::new(&"spsc::Sender::reserve");
+        let reason = WaitReason::new(&"spsc::Sender::reserve");
         cx.checkpoint()?;
-        wait_long_for(cx, &Reserving::new(&mut self.inlet), reason)??;
-        Ok(Permit { inlet: &mut self.inlet })
+        wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??;
+        Ok(Permit { producer: &mut self.producer })
     }
 
     /// As [`reserve`](Self::reserve), but waits no longer than until then.
@@ -50,7 +50,7 @@ impl<T> Sender<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn reserve_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Sender::reserve"))
+        self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
     /// As [`reserve`](Self::reserve), but waits no longer than this.
@@ -59,13 +59,18 @@ impl<T> Sender<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn reserve_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.after(timeout), Reason::new(&"spsc::Sender::reserve"))
+        self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
-    fn reserve_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<Permit<'_, T>, RecvTimeoutError> {
+    fn reserve_to(
+        &mut self,
+        cx: &Cx<'_>,
+        deadline: u64,
+        reason: WaitReason,
+    ) -> Result<Permit<'_, T>, RecvTimeoutError> {
         cx.checkpoint()?;
-        wait_for(cx, &Reserving::new(&mut self.inlet), deadline, reason)??;
-        Ok(Permit { inlet: &mut self.inlet })
+        wait_for(cx, &Reserving::new(&mut self.producer), deadline, reason)??;
+        Ok(Permit { producer: &mut self.producer })
     }
 
     /// As [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
@@ -73,13 +78,13 @@ impl<T> Sender<T> {
     /// # Errors
     /// When the stream is closed.
     pub async fn reserve_async(&mut self) -> Result<Permit<'_, T>, Closed> {
-        wait_async_for(Reserving::new(&mut self.inlet)).await?;
-        Ok(Permit { inlet: &mut self.inlet })
+        wait_async_for(Reserving::new(&mut self.producer)).await?;
+        Ok(Permit { producer: &mut self.producer })
     }
 
     /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the stream is closed.
     pub fn try_reserve(&mut self) -> Option<Permit<'_, T>> {
-        self.inlet.check().is_ok().then_some(Permit { inlet: &mut self.inlet })
+        self.producer.check().is_ok().then_some(Permit { producer: &mut self.producer })
     }
 }
 
@@ -89,7 +94,7 @@ impl<T> Permit<'_, T> {
     /// # Errors
     /// When the stream has been closed meanwhile; the value comes back.
     pub fn send(self, value: T) -> Result<(), Refused<T>> {
-        self.inlet.push(value).map_err(|(_, value)| Refused(value))
+        self.producer.push(value).map_err(|(_, value)| Refused(value))
     }
 }
 

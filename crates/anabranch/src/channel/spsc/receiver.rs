@@ -4,18 +4,18 @@ use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
         set::source::{Source, received},
-        spsc::stream::{consumer::Outlet, wait::StreamWait},
+        spsc::stream::{consumer::Consumer, wait::StreamWait},
     },
     cx::{
         Cx,
         attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
     },
-    fiber::switch::Departure,
+    fiber::switch::PendingSwitch,
     sys::prefetch::prefetch,
     time::NEVER,
     wait::{
         Cancelled, WaitError,
-        suspend::{Reason, leave},
+        suspend::{WaitReason, leave},
         waitable::Place,
         waiter::Waiter,
     },
@@ -32,7 +32,7 @@ use std::{
 // See `spsc` for the alignment.
 #[repr(align(64))]
 pub struct Receiver<T> {
-    pub(super) outlet: Outlet<T>,
+    pub(super) consumer: Consumer<T>,
 }
 
 impl<T> Receiver<T> {
@@ -44,24 +44,24 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
         let goes_on = cx.goes_on();
-        if goes_on && let Some(value) = self.outlet.pop_at_once() {
+        if goes_on && let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
         }
         if goes_on
-            && self.outlet.is_apart()
-            && let Some(value) = self.outlet.pop_apart()
+            && self.consumer.is_apart()
+            && let Some(value) = self.consumer.pop_apart()
         {
             return Ok(value);
         }
         let operation = self.receiving();
-        let (reason, mut result) = (Reason::new(&"spsc::Receiver::recv"), None);
-        let mut departure = operation.begin(cx, goes_on, reason, &mut result);
+        let (reason, mut result) = (WaitReason::new(&"spsc::Receiver::recv"), None);
+        let mut switch = operation.begin(cx, goes_on, reason, &mut result);
         loop {
             if let Some(result) = result {
                 return result;
             }
-            leave(departure);
-            departure = operation.go_on(cx, reason, &mut result);
+            leave(switch);
+            switch = operation.go_on(cx, reason, &mut result);
         }
     }
 
@@ -71,7 +71,7 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Receiver::recv"))
+        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
     }
 
     /// As [`recv`](Self::recv), but waits no longer than this.
@@ -80,10 +80,10 @@ impl<T> Receiver<T> {
     /// As there, and when the time was up.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), Reason::new(&"spsc::Receiver::recv"))
+        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Receiver::recv"))
     }
 
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: Reason) -> Result<T, RecvTimeoutError> {
+    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
         cx.checkpoint()?;
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
@@ -113,10 +113,10 @@ impl<T> Receiver<T> {
     /// When there is none, or the stream is closed and all was received.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        if let Some(value) = self.outlet.pop_at_once() {
+        if let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
         }
-        match self.outlet.pop() {
+        match self.consumer.pop() {
             Some(Ok(value)) => Ok(value),
             Some(Err(_)) => Err(TryRecvError::Closed),
             None => Err(TryRecvError::Empty),
@@ -184,7 +184,7 @@ impl<T> Receiver<T> {
 
     /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        Receiving { outlet: UnsafeCell::new(&mut self.outlet), wait: StreamWait::new() }
+        Receiving { consumer: UnsafeCell::new(&mut self.consumer), wait: StreamWait::new() }
     }
 
     /// Closes the stream: what was sent can be received, and nothing can be sent any more.
@@ -197,29 +197,29 @@ impl<T> Receiver<T> {
     /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&mut self) {
-        self.outlet.close();
+        self.consumer.close();
     }
 
     /// Whether the stream is closed. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
-        self.outlet.is_closed()
+        self.consumer.is_closed()
     }
 
     /// Whether there is nothing to receive now.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.outlet.is_empty()
+        self.consumer.is_empty()
     }
 
     /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost each
     /// message more than all the rest.
     pub fn len(&self) -> usize {
-        self.outlet.len()
+        self.consumer.len()
     }
 
     /// How many values there can be in the stream. `None`: any number.
     pub fn capacity(&self) -> Option<usize> {
-        self.outlet.capacity()
+        self.consumer.capacity()
     }
 }
 
@@ -228,7 +228,7 @@ impl<T> Receiver<T> {
 #[repr(C)]
 pub struct Receiving<'a, T> {
     wait: StreamWait,
-    outlet: UnsafeCell<&'a mut Outlet<T>>,
+    consumer: UnsafeCell<&'a mut Consumer<T>>,
 }
 
 impl<T> Receiving<'_, T> {
@@ -238,63 +238,68 @@ impl<T> Receiving<'_, T> {
         &self,
         cx: &Cx<'_>,
         goes_on: bool,
-        reason: Reason,
+        reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
-    ) -> Option<Departure> {
+    ) -> Option<PendingSwitch> {
         if goes_on && cx.begin_here(self) {
             return cx.suspend(NEVER, reason);
         }
-        self.begin_otherwise(cx, goes_on, reason, result)
+        self.begin_slow(cx, goes_on, reason, result)
     }
 
     #[inline(never)]
-    fn begin_otherwise(
+    fn begin_slow(
         &self,
         cx: &Cx<'_>,
         goes_on: bool,
-        reason: Reason,
+        reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
-    ) -> Option<Departure> {
-        if !goes_on && cx.checkpoint_slowly().is_err() {
+    ) -> Option<PendingSwitch> {
+        if !goes_on && cx.checkpoint_slow().is_err() {
             *result = Some(Err(RecvError::Cancelled));
             return None;
         }
         // SAFETY: as for `Reserving`.
-        let outlet = unsafe { &mut *self.outlet.get() };
-        if let Some(received) = outlet.pop() {
+        let consumer = unsafe { &mut *self.consumer.get() };
+        if let Some(received) = consumer.pop() {
             *result = Some(received.map_err(|_| RecvError::Closed));
             return None;
         }
         let mut waited = None;
-        let departure = begin(cx, self, NEVER, reason, &mut waited);
+        let switch = begin(cx, self, NEVER, reason, &mut waited);
         *result = waited.map(flat);
-        departure
+        switch
     }
 
     /// What comes after the wait.
     #[inline(never)]
-    fn go_on(&self, cx: &Cx<'_>, reason: Reason, result: &mut Option<Result<T, RecvError>>) -> Option<Departure> {
+    fn go_on(
+        &self,
+        cx: &Cx<'_>,
+        reason: WaitReason,
+        result: &mut Option<Result<T, RecvError>>,
+    ) -> Option<PendingSwitch> {
         if cx.ended_here() {
             // SAFETY: as for `Reserving`.
-            if let Some(value) = unsafe { &mut *self.outlet.get() }.pop_at_once() {
+            if let Some(value) = unsafe { &mut *self.consumer.get() }.pop_fast() {
                 *result = Some(Ok(value));
                 return None;
             }
         }
-        self.go_on_otherwise(cx, reason, result)
+        self.go_on_slow(cx, reason, result)
     }
 
     #[inline(never)]
-    fn go_on_otherwise(
+    fn go_on_slow(
         &self,
         cx: &Cx<'_>,
-        reason: Reason,
+        reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
-    ) -> Option<Departure> {
+    ) -> Option<PendingSwitch> {
         let mut waited = None;
-        let departure = go_on(cx, self, NEVER, reason, &mut waited);
+        let switch = go_on(cx, self, NEVER, reason, &mut waited);
         *result = waited.map(flat);
-        departure
+        switch
     }
 }
 
@@ -313,33 +318,33 @@ impl<T> Attempt for Receiving<'_, T> {
     #[inline]
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: as for `Reserving`.
-        let outlet = unsafe { &mut *self.outlet.get() };
-        match outlet.pop_at_once() {
+        let consumer = unsafe { &mut *self.consumer.get() };
+        match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
-            None => outlet.pop().map(|received| received.map_err(|_| Closed)),
+            None => consumer.pop().map(|received| received.map_err(|_| Closed)),
         }
     }
 
-    fn stay_away(&self) {
+    fn snooze(&self) {
         // SAFETY: as above.
-        unsafe { &mut *self.outlet.get() }.stay_away();
+        unsafe { &mut *self.consumer.get() }.snooze();
     }
 
     #[inline]
     fn is_bare(&self) -> bool {
         // SAFETY: as for `Reserving`.
-        unsafe { &**self.outlet.get() }.is_empty()
+        unsafe { &**self.consumer.get() }.is_empty()
     }
 
     #[inline]
     fn prefetch(&self) {
         // SAFETY: as for `Reserving`.
-        prefetch(ptr::from_ref(unsafe { &**self.outlet.get() }).cast());
+        prefetch(ptr::from_ref(unsafe { &**self.consumer.get() }).cast());
     }
 
     fn withdraw(&self) -> bool {
         // SAFETY: as for `Reserving`.
-        self.wait.withdraw_outlet(unsafe { &**self.outlet.get() })
+        self.wait.withdraw_outlet(unsafe { &**self.consumer.get() })
     }
 }
 
@@ -347,24 +352,24 @@ impl<T> Attempt for Receiving<'_, T> {
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: as for `Reserving`.
-        unsafe { self.wait.register_outlet(&**self.outlet.get(), waiter, ticket) }
+        unsafe { self.wait.register_outlet(&**self.consumer.get(), waiter, ticket) }
     }
 
     #[inline]
     unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
         // SAFETY: as for `Reserving`.
-        unsafe { self.wait.register_outlet_here(&**self.outlet.get(), waiter) }
+        unsafe { self.wait.register_outlet_here(&**self.consumer.get(), waiter) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
-        unsafe { self.wait.unregister_outlet(&**self.outlet.get(), has_decided) }
+        unsafe { self.wait.unregister_outlet(&**self.consumer.get(), has_decided) }
     }
 
     #[inline]
     unsafe fn listen(&self, waiter: *const Waiter) -> bool {
         // SAFETY: as above.
-        unsafe { self.wait.listen(&**self.outlet.get(), waiter) }
+        unsafe { self.wait.listen(&**self.consumer.get(), waiter) }
     }
 }
 
@@ -402,11 +407,11 @@ impl<T> Source for Receiver<T> {
     #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { wait.listen(&self.outlet, waiter) }
+        unsafe { wait.listen(&self.consumer, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &StreamWait) -> bool {
-        wait.withdraw_outlet(&self.outlet)
+        wait.withdraw_outlet(&self.consumer)
     }
 
     fn pass_on(&self) {}

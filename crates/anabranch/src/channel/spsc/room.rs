@@ -3,7 +3,7 @@
 use crate::{
     channel::{
         Closed,
-        spsc::stream::{cursor::Stuck, producer::Inlet, wait::StreamWait},
+        spsc::stream::{cursor::PushError, producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
     wait::{waitable::Place, waiter::Waiter},
@@ -12,21 +12,21 @@ use std::cell::UnsafeCell;
 
 /// Waiting for room.
 pub(super) struct Reserving<'a, T> {
-    inlet: UnsafeCell<&'a mut Inlet<T>>,
+    producer: UnsafeCell<&'a mut Producer<T>>,
     wait: StreamWait,
 }
 
 impl<'a, T> Reserving<'a, T> {
-    pub(super) fn new(inlet: &'a mut Inlet<T>) -> Self {
-        Self { inlet: UnsafeCell::new(inlet), wait: StreamWait::new() }
+    pub(super) fn new(producer: &'a mut Producer<T>) -> Self {
+        Self { producer: UnsafeCell::new(producer), wait: StreamWait::new() }
     }
 
     /// # Safety
     /// The caller is who has the operation, and lets go of the reference before it does anything else with it.
     #[allow(clippy::mut_from_ref, reason = "see above")]
-    pub(super) unsafe fn inlet(&self) -> &mut Inlet<T> {
+    pub(super) unsafe fn producer(&self) -> &mut Producer<T> {
         // SAFETY: the caller's word.
-        unsafe { &mut *self.inlet.get() }
+        unsafe { &mut *self.producer.get() }
     }
 }
 
@@ -35,16 +35,16 @@ impl<T> Attempt for Reserving<'_, T> {
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
-        match unsafe { &*self.inlet.get() }.check() {
+        match unsafe { &*self.producer.get() }.check() {
             Ok(()) => Some(Ok(())),
-            Err(Stuck::Closed) => Some(Err(Closed)),
-            Err(Stuck::Full) => None,
+            Err(PushError::Closed) => Some(Err(Closed)),
+            Err(PushError::Full) => None,
         }
     }
 
-    fn stay_away(&self) {
+    fn snooze(&self) {
         // SAFETY: as above.
-        unsafe { self.inlet() }.stay_away();
+        unsafe { self.producer() }.snooze();
     }
 }
 
@@ -53,11 +53,11 @@ impl<T> Attempt for Reserving<'_, T> {
 unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: as in `attempt`; the rest is the caller's word.
-        unsafe { self.wait.register_inlet(&**self.inlet.get(), waiter, ticket) }
+        unsafe { self.wait.register_inlet(&**self.producer.get(), waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         // SAFETY: as above.
-        unsafe { self.wait.unregister_inlet(&**self.inlet.get(), has_decided) }
+        unsafe { self.wait.unregister_inlet(&**self.producer.get(), has_decided) }
     }
 }

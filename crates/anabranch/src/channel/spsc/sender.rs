@@ -4,14 +4,14 @@ use super::{receiver::Receiver, room::Reserving};
 use crate::{
     channel::{
         Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
-        spsc::stream::{cursor::Stuck, producer::Inlet},
+        spsc::stream::{cursor::PushError, producer::Producer},
     },
     cx::{
         Cx,
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
     },
     time::NEVER,
-    wait::{suspend::Reason, waitable::Place, waiter::Waiter},
+    wait::{suspend::WaitReason, waitable::Place, waiter::Waiter},
 };
 use std::{
     cell::Cell,
@@ -24,7 +24,7 @@ use std::{
 // See `spsc` for the alignment.
 #[repr(align(64))]
 pub struct Sender<T> {
-    pub(super) inlet: Inlet<T>,
+    pub(super) producer: Producer<T>,
 }
 
 impl<T> Sender<T> {
@@ -36,19 +36,20 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
         let goes_on = cx.goes_on();
-        let value = match if goes_on { self.inlet.push_at_once(value) } else { Err(value) } {
+        let value = match if goes_on { self.producer.push_fast(value) } else { Err(value) } {
             Ok(()) => return Ok(()),
             Err(value) => value,
         };
-        self.send_otherwise(cx, goes_on, value, Reason::new(&"spsc::Sender::send"))
+        self.send_slow(cx, goes_on, value, WaitReason::new(&"spsc::Sender::send"))
     }
 
     #[inline(never)]
-    fn send_otherwise(&mut self, cx: &Cx<'_>, goes_on: bool, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        if !goes_on && cx.checkpoint_slowly().is_err() {
+    fn send_slow(&mut self, cx: &Cx<'_>, goes_on: bool, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
+        if !goes_on && cx.checkpoint_slow().is_err() {
             return Err(SendError::Cancelled(value));
         }
-        let pushed = if self.inlet.is_apart() { self.inlet.push_apart(value) } else { self.inlet.push_here(value) };
+        let pushed =
+            if self.producer.is_apart() { self.producer.push_remote(value) } else { self.producer.push_here(value) };
         match pushed {
             Ok(()) => Ok(()),
             Err(value) => self.send_shared(cx, value, reason),
@@ -56,16 +57,16 @@ impl<T> Sender<T> {
     }
 
     #[inline(never)]
-    fn send_shared(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
-        match self.inlet.push(value) {
+    fn send_shared(&mut self, cx: &Cx<'_>, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
+        match self.producer.push(value) {
             Ok(()) => Ok(()),
-            Err((Stuck::Closed, value)) => Err(SendError::Closed(value)),
-            Err((Stuck::Full, value)) => self.send_waiting(cx, value, reason),
+            Err((PushError::Closed, value)) => Err(SendError::Closed(value)),
+            Err((PushError::Full, value)) => self.send_waiting(cx, value, reason),
         }
     }
 
     #[inline(never)]
-    fn send_waiting(&mut self, cx: &Cx<'_>, value: T, reason: Reason) -> Result<(), SendError<T>> {
+    fn send_waiting(&mut self, cx: &Cx<'_>, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
         let operation = self.sending(value);
         match wait_again_for(cx, &operation, NEVER, reason) {
             Ok(sent) => Ok(sent?),
@@ -79,7 +80,7 @@ impl<T> Sender<T> {
     /// As there, and when the time was up; the value comes back.
     #[track_caller]
     pub fn send_until(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.strand.clock().tick_at(instant), Reason::new(&"spsc::Sender::send"))
+        self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
     }
 
     /// As [`send`](Self::send), but waits no longer than this.
@@ -100,10 +101,10 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send_timeout(&mut self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.after(timeout), Reason::new(&"spsc::Sender::send"))
+        self.send_to(cx, value, cx.after(timeout), WaitReason::new(&"spsc::Sender::send"))
     }
 
-    fn send_to(&mut self, cx: &Cx<'_>, value: T, deadline: u64, reason: Reason) -> Result<(), SendTimeoutError<T>> {
+    fn send_to(&mut self, cx: &Cx<'_>, value: T, deadline: u64, reason: WaitReason) -> Result<(), SendTimeoutError<T>> {
         if cx.checkpoint().is_err() {
             return Err(SendTimeoutError::Cancelled(value));
         }
@@ -138,10 +139,10 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
-        let Err(value) = self.inlet.push_at_once(value) else { return Ok(()) };
-        self.inlet.push(value).map_err(|(stuck, value)| match stuck {
-            Stuck::Full => TrySendError::Full(value),
-            Stuck::Closed => TrySendError::Closed(value),
+        let Err(value) = self.producer.push_fast(value) else { return Ok(()) };
+        self.producer.push(value).map_err(|(stuck, value)| match stuck {
+            PushError::Full => TrySendError::Full(value),
+            PushError::Closed => TrySendError::Closed(value),
         })
     }
 
@@ -160,13 +161,13 @@ impl<T> Sender<T> {
     /// ```
     #[track_caller]
     pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), RecvError> {
-        let reason = Reason::new(&"spsc::Sender::send_all");
+        let reason = WaitReason::new(&"spsc::Sender::send_all");
         cx.checkpoint()?;
         while !values.is_empty() {
-            match self.inlet.push_all(values) {
+            match self.producer.push_all(values) {
                 Ok(()) => {}
-                Err(Stuck::Closed) => return Err(RecvError::Closed),
-                Err(Stuck::Full) => wait_long_for(cx, &Reserving::new(&mut self.inlet), reason)??,
+                Err(PushError::Closed) => return Err(RecvError::Closed),
+                Err(PushError::Full) => wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??,
             }
         }
         Ok(())
@@ -178,10 +179,10 @@ impl<T> Sender<T> {
     /// When the stream is closed. What was not sent is still in `values`.
     pub async fn send_all_async(&mut self, values: &mut VecDeque<T>) -> Result<(), Closed> {
         while !values.is_empty() {
-            match self.inlet.push_all(values) {
+            match self.producer.push_all(values) {
                 Ok(()) => {}
-                Err(Stuck::Closed) => return Err(Closed),
-                Err(Stuck::Full) => wait_async_for(Reserving::new(&mut self.inlet)).await?,
+                Err(PushError::Closed) => return Err(Closed),
+                Err(PushError::Full) => wait_async_for(Reserving::new(&mut self.producer)).await?,
             }
         }
         Ok(())
@@ -189,32 +190,32 @@ impl<T> Sender<T> {
 
     /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
-        Sending { room: Reserving::new(&mut self.inlet), value: Cell::new(Some(value)) }
+        Sending { room: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
 
     /// Closes the stream: what was sent can be received, and nothing can be sent any more.
     pub fn close(&mut self) {
-        self.inlet.close();
+        self.producer.close();
     }
 
     /// Whether the stream is closed, so that sending would be in vain.
     pub fn is_closed(&self) -> bool {
-        self.inlet.is_closed()
+        self.producer.is_closed()
     }
 
     /// How many values there can be in the stream. `None`: any number.
     pub fn capacity(&self) -> Option<usize> {
-        self.inlet.capacity()
+        self.producer.capacity()
     }
 
     /// Whether there is no room now.
     pub fn is_full(&self) -> bool {
-        matches!(self.inlet.check(), Err(Stuck::Full))
+        matches!(self.producer.check(), Err(PushError::Full))
     }
 
     /// Whether this is the other end of `receiver`'s stream.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
-        self.inlet.address() == receiver.outlet.address()
+        self.producer.address() == receiver.consumer.address()
     }
 }
 
@@ -237,18 +238,18 @@ impl<T> Attempt for Sending<'_, T> {
         // A selection may attempt again what it has done.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
         // SAFETY: as for `Reserving`.
-        match unsafe { self.room.inlet() }.push(value) {
+        match unsafe { self.room.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
-            Err((Stuck::Closed, value)) => Some(Err(Refused(value))),
-            Err((Stuck::Full, value)) => {
+            Err((PushError::Closed, value)) => Some(Err(Refused(value))),
+            Err((PushError::Full, value)) => {
                 self.value.set(Some(value));
                 None
             }
         }
     }
 
-    fn stay_away(&self) {
-        self.room.stay_away();
+    fn snooze(&self) {
+        self.room.snooze();
     }
 }
 

@@ -20,7 +20,7 @@ mod switch;
 #[path = "unsupported.rs"]
 mod switch;
 
-pub(crate) use switch::{Context, Exit, GOES_ACROSS, depart, depart_for};
+pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_switch_to};
 
 /// What the function is told when it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,13 @@
 //! | the function | old                             | where the thread goes on       |
 //!
 //! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A function that
-//! lets another go on in its place ([`depart_for`]) leaves it the way out. What the one side tells the other goes through a
+//! lets another go on in its place ([`prepare_switch_to`]) leaves it the way out. What the one side tells the other goes through a
 //! register.
 
 use super::{Left, Resume};
 use crate::fiber::{
     stack::pool::FiberStack,
-    switch::{Departure, StackPointer, switch},
+    switch::{PendingSwitch, StackPointer, switch},
 };
 use corosensei::stack::Stack;
 use std::{
@@ -102,21 +102,21 @@ impl Exit {
 
 /// How a function leaves in the middle of something, until it is resumed. `None`: it has, and was.
 #[inline]
-pub(crate) fn depart(from: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch(from: &Exit) -> Option<PendingSwitch> {
     const { assert!(Left::Suspended as usize == 0) };
-    Some(Departure::new(&from.inside, from.outside.get()))
+    Some(PendingSwitch::new(&from.inside, from.outside.get()))
 }
 
-/// Whether there is [`depart_for`].
+/// Whether there is [`prepare_switch_to`].
 pub(crate) const GOES_ACROSS: bool = true;
 
 /// How a function leaves for another that was left in the middle of something on this thread, without a detour through the thread's own
 /// stack. To the thread it is as if it had resumed the other.
 #[inline]
-pub(crate) fn depart_for(from: &Exit, to: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch_to(from: &Exit, to: &Exit) -> Option<PendingSwitch> {
     const { assert!(Resume::GoOn as usize == 0) };
     to.outside.set(from.outside.get());
-    Some(Departure::new(&from.inside, to.inside.get()))
+    Some(PendingSwitch::new(&from.inside, to.inside.get()))
 }
 
 /// Where the last `T` below `end` lies. Aligned to sixteen, as stack pointers are.

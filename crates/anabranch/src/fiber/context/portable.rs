@@ -1,22 +1,22 @@
 //! The switch of the crate corosensei, for many processors.
 
 use super::{Left, Resume};
-use crate::fiber::{stack::pool::FiberStack, switch::Departure};
+use crate::fiber::{stack::pool::FiberStack, switch::PendingSwitch};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// The function's way out.
 pub(crate) type Exit = Yielder<Resume, Left>;
 
 /// Leaves a function in the middle of something, until it is resumed.
-pub(crate) fn depart(from: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch(from: &Exit) -> Option<PendingSwitch> {
     from.suspend(Left::Suspended);
     None
 }
 
-/// Whether there is [`depart_for`].
+/// Whether there is [`prepare_switch_to`].
 pub(crate) const GOES_ACROSS: bool = false;
 
-pub(crate) fn depart_for(_: &Exit, _: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch_to(_: &Exit, _: &Exit) -> Option<PendingSwitch> {
     unreachable!("corosensei goes by the thread's own stack");
 }
 

@@ -1,7 +1,7 @@
 //! The context of a system on which no stack can be left: there is none.
 
 use super::{Left, Resume};
-use crate::fiber::{stack::pool::FiberStack, switch::Departure};
+use crate::fiber::{stack::pool::FiberStack, switch::PendingSwitch};
 
 pub(crate) enum Exit {}
 
@@ -29,10 +29,10 @@ impl Context {
 
 pub(crate) const GOES_ACROSS: bool = false;
 
-pub(crate) fn depart(exit: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch(exit: &Exit) -> Option<PendingSwitch> {
     match *exit {}
 }
 
-pub(crate) fn depart_for(from: &Exit, _: &Exit) -> Option<Departure> {
+pub(crate) fn prepare_switch_to(from: &Exit, _: &Exit) -> Option<PendingSwitch> {
     match *from {}
 }

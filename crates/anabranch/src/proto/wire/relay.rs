@@ -9,7 +9,7 @@ use crate::{
         sending::Room,
     },
     wait::{
-        latch::{Slot, SlotWait},
+        latch::{Latch, LatchWait},
         waitable::Place,
         waiter::Waiter,
     },
@@ -50,7 +50,7 @@ impl<M, const N: usize> Relayed for Ring<M, N> {
     }
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {
-        Gone { slot: self.watch(), wait: SlotWait::new(self.watch()) }
+        Gone { slot: self.watch(), wait: LatchWait::new(self.watch()) }
     }
 }
 
@@ -71,8 +71,8 @@ impl<M> Relayed for Duplex<M> {
 
 /// The end of the other end.
 struct Gone<'a> {
-    slot: &'a Slot,
-    wait: SlotWait<&'a Slot>,
+    slot: &'a Latch,
+    wait: LatchWait<&'a Latch>,
 }
 
 impl Attempt for Gone<'_> {

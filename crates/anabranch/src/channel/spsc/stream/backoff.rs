@@ -6,7 +6,7 @@
 //! turn, of whom one waits for a single message each time, do not pause.
 
 use crate::{
-    channel::spsc::stream::cursor::Position,
+    channel::spsc::stream::cursor::Cursor,
     sys::sync::hint,
     wait::state_word::{Content, number_of},
 };
@@ -15,16 +15,16 @@ use crate::{
 const LONGEST: u32 = 7;
 
 /// 2 to this power of pauses. See the [module](self).
-pub(crate) struct Pace(u32);
+pub(crate) struct Backoff(u32);
 
-impl Pace {
+impl Backoff {
     pub(crate) fn new() -> Self {
         Self(0)
     }
 
     /// Pauses before the end looks again whether the slot where it is holds `awaited`. For a thread that nothing else could use.
     #[inline(never)]
-    pub(crate) fn stay_away<T>(&mut self, at: &Position<T>, awaited: Content) {
+    pub(crate) fn snooze<T>(&mut self, at: &Cursor<T>, awaited: Content) {
         if at.ahead(1).is_none() {
             return;
         }

@@ -5,8 +5,8 @@ use crate::{
     channel::{
         dropping::drop_all,
         spsc::stream::{
-            backoff::Pace,
-            cursor::{Closed, Position, wake, wake_here},
+            backoff::Backoff,
+            cursor::{Closed, Cursor, wake, wake_here},
             slab::{EMPTY, END, FULL, Slab},
         },
     },
@@ -15,24 +15,24 @@ use crate::{
 };
 
 /// The end that receives.
-pub(crate) struct Outlet<T> {
-    pub(crate) at: Position<T>,
+pub(crate) struct Consumer<T> {
+    pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
     pub(crate) is_ended: bool,
-    pub(crate) pace: Pace,
+    pub(crate) backoff: Backoff,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
 // words and at flags.
-unsafe impl<T: Send> Send for Outlet<T> {}
+unsafe impl<T: Send> Send for Consumer<T> {}
 // SAFETY: as above.
-unsafe impl<T: Send> Sync for Outlet<T> {}
+unsafe impl<T: Send> Sync for Consumer<T> {}
 
-impl<T> Outlet<T> {
+impl<T> Consumer<T> {
     /// Takes the next value, if that takes no more than a few instructions: this thread uses both ends, and there is a value
     /// and nobody to be woken. Otherwise [`pop`](Self::pop) comes next.
     #[inline(always)]
-    pub(crate) fn pop_at_once(&mut self) -> Option<T> {
+    pub(crate) fn pop_fast(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
         // Looked at before: if this thread is the owner now nobody else has changed it since.
         if self.at.slot().word.load() != FULL || self.at.is_last() {
@@ -56,7 +56,7 @@ impl<T> Outlet<T> {
         self.at.shared().sides.have_ended()
     }
 
-    /// As [`pop_at_once`](Self::pop_at_once), where the ends [are apart](Self::is_apart).
+    /// As [`pop_fast`](Self::pop_fast), where the ends [are apart](Self::is_apart).
     #[inline(never)]
     pub(crate) fn pop_apart(&mut self) -> Option<T> {
         let slot = self.at.slot;
@@ -117,14 +117,14 @@ impl<T> Outlet<T> {
         self.look_again()
     }
 
-    /// Stays away before the next look for a value, see [`Pace`]. The receiver is a thread of its own, so slabs may grow.
-    pub(crate) fn stay_away(&mut self) {
+    /// Stays away before the next look for a value, see [`Backoff`]. The receiver is a thread of its own, so slabs may grow.
+    pub(crate) fn snooze(&mut self) {
         let is_growing = &self.at.shared().is_growing;
         if !is_growing.load(Ordering::Relaxed) {
             is_growing.store(true, Ordering::Relaxed);
         }
         self.at.shared().sides.end_if_apart(&self.side);
-        self.pace.stay_away(&self.at, FULL);
+        self.backoff.snooze(&self.at, FULL);
     }
 
     /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.
@@ -224,7 +224,7 @@ impl<T> Outlet<T> {
     }
 }
 
-impl<T> Drop for Outlet<T> {
+impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
         let dropped = drop_all(|| self.pop().and_then(Result::ok));

@@ -1,7 +1,7 @@
 //! Where an end of a stream is, and what the ends share.
 
 use crate::{
-    bias::pair::{Side, Sides},
+    bias::pair::{BiasedPair, Side},
     channel::spsc::stream::slab::{Slab, Slot},
     sys::sync::{AtomicBool, AtomicU8, Ordering},
     wait::state_word::{Content, decide, decide_at_home, is_address},
@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 /// What both ends share besides the slots.
 pub(crate) struct Shared {
     /// While both ends are used by one thread: words are then read and written, instead of exchanged.
-    pub(crate) sides: Sides,
+    pub(crate) sides: BiasedPair,
     pub(crate) is_closed: AtomicBool,
     pub(crate) ends: AtomicU8,
     pub(crate) is_bounded: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Shared {
 }
 
 /// Where an end is.
-pub(crate) struct Position<T> {
+pub(crate) struct Cursor<T> {
     pub(crate) shared: NonNull<Shared>,
     pub(crate) slot: *const Slot<T>,
     /// Behind the last slot of the slab.
@@ -32,18 +32,18 @@ pub(crate) struct Position<T> {
 pub(crate) struct Closed;
 
 /// Why a value could not be put in.
-pub(crate) enum Stuck {
+pub(crate) enum PushError {
     Full,
     Closed,
 }
 
-impl<T> Clone for Position<T> {
+impl<T> Clone for Cursor<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Position<T> {}
+impl<T> Copy for Cursor<T> {}
 
 /// Ends the wait whose address was taken out of a word.
 ///
@@ -69,7 +69,7 @@ pub(crate) unsafe fn wake_here(found: Content) {
     }
 }
 
-impl<T> Position<T> {
+impl<T> Cursor<T> {
     /// # Safety
     /// Both are alive.
     pub(crate) unsafe fn new(shared: NonNull<Shared>, slab: *const Slab<T>) -> Self {

@@ -6,7 +6,7 @@
 //! that is gone round; an unbounded one has a chain of slabs, of which the sender makes the next when it fills the last
 //! slot of one, and the receiver frees each when it has left it. The slabs are small, so that an idle stream is, and a worker
 //! [keeps](crate::sys::free_list) some of those that its fibers have left for others to fill; if the receiver is a thread of its own
-//! they grow while it does not wait. An end that has caught up with the other stays [away](pace) for a while.
+//! they grow while it does not wait. An end that has caught up with the other stays [away](backoff) for a while.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
@@ -31,7 +31,7 @@
 //! `ends`, which releases, and the last one acquires; it frees all slabs from its own position on. A receiver that was
 //! dropped stopped at END, where the sender cannot pass, so its position is the sender's.
 
-// `slab <- position <- pace <- {inlet, outlet} <- wait`.
+// `slab <- position <- backoff <- {producer, consumer} <- wait`.
 pub(crate) mod backoff;
 pub(crate) mod consumer;
 pub(crate) mod cursor;
@@ -40,24 +40,24 @@ pub(crate) mod slab;
 pub(crate) mod wait;
 
 use crate::{
-    bias::pair::{Side, Sides},
+    bias::pair::{BiasedPair, Side},
     channel::spsc::stream::{
-        backoff::Pace,
-        cursor::{Position, Shared},
+        backoff::Backoff,
+        cursor::{Cursor, Shared},
         slab::Slab,
     },
     sys::sync::{AtomicBool, AtomicU8},
 };
 use std::ptr::NonNull;
 
-use self::{consumer::Outlet, producer::Inlet};
+use self::{consumer::Consumer, producer::Producer};
 
 /// A stream with room for so many, or for any number of values.
-pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
+pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
     // First, as it panics where there is no address for so many.
     let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     let shared = Shared {
-        sides: Sides::new(),
+        sides: BiasedPair::new(),
         is_closed: AtomicBool::new(false),
         ends: AtomicU8::new(2),
         is_bounded: capacity.is_some(),
@@ -66,8 +66,8 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Inlet<T>, Outlet<T>) {
     // SAFETY: a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
     // SAFETY: just made.
-    let at = || unsafe { Position::new(shared, slab) };
+    let at = || unsafe { Cursor::new(shared, slab) };
     let [first, second] = Side::both();
-    let inlet = Inlet { at: at(), side: first, pace: Pace::new() };
-    (inlet, Outlet { at: at(), side: second, is_ended: false, pace: Pace::new() })
+    let producer = Producer { at: at(), side: first, backoff: Backoff::new() };
+    (producer, Consumer { at: at(), side: second, is_ended: false, backoff: Backoff::new() })
 }

@@ -3,8 +3,8 @@
 use crate::{
     bias::pair::Side,
     channel::spsc::stream::{
-        backoff::Pace,
-        cursor::{Position, Stuck, wake, wake_here},
+        backoff::Backoff,
+        cursor::{Cursor, PushError, wake, wake_here},
         slab::{EMPTY, END, FULL},
     },
     sys::sync::Ordering,
@@ -13,19 +13,19 @@ use crate::{
 use std::collections::VecDeque;
 
 /// The end that sends.
-pub(crate) struct Inlet<T> {
-    pub(crate) at: Position<T>,
+pub(crate) struct Producer<T> {
+    pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
-    pub(crate) pace: Pace,
+    pub(crate) backoff: Backoff,
 }
 
 // SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
 // words and at flags.
-unsafe impl<T: Send> Send for Inlet<T> {}
+unsafe impl<T: Send> Send for Producer<T> {}
 // SAFETY: as above.
-unsafe impl<T: Send> Sync for Inlet<T> {}
+unsafe impl<T: Send> Sync for Producer<T> {}
 
-impl<T> Inlet<T> {
+impl<T> Producer<T> {
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.at.shared().is_closed.load(Ordering::Acquire)
@@ -39,12 +39,12 @@ impl<T> Inlet<T> {
 
     /// Whether there is room at this position, or will never be any.
     #[inline]
-    pub(crate) fn check(&self) -> Result<(), Stuck> {
+    pub(crate) fn check(&self) -> Result<(), PushError> {
         if self.is_closed() {
-            return Err(Stuck::Closed);
+            return Err(PushError::Closed);
         }
         if self.is_full() {
-            return Err(Stuck::Full);
+            return Err(PushError::Full);
         }
         Ok(())
     }
@@ -52,7 +52,7 @@ impl<T> Inlet<T> {
     /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room and nobody
     /// to be woken. Otherwise [`push`](Self::push) comes next.
     #[inline(always)]
-    pub(crate) fn push_at_once(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push_fast(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
         // Looked at before: if this thread is the owner now nobody else has changed it since.
         if self.at.slot().word.load() != EMPTY || self.at.is_last() {
@@ -76,9 +76,9 @@ impl<T> Inlet<T> {
         self.at.shared().sides.have_ended()
     }
 
-    /// As [`push_at_once`](Self::push_at_once), where the ends [are apart](Self::is_apart).
+    /// As [`push_fast`](Self::push_fast), where the ends [are apart](Self::is_apart).
     #[inline]
-    pub(crate) fn push_apart(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push_remote(&mut self, value: T) -> Result<(), T> {
         let slot = self.at.slot;
         if self.at.is_last() || self.check().is_err() {
             return Err(value);
@@ -133,7 +133,7 @@ impl<T> Inlet<T> {
 
     /// Puts a value in and wakes the receiver.
     #[inline]
-    pub(crate) fn push(&mut self, value: T) -> Result<(), (Stuck, T)> {
+    pub(crate) fn push(&mut self, value: T) -> Result<(), (PushError, T)> {
         match self.push_here(value) {
             Ok(()) => Ok(()),
             Err(value) => self.push_shared(value),
@@ -141,7 +141,7 @@ impl<T> Inlet<T> {
     }
 
     #[inline(never)]
-    fn push_shared(&mut self, value: T) -> Result<(), (Stuck, T)> {
+    fn push_shared(&mut self, value: T) -> Result<(), (PushError, T)> {
         self.at.shared().sides.share(&self.side);
         if let Err(stuck) = self.check() {
             return Err((stuck, value));
@@ -163,7 +163,7 @@ impl<T> Inlet<T> {
                 // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
                 return unsafe {
                     (*slot).word.set(END);
-                    Err((Stuck::Closed, (*(*slot).value.get()).assume_init_read()))
+                    Err((PushError::Closed, (*(*slot).value.get()).assume_init_read()))
                 };
             }
             // SAFETY: taken out.
@@ -173,14 +173,14 @@ impl<T> Inlet<T> {
         Ok(())
     }
 
-    /// Stays away before the next look for room. See [`Pace`].
-    pub(crate) fn stay_away(&mut self) {
+    /// Stays away before the next look for room. See [`Backoff`].
+    pub(crate) fn snooze(&mut self) {
         self.at.shared().sides.end_if_apart(&self.side);
-        self.pace.stay_away(&self.at, EMPTY);
+        self.backoff.snooze(&self.at, EMPTY);
     }
 
     /// Puts in as many values as there is room for, and publishes them together.
-    pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), Stuck> {
+    pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), PushError> {
         self.check()?;
         let first = self.at;
         let mut at = first;
@@ -219,7 +219,7 @@ impl<T> Inlet<T> {
             let mut refused: VecDeque<T> = refused.collect();
             refused.append(values);
             *values = refused;
-            return Err(Stuck::Closed);
+            return Err(PushError::Closed);
         }
         if found != EMPTY {
             // SAFETY: taken out.
@@ -248,7 +248,7 @@ impl<T> Inlet<T> {
     }
 }
 
-impl<T> Drop for Inlet<T> {
+impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         self.close();
         // SAFETY: once. If the receiver is gone it has ended the stream, at this position.

@@ -3,14 +3,14 @@
 use crate::{
     bias::pair::Side,
     channel::spsc::stream::{
-        consumer::Outlet,
-        cursor::Position,
-        producer::Inlet,
+        consumer::Consumer,
+        cursor::Cursor,
+        producer::Producer,
         slab::{EMPTY, FULL},
     },
     sys::sync::Ordering,
     wait::{
-        state_word::{Content, Sleeper},
+        state_word::{Content, WaitNode},
         waiter::Waiter,
     },
 };
@@ -21,10 +21,10 @@ use crate::{
 /// As for [`Word::register`].
 #[inline]
 unsafe fn register<T>(
-    at: &Position<T>,
+    at: &Cursor<T>,
     side: &Side,
     number: Content,
-    sleeper: &Sleeper,
+    sleeper: &WaitNode,
     waiter: *const Waiter,
     ticket: u32,
 ) -> bool {
@@ -40,7 +40,7 @@ unsafe fn register<T>(
 /// # Safety
 /// As for [`Word::unregister`].
 #[inline]
-unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper: &Sleeper, has_decided: bool) {
+unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, has_decided: bool) {
     if !has_decided {
         at.shared().sides.share(side);
         // SAFETY: the caller's word.
@@ -52,44 +52,44 @@ unsafe fn unregister<T>(at: &Position<T>, side: &Side, number: Content, sleeper:
 ///
 /// Their owner neither moves the end nor drops it while they are registered.
 pub(crate) struct StreamWait {
-    sleeper: Sleeper,
+    sleeper: WaitNode,
 }
 
 impl StreamWait {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { sleeper: Sleeper::new() }
+        Self { sleeper: WaitNode::new() }
     }
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     #[inline]
-    pub(crate) unsafe fn register_inlet<T>(&self, inlet: &Inlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register_inlet<T>(&self, producer: &Producer<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the sender waits for the end of FULL.
-        unsafe { register(&inlet.at, &inlet.side, FULL, &self.sleeper, waiter, ticket) }
+        unsafe { register(&producer.at, &producer.side, FULL, &self.sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
-    pub(crate) unsafe fn unregister_inlet<T>(&self, inlet: &Inlet<T>, has_decided: bool) {
+    pub(crate) unsafe fn unregister_inlet<T>(&self, producer: &Producer<T>, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { unregister(&inlet.at, &inlet.side, FULL, &self.sleeper, has_decided) }
+        unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, has_decided) }
     }
 
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     #[inline]
-    pub(crate) unsafe fn register_outlet<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register_outlet<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
-        unsafe { register(&outlet.at, &outlet.side, EMPTY, &self.sleeper, waiter, ticket) }
+        unsafe { register(&consumer.at, &consumer.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::register_here`](crate::wait::waitable::Place::register_here).
     #[inline]
-    pub(crate) unsafe fn register_outlet_here<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
-        let at = &outlet.at;
+    pub(crate) unsafe fn register_outlet_here<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
+        let at = &consumer.at;
         // Not closed either, since that is the end of every bias.
         let Some(_inside) = at.shared().sides.enter() else { return false };
         // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
@@ -101,28 +101,28 @@ impl StreamWait {
     /// # Safety
     /// As there.
     #[inline]
-    pub(crate) unsafe fn listen<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn listen<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.register_outlet_here(outlet, waiter) || self.listen_shared(outlet, waiter) }
+        unsafe { self.register_outlet_here(consumer, waiter) || self.listen_shared(consumer, waiter) }
     }
 
     #[inline(never)]
-    unsafe fn listen_shared<T>(&self, outlet: &Outlet<T>, waiter: *const Waiter) -> bool {
+    unsafe fn listen_shared<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller's word.
-        unsafe { self.register_outlet(outlet, waiter, 0) }
+        unsafe { self.register_outlet(consumer, waiter, 0) }
     }
 
     /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
-    pub(crate) fn withdraw_outlet<T>(&self, outlet: &Outlet<T>) -> bool {
-        outlet.at.shared().sides.share(&outlet.side);
-        outlet.at.slot().word.withdraw(EMPTY, &self.sleeper)
+    pub(crate) fn withdraw_outlet<T>(&self, consumer: &Consumer<T>) -> bool {
+        consumer.at.shared().sides.share(&consumer.side);
+        consumer.at.slot().word.withdraw(EMPTY, &self.sleeper)
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
-    pub(crate) unsafe fn unregister_outlet<T>(&self, outlet: &Outlet<T>, has_decided: bool) {
+    pub(crate) unsafe fn unregister_outlet<T>(&self, consumer: &Consumer<T>, has_decided: bool) {
         // SAFETY: the caller's word.
-        unsafe { unregister(&outlet.at, &outlet.side, EMPTY, &self.sleeper, has_decided) }
+        unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, has_decided) }
     }
 }
