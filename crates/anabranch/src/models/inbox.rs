@@ -19,7 +19,7 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        latch::{LatchWait, Slot},
+        latch::{Latch, LatchWait},
         suspend::{Strand, WaitReason},
         waiter::{Kind, Outcome, Waiter},
     },
@@ -248,14 +248,14 @@ fn models_inbox_a_fiber_is_cancelled() {
             let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
             let locals = Locals::new();
             let cx = Cx::new(&strand, &scope, Deadline::NONE, &locals);
-            let happened = Slot::new();
+            let happened = Latch::new();
             happened.notify();
             cx.wait(&LatchWait::new(&happened), NEVER, reason());
             let ready = List::new();
             // SAFETY: in no list.
             unsafe { ready.push(&raw const fiber) };
             ready.pop();
-            let never = Slot::new();
+            let never = Latch::new();
             assert_eq!(cx.wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
             assert!(worker.home.inbox.is_empty(), "a wake-up that was not taken");
         }

@@ -10,7 +10,7 @@ use crate::{
     time::NEVER,
     wait::{
         cancel::CancelScope,
-        latch::{LatchWait, Slot},
+        latch::{Latch, LatchWait},
         suspend::Strand,
         waiter::Outcome,
     },
@@ -37,7 +37,7 @@ impl Pool {
         // SAFETY: nobody knows of the scope yet; detached at the end.
         unsafe { scope.attach(strand.waiter()) };
         self.root.set(&scope, &self.closing);
-        let never = Slot::new();
+        let never = Latch::new();
         assert_eq!(strand.cx(&scope).wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
         self.root.clear(&self.closing);
         // SAFETY: nobody knows of the scope any more.
