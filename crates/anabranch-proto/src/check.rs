@@ -421,7 +421,7 @@ fn check_methods(states: &[State], line: Line, errors: &mut Errors) {
                     format!("endpoints have a method `{name}` already; call the message something else"),
                 );
             }
-            let stem = ["_async", "_until", "_timeout"].iter().find_map(|how| name.strip_suffix(how));
+            let stem = ["_async", "_deadline", "_timeout"].iter().find_map(|how| name.strip_suffix(how));
             let stem = name.strip_prefix("try_").or(stem).filter(|_| state.waits);
             if let Some(stem) = stem.filter(|stem| state.messages.iter().any(|other| other.name == stem)) {
                 let text =

@@ -7,7 +7,7 @@
 //! Three kinds of concurrency, one inside the other, on one pool:
 //! - the trees that were asked for are a parallel map ([`anabranch::par_map`]), which knows nothing of fibers;
 //! - in each tree, fibers walk the directories ([`Cx::scope`]), and then at most so many files are open at a time
-//!   ([`Cx::map`]): this is the part with a limit, and where a deadline or a cancellation would reach;
+//!   ([`Cx::map_concurrent`]): this is the part with a limit, and where a deadline or a cancellation would reach;
 //! - each file is hashed by plain recursion with [`anabranch::join`]. BLAKE3 is a tree, so its halves can be hashed
 //!   on their own, and the digest of a file is the one that `b3sum` prints.
 //!
@@ -96,7 +96,7 @@ fn hash_tree(cx: &Cx<'_>, root: &Path, open: usize) -> Result<Tree, Cancelled> {
     found.files.sort();
     // The results come in the order of the items, so in that of the paths. A file that cannot be read is a result
     // like others.
-    let hashes = cx.map(open, &found.files, |_, path| Ok::<_, Cancelled>(hash_file(path)))?;
+    let hashes = cx.map_concurrent(open, &found.files, |_, path| Ok::<_, Cancelled>(hash_file(path)))?;
 
     let (mut list, mut files, mut bytes) = (Hasher::new(), 0, 0);
     for (path, hash) in std::mem::take(&mut found.files).iter().zip(hashes) {

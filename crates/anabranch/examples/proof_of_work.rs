@@ -135,7 +135,7 @@ impl Search {
     fn report(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let mut seconds = cx.interval(Duration::from_secs(1));
         loop {
-            seconds.wait(cx)?;
+            seconds.tick(cx)?;
             eprintln!("{} numbers tried", self.tried.load(Ordering::Relaxed));
         }
     }

@@ -43,7 +43,7 @@
 //! | spawn tasks that borrow | [`scope`] |
 //! | wait, on this thread | [`run`] |
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
-//! | run one function for many items, a few at a time | [`Cx::map`] |
+//! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
 //! | spawn a fiber that goes on alone | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
@@ -51,7 +51,7 @@
 //! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
 //! | send values | [`channel`] |
 //! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
-//! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Exclusive`] |
+//! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
 //! | have a conversation in a fixed order | [`proto!`] |
 //! | answer requests | [`spawn_service`] |
 //! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
@@ -167,7 +167,7 @@ pub use crate::{
 /// For a protocol `bank` with a state `Login` there are, in the module `bank`:
 /// - `pipe()`: the two endpoints of a new conversation;
 /// - `client::Login` and `server::Login`, the endpoints. One has a method for each message, which uses it up and returns the
-///   next endpoint; the other has `recv`, `recv_until`, `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for
+///   next endpoint; the other has `recv`, `recv_deadline`, `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for
 ///   [`select!`]. It can be a member of a [`ReceiverSet`](channel::ReceiverSet);
 /// - `client::LoginMessage` or `server::LoginMessage`, of which a receive returns one: the messages in camel case, each with
 ///   what it carries and the next endpoint;

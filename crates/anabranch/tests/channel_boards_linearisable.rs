@@ -99,8 +99,8 @@ fn watch_both(
                 sender.send(value).unwrap();
                 Op::Sent(value)
             }
-            5 => Op::Latest(*sender.latest()),
-            6 => Op::Latest(*receiver.latest()),
+            5 => Op::Latest(*sender.get()),
+            6 => Op::Latest(*receiver.get()),
             7 | 8 => at_once(id, 0, receiver.try_recv().map(|value| *value)),
             9 | 10 => in_time(id, 0, receiver.recv_timeout(cx, BRIEFLY).map(|value| *value)),
             _ => {
@@ -167,14 +167,14 @@ fn hear_both(
                 sender.close();
                 Op::Closed
             }
-            0..=5 => sender.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
+            0..=5 => sender.send(value).map_or(Op::ClosedError, |()| Op::Sent(value)),
             6 | 7 => {
                 let got = receiver.try_recv().map(|value| *value);
-                heard(id, receiver.missed(), got)
+                heard(id, receiver.lagged(), got)
             }
             8 | 9 => {
                 let got = receiver.recv_timeout(cx, BRIEFLY).map(|value| *value);
-                heard(id, receiver.missed(), got)
+                heard(id, receiver.lagged(), got)
             }
             _ => {
                 let old = std::mem::replace(&mut receiver, sender.subscribe());
@@ -194,7 +194,7 @@ fn hear_both(
     for _ in 0..player.random.below(3) {
         let value = player.value();
         let from = player.begin();
-        let op = sender.send(value).map_or(Op::Refused, |()| Op::Sent(value));
+        let op = sender.send(value).map_or(Op::ClosedError, |()| Op::Sent(value));
         player.end(from, 0, op);
     }
     let from = player.begin();
@@ -220,7 +220,7 @@ fn broadcast_channels() {
                     player.linger(cx);
                     let from = player.begin();
                     let got = receiver.recv(cx).map(|value| *value);
-                    let op = heard(id, receiver.missed(), got);
+                    let op = heard(id, receiver.lagged(), got);
                     player.end(from, 0, op);
                 }
                 let from = player.begin();

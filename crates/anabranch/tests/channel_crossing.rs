@@ -4,7 +4,7 @@
 //! at the ends of a channel. So here each type is asked for each kind of value.
 
 use anabranch::channel::{
-    self, Closed, Permit, Receive, Receiver, ReceiverSet, Refused, Select, SendError, SendTimeoutError, Sender,
+    self, Closed, ClosedError, Permit, Receive, Receiver, ReceiverSet, Select, SendError, SendTimeoutError, Sender,
     TrySendError, WeakSender, bounded, broadcast, oneshot, spsc, watch,
 };
 use std::{cell::Cell, marker::PhantomData, rc::Rc, sync::MutexGuard};
@@ -130,8 +130,8 @@ fn rustsec_2026_0221_ends_and_operations_cross_as_their_values_do() {
 /// A value that comes back is the sender's own again.
 #[test]
 fn errors_cross_as_their_values_do() {
-    assert_eq!(crosses!((Refused<u8>, SendError<u8>, SendTimeoutError<u8>, TrySendError<u8>)), BOTH);
-    assert_eq!(crosses!(Refused<Cell<u8>>), (true, false));
+    assert_eq!(crosses!((ClosedError<u8>, SendError<u8>, SendTimeoutError<u8>, TrySendError<u8>)), BOTH);
+    assert_eq!(crosses!(ClosedError<Cell<u8>>), (true, false));
     assert_eq!(crosses!(SendError<Rc<u8>>), NEITHER);
     assert_eq!(crosses!(SendTimeoutError<Rc<u8>>), NEITHER);
     assert_eq!(crosses!(TrySendError<MutexGuard<'static, u8>>), (false, true));

@@ -229,7 +229,7 @@ fn a_receiver_that_lags_is_told() {
         anabranch::run(|cx| {
             lag();
             assert_eq!(receiver.recv(cx), Err(broadcast::RecvError::Lagged(3)));
-            assert_eq!((rest(&mut receiver), receiver.missed()), (vec![4, 5], 3));
+            assert_eq!((rest(&mut receiver), receiver.lagged()), (vec![4, 5], 3));
             lag();
             let late = Err(broadcast::RecvTimeoutError::Lagged(3));
             assert_eq!(receiver.recv_timeout(cx, Duration::ZERO), late);
@@ -253,7 +253,7 @@ fn a_receiver_that_lags_is_told() {
             lag();
             let sum = receiver.iter(cx).map(|got| got.map(|n| *n)).sum::<Result<u32, _>>();
             assert_eq!(sum, Err(broadcast::RecvError::Lagged(3)));
-            assert_eq!((rest(&mut receiver), receiver.missed()), (vec![4, 5], 24));
+            assert_eq!((rest(&mut receiver), receiver.lagged()), (vec![4, 5], 24));
             let mut set = ReceiverSet::from_iter([receiver]);
             lag();
             let got: Vec<_> = set.drain().map(|(_, got)| got.unwrap().map(|n| *n)).collect();

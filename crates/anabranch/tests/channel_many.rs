@@ -60,7 +60,7 @@ fn what_a_watcher_is_told() {
         sender.clone().send(tally.make()).unwrap();
         assert_eq!(tally.dropped(), 2);
         assert!(receiver.has_changed());
-        assert!(Arc::ptr_eq(&receiver.latest(), &sender.latest()));
+        assert!(Arc::ptr_eq(&receiver.get(), &sender.get()));
         assert!(receiver.try_recv().is_ok());
         pool(1).run(|cx| {
             assert!(matches!(receiver.recv_timeout(cx, SHORT), Err(RecvTimeoutError::TimedOut)));
@@ -89,7 +89,7 @@ fn everybody_gets_everything_that_is_broadcast() {
                         assert_eq!(n, next[id]);
                         next[id] += 1;
                     }
-                    (next, receiver.missed())
+                    (next, receiver.lagged())
                 })
             })
             .collect();
@@ -126,7 +126,7 @@ fn who_is_slow_misses_the_oldest_and_is_told() {
     let mut late = sender.subscribe();
     assert!(late.is_empty() && matches!(late.try_recv(), Err(broadcast::TryRecvError::Empty)));
     assert_eq!(receiver.try_recv().err(), Some(broadcast::TryRecvError::Lagged(7)));
-    assert_eq!((receiver.missed(), receiver.len()), (7, 3));
+    assert_eq!((receiver.lagged(), receiver.len()), (7, 3));
     assert_eq!(receiver.try_recv().unwrap().0, 7);
     sender.send((10, tally.make())).unwrap_or_else(|_| unreachable!());
     assert_eq!(receiver.try_recv().unwrap().0, 8);
@@ -329,7 +329,7 @@ fn a_broadcast_keeps_nothing_for_nobody() {
     let mut late = sender.subscribe();
     assert!(!sender.is_closed() && late.is_empty());
     sender.send(tally.make()).unwrap();
-    assert_eq!((late.len(), late.missed()), (1, 0));
+    assert_eq!((late.len(), late.lagged()), (1, 0));
     drop(late.try_recv().unwrap());
     drop((sender, late));
     tally.assert_all_dropped();
@@ -353,7 +353,7 @@ fn receivers_of_a_broadcast_come_and_go() {
                             last = Some(n);
                         }
                         let got: Vec<_> = receiver.drain().map(|n| *n.unwrap()).collect();
-                        assert_eq!(receiver.missed(), 0);
+                        assert_eq!(receiver.lagged(), 0);
                         // Its own are among them, in their order.
                         let mut own = 0..round % 7;
                         let mut next = own.next();

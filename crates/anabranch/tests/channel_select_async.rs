@@ -49,7 +49,7 @@ fn one_of_each_kind() {
                 3 => cry.send(3).unwrap(),
                 4 => to_set.try_send(4).unwrap(),
                 5 => signal.send(),
-                7 => seats.add(1),
+                7 => seats.add_permits(1),
                 8 => drop(guard.take()),
                 9 => event.set(),
                 _ => {}

@@ -11,8 +11,8 @@ mod waits;
 use anabranch::{
     Cx,
     channel::{
-        Closed, ReceiverSet, RecvError, RecvTimeoutError, Refused, Select, SendError, SendTimeoutError, TryRecvError,
-        TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
+        Closed, ClosedError, ReceiverSet, RecvError, RecvTimeoutError, Select, SendError, SendTimeoutError,
+        TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
     },
     select,
 };
@@ -87,7 +87,7 @@ fn a_rendezvous() {
         assert!(!sender.is_full());
         assert_eq!(sender.try_send(1), Ok(()));
         until_waiting(&pool, 1, "Receiver::recv");
-        assert_eq!(sender.send_until(cx, 2, cx.now()), Ok(()));
+        assert_eq!(sender.send_deadline(cx, 2, cx.now()), Ok(()));
         assert_eq!(receive.join(cx).unwrap(), [Ok(1), Ok(2)]);
         let mut receive = Polled::waiting(receiver.recv_async());
         is_full!(cx, sender);
@@ -156,7 +156,7 @@ fn one_shot_channels() {
         |receiver, cx| receiver.recv(cx).ok(),
         |receiver, cx| receiver.recv_timeout(cx, Duration::ZERO).ok(),
         |receiver, cx| receiver.recv_timeout(cx, Duration::MAX).ok(),
-        |receiver, cx| receiver.recv_until(cx, cx.now()).ok(),
+        |receiver, cx| receiver.recv_deadline(cx, cx.now()).ok(),
         |receiver, _| receiver.try_recv().ok(),
         |receiver, cx| cx.block_on(receiver.recv_async()).unwrap().ok(),
         |receiver, cx| select!(cx, { got = receiver.receiving() => got.ok() }).unwrap(),
@@ -187,10 +187,10 @@ fn one_shot_channels() {
         let (sender, receiver) = oneshot::channel();
         drop(receiver);
         assert!(sender.is_closed());
-        assert_eq!(sender.send(1), Err(Refused(1)));
+        assert_eq!(sender.send(1), Err(ClosedError(1)));
         let (sender, mut receiver) = oneshot::channel();
         receiver.close();
-        assert_eq!(sender.send(2), Err(Refused(2)));
+        assert_eq!(sender.send(2), Err(ClosedError(2)));
         is_over!(cx, receiver);
     });
 }
@@ -208,9 +208,9 @@ fn watch_channels() {
         drop((receiver, other));
         assert!(sender.has_receivers() && !late.has_changed());
         sender.send(20).unwrap();
-        assert!(late.has_changed() && *late.latest() == 20 && *sender.latest() == 20);
+        assert!(late.has_changed() && *late.get() == 20 && *sender.get() == 20);
         sender.close();
-        assert_eq!(sender.send(21), Err(Refused(21)));
+        assert_eq!(sender.send(21), Err(ClosedError(21)));
         assert!(late.is_closed() && *late.recv(cx).unwrap() == 20);
         is_over!(cx, late);
         drop(late);
@@ -234,9 +234,9 @@ fn broadcast_channels() {
         assert!(!sender.same_channel(&broadcast::channel(1).0) && !late.same_channel(&broadcast::channel(1).1));
         drop((receiver, other));
         sender.send(20).unwrap();
-        assert_eq!((sender.capacity(), late.len(), late.missed()), (9, 1, 0));
+        assert_eq!((sender.capacity(), late.len(), late.lagged()), (9, 1, 0));
         sender.close();
-        assert_eq!(sender.send(21), Err(Refused(21)));
+        assert_eq!(sender.send(21), Err(ClosedError(21)));
         assert!(late.is_closed() && *late.recv(cx).unwrap() == 20);
         is_over!(cx, late);
         drop(late);

@@ -61,7 +61,7 @@ fn room_in_a_channel_in_all_shapes() {
             let permit = sender.reserve_timeout(cx, SHORT).unwrap();
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_until(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
             permit.send(1).unwrap();
             assert!(sender.is_to(&receiver) && !sender.is_to(&unbounded().1));
             assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));

@@ -125,7 +125,7 @@ fn room_in_a_stream_in_all_shapes() {
             assert!(sender.try_reserve().is_none());
             assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_until(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
             assert_eq!(receiver.recv(cx), Ok(1));
             drop(sender.reserve_timeout(cx, SHORT).unwrap());
             let sending = pool.spawn_async(async move {

@@ -118,7 +118,7 @@ fn racers_and_halves_do_not_wait_by_the_cx_of_the_race() {
             is_foreign(own)
         };
         let by_race = cx.race((|cx: &Cx<'_>| refused(cx), |cx: &Cx<'_>| refused(cx)));
-        let by_map = cx.map(2, 0..4, |cx, _| Ok::<_, Cancelled>(refused(cx))).unwrap();
+        let by_map = cx.map_concurrent(2, 0..4, |cx, _| Ok::<_, Cancelled>(refused(cx))).unwrap();
         // Some of these run on the fiber that maps, whose `Cx` it is.
         let by_map = by_map.len() == 4 && cx.sleep(SHORT).is_ok();
         // A half that nobody took runs on the stack of the join, where its `Cx` is the one of that fiber.
@@ -422,7 +422,7 @@ fn an_iterator_that_waits_while_a_map_takes_from_it_does_not_block_the_others() 
     let mapped = on_one_thread(|cx| {
         let own = SendWrapper::new(cx);
         let items = (0..8).inspect(|_| drop(WaitsAnyway(&own)));
-        cx.map(4, items, |cx, n| cx.sleep(SHORT).map(|()| n))
+        cx.map_concurrent(4, items, |cx, n| cx.sleep(SHORT).map(|()| n))
     });
     assert_eq!(mapped, Ok((0..8).collect()));
 }
@@ -432,7 +432,7 @@ fn an_item_that_waits_when_a_map_drops_it_does_not_block_the_others() {
     let failed = on_one_thread(|cx| {
         let own = SendWrapper::new(cx);
         let first = AtomicU32::new(0);
-        cx.map(4, (0..32).map(|_| WaitsAnyway(&own)), |cx, item| {
+        cx.map_concurrent(4, (0..32).map(|_| WaitsAnyway(&own)), |cx, item| {
             // The error comes while the fiber that maps waits: it drops the next item.
             if first.fetch_add(1, Ordering::Relaxed) == 0 {
                 (0..9).for_each(|_| cx.yield_now());

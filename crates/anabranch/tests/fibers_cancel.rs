@@ -166,7 +166,7 @@ fn program(cx: &Cx<'_>, steps: &Steps) -> Result<u64, Cancelled> {
     ))?;
 
     sum += cx
-        .map(2, 0..5u64, |cx, i| {
+        .map_concurrent(2, 0..5u64, |cx, i| {
             let _value = steps.step();
             cx.sleep(Duration::from_micros(5 * i)).map(|()| steps.0.tally.make())
         })?
@@ -176,7 +176,7 @@ fn program(cx: &Cx<'_>, steps: &Steps) -> Result<u64, Cancelled> {
     let mut ticks = cx.interval(Duration::from_micros(20));
     for _ in 0..2 {
         let _value = steps.step();
-        ticks.wait(cx)?;
+        ticks.tick(cx)?;
     }
     let mut polls = 0;
     let _value = steps.step();

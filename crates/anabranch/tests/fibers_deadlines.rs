@@ -165,14 +165,14 @@ fn times_without_an_end_never_come() {
         full.try_send(()).unwrap();
         cancelled(&|cx| Ok(cx.sleep(Duration::MAX)?));
         cancelled(&|cx| Ok(cx.sleep_until(far)?));
-        cancelled(&|cx| Ok(cx.interval(Duration::MAX).wait(cx).map(drop)?));
-        cancelled(&|cx| Ok(cx.interval(Duration::MAX / 3).wait(cx).map(drop)?));
-        cancelled(&|cx| Ok(cx.interval(Duration::from_secs(1 << 62)).wait(cx).map(drop)?));
+        cancelled(&|cx| Ok(cx.interval(Duration::MAX).tick(cx).map(drop)?));
+        cancelled(&|cx| Ok(cx.interval(Duration::MAX / 3).tick(cx).map(drop)?));
+        cancelled(&|cx| Ok(cx.interval(Duration::from_secs(1 << 62)).tick(cx).map(drop)?));
         cancelled(&|cx| cx.timeout(Duration::MAX, |cx| Ok(cx.sleep(Duration::MAX)?)));
         cancelled(&|cx| cx.with_deadline(far, |cx| Ok(cx.sleep(Duration::MAX)?)));
         cancelled(&|cx| Trigger::new().wait_timeout(cx, Duration::MAX));
         cancelled(&|cx| Event::new().wait_timeout(cx, Duration::MAX));
-        cancelled(&|cx| Event::new().wait_until(cx, far));
+        cancelled(&|cx| Event::new().wait_deadline(cx, far));
         cancelled(&|cx| Ok(select!(cx, { () = cx.sleeping(Duration::MAX) => () })?));
         cancelled(&|cx| Ok(cx.block_on(sleep_async(Duration::MAX))?));
         assert_eq!(
@@ -201,8 +201,8 @@ fn times_that_are_over_come_at_once() {
         for instant in [past, long_past, cx.now()] {
             assert_eq!(cx.sleep_until(instant), Ok(()));
             assert_eq!(cx.with_deadline(instant, |cx| Ok(cx.sleep(SECOND)?)), Err::<(), _>(WaitError::TimedOut));
-            assert_eq!(receiver.recv_until(cx, instant), Err(RecvTimeoutError::TimedOut));
-            assert_eq!(Event::new().wait_until(cx, instant), Err(WaitError::TimedOut));
+            assert_eq!(receiver.recv_deadline(cx, instant), Err(RecvTimeoutError::TimedOut));
+            assert_eq!(Event::new().wait_deadline(cx, instant), Err(WaitError::TimedOut));
         }
         assert_eq!(cx.sleep(Duration::ZERO), Ok(()));
         assert_eq!(cx.timeout(Duration::ZERO, |cx| Ok(cx.sleep(Duration::ZERO)?)), Err::<(), _>(WaitError::TimedOut));
@@ -224,7 +224,7 @@ fn an_interval_ends_with_its_clock() {
             let ticks = Arc::clone(&ticks);
             move |cx| {
                 let mut interval = cx.interval(period);
-                while interval.wait(cx).is_ok() {
+                while interval.tick(cx).is_ok() {
                     ticks.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -251,7 +251,7 @@ fn an_interval_leaves_out_all_that_was_missed() {
             manual.advance(3600 * SECOND);
             let reached: Vec<Instant> = (0..2)
                 .map(|_| {
-                    let reached = interval.wait(cx).unwrap();
+                    let reached = interval.tick(cx).unwrap();
                     manual.advance(Duration::from_nanos(3));
                     reached
                 })

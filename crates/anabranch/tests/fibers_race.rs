@@ -40,13 +40,13 @@ fn races_and_maps_leave_nothing_behind() {
         assert_eq!(text, "racer");
         assert!(cx.race_iter(0..0, |_, i| i).is_none());
 
-        let failed = cx.map(3, (0..100u32).map(|i| (i, tally.make())), |cx, (i, value)| {
+        let failed = cx.map_concurrent(3, (0..100u32).map(|i| (i, tally.make())), |cx, (i, value)| {
             cx.sleep(Duration::from_micros(50))?;
             if i == 20 { Err(MapError(Some(i))) } else { Ok(value) }
         });
         assert!(matches!(failed, Err(MapError(Some(20)))));
         let text = panic_text(|| {
-            let _ = cx.map(4, 0..50u32, |cx, i| {
+            let _ = cx.map_concurrent(4, 0..50u32, |cx, i| {
                 cx.sleep(Duration::from_micros(50))?;
                 assert_ne!(i, 30, "item");
                 Ok::<_, Cancelled>(tally.make())
@@ -71,7 +71,7 @@ fn no_more_than_the_limit_of_a_map_at_a_time() {
     with_every_cx(|cx| {
         for limit in [1, 2, 7] {
             let (now, most) = (AtomicU32::new(0), AtomicU32::new(0));
-            let squares = cx.map(limit, 0..60u64, |cx, i| {
+            let squares = cx.map_concurrent(limit, 0..60u64, |cx, i| {
                 most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
                 cx.yield_now();
                 cx.sleep(Duration::from_micros(60 - i))?;
@@ -81,7 +81,7 @@ fn no_more_than_the_limit_of_a_map_at_a_time() {
             assert_eq!(squares.unwrap(), (0..60).map(|i| i * i).collect::<Vec<_>>());
             assert!(most.into_inner() <= limit as u32);
         }
-        assert!(panic_text(|| drop(cx.map(0, [1], |_, _| Ok::<_, Cancelled>(())))).contains("limit"));
+        assert!(panic_text(|| drop(cx.map_concurrent(0, [1], |_, _| Ok::<_, Cancelled>(())))).contains("limit"));
     });
 }
 

@@ -217,7 +217,9 @@ impl World {
                 }
             }
             Program::Map(count, inner) => {
-                let all = cx.map(2, 0..*count, |cx, _| self.run(cx, inner).map(|value| (value, self.tally.make())))?;
+                let all = cx.map_concurrent(2, 0..*count, |cx, _| {
+                    self.run(cx, inner).map(|value| (value, self.tally.make()))
+                })?;
                 all.iter().map(|(value, _)| value).sum()
             }
             Program::Shield(inner) => cx.shield(|cx| self.run(cx, inner))?,

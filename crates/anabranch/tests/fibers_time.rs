@@ -331,7 +331,7 @@ fn intervals_do_not_drift_and_leave_out_what_was_missed() {
                     if i == 2 {
                         go.wait(cx).unwrap();
                     }
-                    let tick = interval.wait(cx).unwrap() - start;
+                    let tick = interval.tick(cx).unwrap() - start;
                     ticks.lock().unwrap().push(tick.as_secs());
                 }
             }
@@ -364,10 +364,10 @@ fn an_interval_can_be_cancelled() {
         let late = cx.timeout(Duration::from_millis(1), |cx| {
             let mut interval = cx.interval(Duration::from_micros(100));
             let mut count = 0;
-            while interval.wait(cx).is_ok() {
+            while interval.tick(cx).is_ok() {
                 count += 1;
             }
-            assert_eq!(interval.wait(cx), Err(Cancelled));
+            assert_eq!(interval.tick(cx), Err(Cancelled));
             Ok::<_, TimedOut>(count)
         });
         assert!(late.is_ok());
@@ -445,7 +445,7 @@ fn ten_thousand_timers() {
     watchdog(LONG, || {
         let pool = common::pool(2);
         let sum = on_fiber(&pool, |cx: &Cx<'_>| {
-            cx.map(10_000, 0..10_000u64, |cx, i| {
+            cx.map_concurrent(10_000, 0..10_000u64, |cx, i| {
                 cx.sleep(Duration::from_micros(i * 7919 % 20_000))?;
                 Ok::<_, Cancelled>(i)
             })

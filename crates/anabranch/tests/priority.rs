@@ -104,7 +104,7 @@ fn a_watched_value_costs_an_urgent_thread_no_time_slice() {
         || _ = sender.send(1),
         || {
             sender.send(2).unwrap();
-            assert!(*receiver.latest() > 0);
+            assert!(*receiver.get() > 0);
         },
     );
 }

@@ -70,17 +70,17 @@ fn a_send_waits_for_room_no_longer_than_it_may() {
             let soon = || Instant::now() + LONG;
             // With room there is nothing to wait for, even if the time has passed.
             let flow = flow.next_timeout(cx, tally.make(), Duration::ZERO).unwrap();
-            let flow = flow.next_until(cx, tally.make(), Instant::now()).unwrap();
+            let flow = flow.next_deadline(cx, tally.make(), Instant::now()).unwrap();
             let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_timeout(cx, tally.make(), SHORT) else {
                 panic!()
             };
-            let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_until(cx, value, Instant::now() + SHORT)
+            let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_deadline(cx, value, Instant::now() + SHORT)
             else {
                 panic!()
             };
             let mut kept = None;
             let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
-                let Err(SendTimeoutError::Cancelled(flow, value)) = flow.next_until(cx, value, soon()) else {
+                let Err(SendTimeoutError::Cancelled(flow, value)) = flow.next_deadline(cx, value, soon()) else {
                     panic!()
                 };
                 kept = Some((flow, value));
@@ -98,7 +98,7 @@ fn a_send_waits_for_room_no_longer_than_it_may() {
             }
             let flow = sending.join(cx).unwrap().unwrap();
             drop(server);
-            let closed = flow.next_until(cx, tally.make(), soon());
+            let closed = flow.next_deadline(cx, tally.make(), soon());
             assert!(matches!(closed, Err(SendTimeoutError::Closed)), "{closed:?}");
             assert_eq!(
                 closed.map_err(RecvTimeoutErrorOfChannels::from).err(),
@@ -124,7 +124,9 @@ fn fields_may_have_the_names_of_what_methods_take() {
             let late = client.move_timeout(cx, 1, 2, 3, 4, SHORT);
             let Err(SendTimeoutError::TimedOut(client, values)) = late else { panic!("{late:?}") };
             assert_eq!(values, (1, 2, 3, 4));
-            let Err(SendTimeoutError::TimedOut(client, ())) = client.none_until(cx, Instant::now()) else { panic!() };
+            let Err(SendTimeoutError::TimedOut(client, ())) = client.none_deadline(cx, Instant::now()) else {
+                panic!()
+            };
             let names::server::NamesMessage::None(server) = server.recv(cx).unwrap() else { panic!() };
             let _client = client.r#move(cx, 1, 2, 3, 4).unwrap();
             assert!(matches!(server.recv(cx), Ok(names::server::NamesMessage::Move(1, 2, 3, 4, _))));

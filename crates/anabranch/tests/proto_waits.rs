@@ -34,7 +34,7 @@ fn a_wait_that_is_given_up_gives_the_endpoint_back() {
         pool.run(|cx| {
             let (client, server) = turns::pipe();
             let Err(RecvTimeoutError::TimedOut(server)) = server.recv_timeout(cx, SHORT) else { panic!() };
-            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_until(cx, Instant::now() + SHORT) else {
+            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_deadline(cx, Instant::now() + SHORT) else {
                 panic!()
             };
             let Err(TryRecvError::Empty(server)) = server.try_recv() else { panic!() };

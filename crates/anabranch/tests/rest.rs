@@ -149,7 +149,7 @@ fn a_timer_wakes_its_worker_and_nobody_else() {
             let (before, start) = (pool.stats().total(), Instant::now());
             let ticking = pool.spawn(|cx| {
                 let mut ticks = cx.interval(Duration::from_millis(1));
-                (0..TICKS).for_each(|_| _ = ticks.wait(cx).unwrap());
+                (0..TICKS).for_each(|_| _ = ticks.tick(cx).unwrap());
             });
             pool.run(|cx| ticking.join(cx)).unwrap();
             let (after, rest) = (pool.stats().total(), looks_within(start.elapsed()));

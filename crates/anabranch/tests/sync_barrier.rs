@@ -91,7 +91,7 @@ fn cancelled_and_late_parties_leave() {
             pool.spawn(move |cx| wait(&barrier, cx))
         };
         let late = wait(|barrier, cx| barrier.wait_timeout(cx, Duration::from_secs(60)));
-        let late_too = wait(|barrier, cx| barrier.wait_until(cx, cx.now() + Duration::from_secs(60)));
+        let late_too = wait(|barrier, cx| barrier.wait_deadline(cx, cx.now() + Duration::from_secs(60)));
         let [one, other] = [(); 2].map(|()| wait(|barrier, cx| Ok(barrier.wait(cx)?)));
         until_waiting(&pool, 4, "Barrier::wait");
         clock.advance(Duration::from_secs(60));

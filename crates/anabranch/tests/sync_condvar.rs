@@ -212,11 +212,11 @@ fn waits_end_at_their_deadlines_with_the_lock() {
         let minute = Duration::from_secs(60);
         let waits: [Wait; 4] = [
             |s, cx| s.changed.wait_timeout(cx, &mut s.value.lock(cx)?, Duration::from_secs(60)),
-            |s, cx| s.changed.wait_until(cx, &mut s.value.lock(cx)?, cx.now() + Duration::from_secs(60)),
+            |s, cx| s.changed.wait_deadline(cx, &mut s.value.lock(cx)?, cx.now() + Duration::from_secs(60)),
             |s, cx| s.changed.wait_while_timeout(cx, &mut s.value.lock(cx)?, |_| true, Duration::from_secs(60)),
             |s, cx| {
                 let then = cx.now() + Duration::from_secs(60);
-                s.changed.wait_while_until(cx, &mut s.value.lock(cx)?, |_| true, then)
+                s.changed.wait_while_deadline(cx, &mut s.value.lock(cx)?, |_| true, then)
             },
         ];
         let handles = waits.map(|wait| {

@@ -99,7 +99,7 @@ fn cancelled_and_late_waiters_leave() {
         };
         let cancelled = wait(|event, cx| event.wait(cx).map_err(WaitError::from));
         let late = wait(|event, cx| event.wait_timeout(cx, Duration::from_secs(60)));
-        let late_too = wait(|event, cx| event.wait_until(cx, cx.now() + Duration::from_secs(60)));
+        let late_too = wait(|event, cx| event.wait_deadline(cx, cx.now() + Duration::from_secs(60)));
         let in_time = wait(|event, cx| event.wait_timeout(cx, Duration::from_secs(62)));
         until_waiting(&pool, 4, "Event::wait");
         cancelled.cancel();

@@ -1,10 +1,10 @@
-//! `sync::Exclusive`: one at a time, and whoever waits for a condition sees every change that fulfils it.
+//! `sync::Monitor`: one at a time, and whoever waits for a condition sees every change that fulfils it.
 
 mod common;
 #[path = "common/waits.rs"]
 mod waits;
 
-use anabranch::{Cancelled, Cx, Pool, WaitError, sync::Exclusive, time::ManualClock};
+use anabranch::{Cancelled, Cx, Pool, WaitError, sync::Monitor, time::ManualClock};
 use common::{LONG, in_pools, panic_text, pool, watchdog};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,12 +15,12 @@ use waits::{Polled, until_waiting};
 
 #[test]
 fn is_a_handle_of_a_shared_value() {
-    let one = Exclusive::from(vec![1]);
+    let one = Monitor::from(vec![1]);
     let mut other = one.clone();
-    assert!(one.ptr_eq(&other) && !one.ptr_eq(&Exclusive::default()));
+    assert!(one.ptr_eq(&other) && !one.ptr_eq(&Monitor::default()));
     assert!(other.get_mut().is_none());
-    assert_eq!(format!("{one:?}"), "Exclusive { value: [1] }");
-    one.try_with(|_| assert_eq!(format!("{one:?}"), "Exclusive { value: <in use> }")).unwrap();
+    assert_eq!(format!("{one:?}"), "Monitor { value: [1] }");
+    one.try_with(|_| assert_eq!(format!("{one:?}"), "Monitor { value: <in use> }")).unwrap();
     drop(one);
     other.get_mut().unwrap().push(2);
     assert_eq!(other.into_inner().unwrap(), [1, 2]);
@@ -30,7 +30,7 @@ fn is_a_handle_of_a_shared_value() {
 fn one_at_a_time_from_everywhere() {
     const ROUNDS: u32 = 300;
     in_pools(|pool| {
-        let counter = Exclusive::new(0);
+        let counter = Monitor::new(0);
         let add = |value: &mut u32| *value += 1;
         thread::scope(|threads| {
             let handle = counter.clone();
@@ -61,7 +61,7 @@ fn turns_are_taken_by_waiting_for_them() {
     const FIBERS: u32 = 7;
     const TURNS: u32 = 200;
     in_pools(|pool| {
-        let turn = Exclusive::new(0_u32);
+        let turn = Monitor::new(0_u32);
         pool.run(|cx| {
             cx.scope(|s| {
                 for fiber in 0..FIBERS {
@@ -93,7 +93,7 @@ fn turns_are_taken_by_waiting_for_them() {
 #[test]
 fn what_was_changed_before_a_wait_is_seen_by_others() {
     in_pools(|pool| {
-        let steps = Exclusive::new(0);
+        let steps = Monitor::new(0);
         let (first, second) = pool.run(|cx| {
             cx.join(
                 |cx| {
@@ -113,7 +113,7 @@ fn what_was_changed_before_a_wait_is_seen_by_others() {
 
 #[test]
 fn reading_wakes_nobody_and_using_wakes_who_waits() {
-    let value = Exclusive::new(0);
+    let value = Monitor::new(0);
     let mut waiting = Polled::waiting(value.when_async(|value| *value == 2, |value| *value));
     anabranch::run(|cx| value.read(cx, |_| ())).unwrap();
     assert_eq!(waiting.wakes(), 0);
@@ -140,18 +140,18 @@ fn cancelled_and_late_waiters_leave() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
-        let value = Exclusive::new(0);
-        let wait = |wait: fn(&Exclusive<u32>, &Cx<'_>) -> Result<(), WaitError>| {
+        let value = Monitor::new(0);
+        let wait = |wait: fn(&Monitor<u32>, &Cx<'_>) -> Result<(), WaitError>| {
             let value = value.clone();
             pool.spawn(move |cx| wait(&value, cx))
         };
         let minute = Duration::from_secs(60);
         let handles = [
             wait(|value, cx| value.when_timeout(cx, Duration::from_secs(60), |value| *value == 1, |_| ())),
-            wait(|value, cx| value.when_until(cx, cx.now() + Duration::from_secs(60), |value| *value == 1, |_| ())),
+            wait(|value, cx| value.when_deadline(cx, cx.now() + Duration::from_secs(60), |value| *value == 1, |_| ())),
             wait(|value, cx| Ok(value.when(cx, |value| *value == 1, |_| ())?)),
         ];
-        until_waiting(&pool, 3, "Exclusive::when");
+        until_waiting(&pool, 3, "Monitor::when");
         handles[2].cancel();
         clock.advance(minute);
         let outcomes = handles.map(|handle| pool.run(|cx| handle.join(cx)).unwrap());
@@ -160,7 +160,7 @@ fn cancelled_and_late_waiters_leave() {
         // Who has it for too long makes others late as well.
         value.try_with(|_| {
             let late = wait(|value, cx| value.when_timeout(cx, Duration::from_secs(60), |_| true, |_| ()));
-            until_waiting(&pool, 1, "Exclusive::when");
+            until_waiting(&pool, 1, "Monitor::when");
             clock.advance(minute);
             assert_eq!(pool.run(|cx| late.join(cx)).unwrap(), Err(TimedOut));
         });
@@ -172,7 +172,7 @@ fn cancelled_and_late_waiters_leave() {
 fn a_panic_inside_gives_it_back() {
     watchdog(LONG, || {
         let pool = pool(2);
-        let value = Exclusive::new(1);
+        let value = Monitor::new(1);
         let outcome = catch_unwind(AssertUnwindSafe(|| pool.run(|cx| value.with(cx, |_| -> () { panic!("inside") }))));
         assert!(outcome.is_err());
         assert_eq!(pool.run(|cx| value.with(cx, |value| *value)), Ok(1));

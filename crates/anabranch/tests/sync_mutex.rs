@@ -415,7 +415,7 @@ fn a_wait_ends_at_its_deadline() {
         });
         let by_instant = pool.spawn({
             let mutex = Arc::clone(&mutex);
-            move |cx| mutex.lock_until(cx, cx.now() + Duration::from_secs(120)).map(drop)
+            move |cx| mutex.lock_deadline(cx, cx.now() + Duration::from_secs(120)).map(drop)
         });
         let by_scope = pool.spawn({
             let mutex = Arc::clone(&mutex);

@@ -192,8 +192,8 @@ fn cancelled_and_late_waiters_leave() {
         let late = [
             wait(|lock, cx| lock.read_timeout(cx, Duration::from_secs(60)).map(drop)),
             wait(|lock, cx| lock.write_timeout(cx, Duration::from_secs(60)).map(drop)),
-            wait(|lock, cx| lock.read_until(cx, cx.now() + Duration::from_secs(60)).map(drop)),
-            wait(|lock, cx| lock.write_until(cx, cx.now() + Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.read_deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
+            wait(|lock, cx| lock.write_deadline(cx, cx.now() + Duration::from_secs(60)).map(drop)),
         ];
         until_waiting(&pool, 2, "RwLock::read");
         until_waiting(&pool, 2, "RwLock::write");

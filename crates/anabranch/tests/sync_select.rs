@@ -32,9 +32,9 @@ fn each_can_be_chosen() {
                 .unwrap()
             };
             assert_eq!(choose(), "nothing");
-            seats.add(1);
+            seats.add_permits(1);
             assert_eq!(choose(), "nothing");
-            seats.add(1);
+            seats.add_permits(1);
             assert_eq!((choose(), seats.available()), ("permit", 0));
             event.set();
             assert_eq!(choose(), "event");
@@ -73,7 +73,7 @@ fn who_chooses_otherwise_leaves_the_queue() {
         let mut seat = Polled::waiting(seats.acquire_async());
         sender.try_send(7).unwrap();
         assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), 7);
-        seats.add(1);
+        seats.add_permits(1);
         drop(guard);
         assert!(lock.poll().is_some() && seat.poll().is_some());
     });
@@ -180,9 +180,9 @@ fn operations_on_one_semaphore_keep_their_order() {
         let seats = Semaphore::new(1);
         let mut select = Select::from_iter([seats.acquiring(5), seats.acquiring(2)]).biased();
         let mut waiting = Polled::waiting(select.wait_async());
-        seats.add(3);
+        seats.add_permits(3);
         assert!(!waiting.is_woken() && seats.available() == 4);
-        seats.add(1);
+        seats.add_permits(1);
         assert!(waiting.poll().is_some_and(|(index, permit)| index == 0 && permit.count() == 5));
         drop(waiting);
         assert_eq!((select.try_now().map(|(index, _)| index), seats.available()), (Some(0), 5));
@@ -197,9 +197,9 @@ fn operations_on_one_semaphore_keep_their_order() {
         };
         let mut waiting = Polled::waiting(choose);
         let mut behind = Polled::waiting(seats.acquire_async());
-        seats.add(1);
+        seats.add_permits(1);
         assert!(waiting.poll().is_some() && seats.available() == 0 && !behind.is_woken());
-        seats.add(1);
+        seats.add_permits(1);
         assert!(behind.poll().is_some());
     });
 }
@@ -218,11 +218,11 @@ fn operations_on_one_semaphore_keep_their_order_on_fibers() {
                 })
             });
             until_waiting(pool, 1, "select!");
-            seats.add(1);
+            seats.add_permits(1);
             if !less_first {
                 // Had it been woken it would have taken two.
                 assert_eq!(seats.available(), 2);
-                seats.add(3);
+                seats.add_permits(3);
             }
             assert_eq!(pool.run(|cx| fiber.join(cx)).unwrap(), Ok(counts[0]));
             assert_eq!(seats.available(), if less_first { 2 } else { 5 });
@@ -277,7 +277,7 @@ fn locks_and_permits_are_waited_for_again() {
             let mut writing = Polled::waiting(writes.wait_async());
             let mut acquiring = Polled::waiting(acquires.wait_async());
             drop(guards);
-            seats.add(2);
+            seats.add_permits(2);
             drop((locking.poll().unwrap(), reading.poll().unwrap()));
             drop(writing.poll().unwrap());
             acquiring.poll().unwrap().1.forget();

@@ -37,7 +37,7 @@ fn counts() {
     permit.split(3).unwrap().forget();
     drop(permit);
     assert_eq!(semaphore.available(), 2);
-    semaphore.add(7);
+    semaphore.add_permits(7);
     assert_eq!(semaphore.forget(100), 9);
     assert_eq!(Semaphore::default().available(), 0);
 }
@@ -53,7 +53,7 @@ fn none_at_all_can_always_be_had() {
 #[test]
 fn more_than_it_can_count_is_refused() {
     let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
-    assert!(panic_text(|| semaphore.add(1)).contains("more permits"));
+    assert!(panic_text(|| semaphore.add_permits(1)).contains("more permits"));
     assert_eq!(semaphore.available(), Semaphore::MAX_PERMITS);
     assert!(panic_text(|| _ = Semaphore::new(Semaphore::MAX_PERMITS + 1)).contains("more permits"));
     assert!(semaphore.try_acquire_many(usize::MAX).is_none());
@@ -132,11 +132,11 @@ fn a_wait_that_is_given_up_lets_those_behind_it_go_on() {
 fn many_are_served_at_once() {
     let semaphore = Semaphore::new(0);
     let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquire_async())).collect();
-    semaphore.add(70);
+    semaphore.add_permits(70);
     assert!(waiting.iter().enumerate().all(|(index, waiter)| waiter.is_woken() == (index < 70)));
     waiting.iter_mut().take(70).for_each(|waiter| waiter.poll().unwrap().forget());
     assert_eq!(semaphore.available(), 0);
-    semaphore.add(31);
+    semaphore.add_permits(31);
     waiting.iter_mut().skip(70).for_each(|waiter| waiter.poll().unwrap().forget());
     assert_eq!(semaphore.available(), 1);
 }
@@ -152,7 +152,7 @@ fn a_cancelled_waiter_takes_nothing_with_it() {
             until_waiting(&pool, 3 - count, "Semaphore::acquire");
             handle
         });
-        semaphore.add(1);
+        semaphore.add_permits(1);
         assert!(!second.is_finished());
         first.cancel();
         assert_eq!(pool.run(|cx| first.join(cx)).unwrap(), Err(Cancelled));
@@ -172,7 +172,7 @@ fn a_waiter_that_was_granted_before_it_was_cancelled_has_it() {
             });
             waits::until_waiting_beside(cx, 1, "Semaphore::acquire");
             // The other cannot go on before this one waits.
-            semaphore.add(1);
+            semaphore.add_permits(1);
             handle.cancel();
             handle.join(cx).unwrap()
         });
@@ -196,8 +196,8 @@ fn waits_end_at_their_deadlines() {
         until_waiting(&pool, 1, "Semaphore::acquire");
         let others = [
             wait(|s, cx| s.acquire_timeout(cx, Duration::from_secs(120)).map(drop)),
-            wait(|s, cx| s.acquire_until(cx, cx.now() + Duration::from_secs(120)).map(drop)),
-            wait(|s, cx| s.acquire_many_until(cx, 1, cx.now() + Duration::from_secs(120)).map(drop)),
+            wait(|s, cx| s.acquire_deadline(cx, cx.now() + Duration::from_secs(120)).map(drop)),
+            wait(|s, cx| s.acquire_many_deadline(cx, 1, cx.now() + Duration::from_secs(120)).map(drop)),
         ];
         until_waiting(&pool, 4, "Semaphore::acquire");
         clock.advance(minute);
@@ -356,7 +356,7 @@ proptest! {
                 }
                 Step::Abandon(index) if !waiting.is_empty() => drop(waiting.remove(index % waiting.len())),
                 Step::Add(count) => {
-                    semaphore.add(count);
+                    semaphore.add_permits(count);
                     total += count;
                 }
                 Step::Forget(count) => {

@@ -180,7 +180,7 @@ impl Protocol {
         let [cx, error, instant, timeout] =
             ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
         let timed = [
-            ("until", "until then", instant, quote!(::std::time::Instant)),
+            ("deadline", "until then", instant, quote!(::std::time::Instant)),
             ("timeout", "this long", timeout, quote!(::core::time::Duration)),
         ];
         let timed = timed.map(|(how, text, limit, kind_of_limit)| {
@@ -358,12 +358,12 @@ impl Protocol {
                 /// # Errors
                 /// As there, and when the time was up: then the endpoint comes back.
                 #[track_caller]
-                pub fn recv_until(
+                pub fn recv_deadline(
                     self,
                     cx: &::anabranch::Cx<'_>,
                     instant: ::std::time::Instant,
                 ) -> #result<#heard #used, ::anabranch::proto::RecvTimeoutError<Self>> {
-                    #private::recv_until(self, cx, instant)
+                    #private::recv_deadline(self, cx, instant)
                 }
 
                 /// As [`recv`](Self::recv), but waits no longer than this.

@@ -31,7 +31,7 @@ impl fmt::Display for Report {
 /// Opens so many connections, and when all are open sends so many messages on each and compares what comes back.
 pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize) -> Result<Report, Failure> {
     let start = Instant::now();
-    let streams = cx.map(OPENING, 0..connections, |cx, _| {
+    let streams = cx.map_concurrent(OPENING, 0..connections, |cx, _| {
         let stream = cx.block_on(Async::<TcpStream>::connect(server))?;
         let stream = stream.map_err(|error| format!("cannot connect to {server}: {error}"))?;
         // The system answers for a server that has not come to it. With the first echo it is out of the queue.
@@ -40,7 +40,7 @@ pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize
     })?;
     let opening = start.elapsed();
     // As many fibers as connections. The first that fails cancels the others.
-    cx.map(usize::MAX, streams.iter().enumerate(), |cx, (index, stream)| {
+    cx.map_concurrent(usize::MAX, streams.iter().enumerate(), |cx, (index, stream)| {
         for number in 0..messages {
             let message = format!("message {number} of connection {index}\n");
             exchange(cx, stream, message.as_bytes())?;

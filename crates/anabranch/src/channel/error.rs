@@ -9,7 +9,7 @@ pub struct Closed;
 
 /// The channel is closed: the value comes back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Refused<T>(pub T);
+pub struct ClosedError<T>(pub T);
 
 /// Why nothing was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,7 +69,7 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
-impl<T> Refused<T> {
+impl<T> ClosedError<T> {
     /// The value that was not sent.
     pub fn into_inner(self) -> T {
         self.0
@@ -181,14 +181,14 @@ impl From<WaitError> for RecvTimeoutError {
     }
 }
 
-impl<T> From<Refused<T>> for SendError<T> {
-    fn from(refused: Refused<T>) -> Self {
+impl<T> From<ClosedError<T>> for SendError<T> {
+    fn from(refused: ClosedError<T>) -> Self {
         Self::Closed(refused.0)
     }
 }
 
-impl<T> From<Refused<T>> for SendTimeoutError<T> {
-    fn from(refused: Refused<T>) -> Self {
+impl<T> From<ClosedError<T>> for SendTimeoutError<T> {
+    fn from(refused: ClosedError<T>) -> Self {
         Self::Closed(refused.0)
     }
 }
@@ -202,8 +202,8 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
     }
 }
 
-impl<T> From<Refused<T>> for TrySendError<T> {
-    fn from(refused: Refused<T>) -> Self {
+impl<T> From<ClosedError<T>> for TrySendError<T> {
+    fn from(refused: ClosedError<T>) -> Self {
         Self::Closed(refused.0)
     }
 }
@@ -260,15 +260,15 @@ texts! {
     RecvError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
     RecvTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
     TryRecvError { Self::Empty => EMPTY, Self::Closed => CLOSED, }
-    Refused<T> { Self(_) => CLOSED, }
+    ClosedError<T> { Self(_) => CLOSED, }
     SendError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, }
     SendTimeoutError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, Self::TimedOut(_) => TIMED_OUT, }
     TrySendError<T> { Self::Full(_) => FULL, Self::Closed(_) => CLOSED, }
 }
 
-impl<T> fmt::Debug for Refused<T> {
+impl<T> fmt::Debug for ClosedError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Refused(..)")
+        f.write_str("ClosedError(..)")
     }
 }
 

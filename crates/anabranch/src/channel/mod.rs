@@ -14,7 +14,7 @@
 //! number of members as if they were one, [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
-//! `recv_until(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
+//! `recv_deadline(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future for async
 //! code, which may be dropped at any time; `try_recv()`, which does not wait; and `receiving()`, an operation to select among.
 //!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
@@ -77,7 +77,9 @@ pub mod watch;
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{
-    error::{Closed, RecvError, RecvTimeoutError, Refused, SendError, SendTimeoutError, TryRecvError, TrySendError},
+    error::{
+        Closed, ClosedError, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    },
     events::{Sleeping, Triggered},
     mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},
     select::{Operation, Select},

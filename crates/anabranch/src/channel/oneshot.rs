@@ -59,8 +59,8 @@ impl<T> Sender<T> {
     /// assert_eq!(sender.send("lost").unwrap_err().0, "lost");
     /// ```
     #[inline]
-    pub fn send(self, value: T) -> Result<(), super::Refused<T>> {
-        self.end.send(value).map_err(super::Refused)
+    pub fn send(self, value: T) -> Result<(), super::ClosedError<T>> {
+        self.end.send(value).map_err(super::ClosedError)
     }
 
     /// Whether the receiver is gone or has closed the channel, so that sending would be in vain.
@@ -104,7 +104,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As there, and [`RecvTimeoutError::TimedOut`].
     #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 

@@ -1,6 +1,6 @@
 //! The latest value, for many to see: settings, states, progress.
 
-use super::{Closed, RecvError, RecvTimeoutError, Refused, TryRecvError};
+use super::{Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError};
 use crate::{
     channel::{
         set::source::{Source, received},
@@ -26,7 +26,7 @@ use std::{
 /// use anabranch::channel::watch;
 ///
 /// let (sender, mut receiver) = watch::channel("starting");
-/// assert_eq!(*receiver.latest(), "starting");
+/// assert_eq!(*receiver.get(), "starting");
 /// anabranch::run(|cx| {
 ///     cx.join(
 ///         |_| sender.send("running").unwrap(),
@@ -62,16 +62,16 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// When the channel was closed by [`close`](Self::close); the value comes back.
-    pub fn send(&self, value: T) -> Result<(), Refused<T>> {
+    pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
         match self.board.publish(Arc::new(value), std::mem::replace) {
             // Dropped here, when nothing is locked.
             Ok(_old) => Ok(()),
-            Err(value) => Err(Refused(alone(value))),
+            Err(value) => Err(ClosedError(alone(value))),
         }
     }
 
     /// The latest value.
-    pub fn latest(&self) -> Arc<T> {
+    pub fn get(&self) -> Arc<T> {
         self.board.look(|state| Arc::clone(&state.content))
     }
 
@@ -133,7 +133,7 @@ impl<T> Sender<T> {
 
 impl<T> Receiver<T> {
     /// The latest value, seen or not.
-    pub fn latest(&self) -> Arc<T> {
+    pub fn get(&self) -> Arc<T> {
         self.board.look(|state| Arc::clone(&state.content))
     }
 
@@ -167,7 +167,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
+    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 

@@ -89,7 +89,7 @@ impl Cx<'_> {
     /// use std::time::Duration;
     ///
     /// let squares = anabranch::run(|cx| {
-    ///     cx.map(10, 0..100u64, |cx, n| {
+    ///     cx.map_concurrent(10, 0..100u64, |cx, n| {
     ///         cx.sleep(Duration::from_micros(100 - n))?;
     ///         Ok::<_, Cancelled>(n * n)
     ///     })
@@ -97,7 +97,7 @@ impl Cx<'_> {
     /// assert_eq!(squares.unwrap()[9], 81);
     /// ```
     #[track_caller]
-    pub fn map<I, R, E, F>(&self, limit: usize, items: I, function: F) -> Result<Vec<R>, E>
+    pub fn map_concurrent<I, R, E, F>(&self, limit: usize, items: I, function: F) -> Result<Vec<R>, E>
     where
         I: IntoIterator,
         I::IntoIter: Send,

@@ -216,7 +216,7 @@ impl Interval {
     /// # Errors
     /// When the scope was cancelled.
     #[track_caller]
-    pub fn wait(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
+    pub fn tick(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
         let reason = WaitReason::new(&"interval");
         let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
         cx.sleep_to(cx.strand.clock().tick_at(reached), reason)?;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Cx::scope`](crate::Cx::scope) | a panic in it; [`FiberScope::cancel`](crate::FiberScope::cancel) |
 //! | [`Cx::join`](crate::Cx::join) | a panic in one half |
-//! | [`Cx::try_join`](crate::Cx::try_join), [`Cx::map`](crate::Cx::map) | the first error, or a panic |
+//! | [`Cx::try_join`](crate::Cx::try_join), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | the first error, or a panic |
 //! | [`Cx::race`](crate::Cx::race) | the first result |
 //! | [`Cx::race_ok`](crate::Cx::race_ok) | the first success |
 //! | [`Cx::timeout`](crate::Cx::timeout), [`Cx::with_deadline`](crate::Cx::with_deadline) | the time |
@@ -101,7 +101,7 @@
 //! let outcome = anabranch::run(|cx| {
 //!     cx.cancellable(|cx, canceller| {
 //!         thread::spawn(move || canceller.cancel());              // a signal handler's thread, say
-//!         cx.map(10, 0.., |cx, _: u64| cx.sleep(Duration::from_secs(1))).map(|_| ())
+//!         cx.map_concurrent(10, 0.., |cx, _: u64| cx.sleep(Duration::from_secs(1))).map(|_| ())
 //!     })
 //! });
 //! assert_eq!(outcome, Err(anabranch::Cancelled));

@@ -15,14 +15,14 @@
 //! Prefer `bounded`: a full channel slows its senders down, and so limits memory. Prefer `spsc` where there is one
 //! sender and one receiver.
 //!
-//! Two things that are not channels: [`Exclusive`](crate::sync::Exclusive) is a shared value with conditions to wait
+//! Two things that are not channels: [`Monitor`](crate::sync::Monitor) is a shared value with conditions to wait
 //! for, and [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
 //! # The shapes of an operation
 //! | | waits | for |
 //! |---|---|---|
 //! | `recv(cx)` | until its scope is cancelled | fibers and threads |
-//! | `recv_until(cx, instant)`, `recv_timeout(cx, duration)` | no longer than that | the same |
+//! | `recv_deadline(cx, instant)`, `recv_timeout(cx, duration)` | no longer than that | the same |
 //! | `try_recv()` | never | all code |
 //! | `recv_async().await` | until it is dropped | async code of any runtime |
 //! | `receiving()` | | an operation of [`select!`](crate::select) |

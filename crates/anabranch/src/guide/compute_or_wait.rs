@@ -21,7 +21,7 @@
 //! }
 //!
 //! let sums = anabranch::run(|cx| {
-//!     cx.map(8, 0..4, |cx, part| download(cx, part).map(|data| checksum(&data)))
+//!     cx.map_concurrent(8, 0..4, |cx, part| download(cx, part).map(|data| checksum(&data)))
 //! });
 //! assert_eq!(sums, Ok(vec![0, 1000, 2000, 3000]));
 //! ```
@@ -34,7 +34,7 @@
 //! | no `cx` | any number of tasks that borrow | [`scope`](crate::scope) |
 //! | no `cx` | to wait, on this thread | [`run`](crate::run) |
 //! | a `cx` | two functions that may wait | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) |
-//! | a `cx` | the same function for many items, a few at a time | [`Cx::map`](crate::Cx::map) |
+//! | a `cx` | the same function for many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent) |
 //! | a `cx` | any number of fibers that borrow | [`Cx::scope`](crate::Cx::scope) |
 //! | a `cx` | the first of several to finish | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) |
 //! | either | a fiber that nobody waits for | [`spawn`](crate::spawn) |

@@ -8,7 +8,7 @@
 //! | `s.send(v)`, `r.recv()` | `s.send(cx, v)`, `r.recv(cx)` | may return `Cancelled` |
 //! | `s.try_send(v)`, `r.try_recv()` | the same | no `cx`, since they do not wait |
 //! | `recv_timeout(duration)` | `recv_timeout(cx, duration)` | |
-//! | `recv_deadline(instant)` | `recv_until(cx, instant)` | |
+//! | `recv_deadline(instant)` | `recv_deadline(cx, instant)` | |
 //! | `r.iter()` | `r.iter(cx)` | items are `Result<T, Cancelled>` |
 //! | `r.try_iter()` | `r.drain()` | |
 //! | `select! { recv(r) -> m => .. }` | [`select!(cx, { m = r.receiving() => .. })`](crate::select) | |

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `go f()` | [`spawn(\|cx\| f(cx))`](crate::spawn) | returns a handle |
 //! | `sync.WaitGroup` | [`Cx::scope`](crate::Cx::scope) | waits for its fibers, which may borrow |
-//! | `errgroup` | [`Cx::try_join`](crate::Cx::try_join), [`Cx::map`](crate::Cx::map) | the first error cancels the others |
+//! | `errgroup` | [`Cx::try_join`](crate::Cx::try_join), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | the first error cancels the others |
 //! | `make(chan T, n)` | [`channel::bounded(n)`](crate::channel::bounded) | two ends, both can be cloned |
 //! | `make(chan T)` | [`channel::rendezvous()`](crate::channel::rendezvous) | |
 //! | `ch <- v`, `v, ok := <-ch` | `sender.send(cx, v)?`, `receiver.recv(cx)` | |

@@ -7,7 +7,7 @@
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
 //! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | a function goes on, and its waits return `Cancelled` |
-//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map`](crate::Cx::map) | fibers may borrow |
+//! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | fibers may borrow |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
 //! | `select!` over channels and timers | [`select!`](crate::select) | |
@@ -36,7 +36,7 @@
 //! let replies = anabranch::run(|cx| {
 //!     cx.timeout(Duration::from_secs(60), |cx| {
 //!         let (squares, first) = cx.join(
-//!             |cx| cx.map(50, 0..10, fetch),                      // 50 at a time, results in order
+//!             |cx| cx.map_concurrent(50, 0..10, fetch),                      // 50 at a time, results in order
 //!             |cx| cx.race((|cx: &Cx<'_>| fetch(cx, 60_000), |cx: &Cx<'_>| fetch(cx, 2))),
 //!         );
 //!         Ok::<_, WaitError>((squares?, first?))
@@ -58,7 +58,7 @@
 //! no second pool, and no `spawn_blocking` for computations.
 //! ```
 //! let sums = anabranch::run(|cx| {
-//!     cx.map(4, 0..8u64, |_, n| Ok::<_, anabranch::Cancelled>(anabranch::par_map(0..n, |i| i).into_iter().sum::<u64>()))
+//!     cx.map_concurrent(4, 0..8u64, |_, n| Ok::<_, anabranch::Cancelled>(anabranch::par_map(0..n, |i| i).into_iter().sum::<u64>()))
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```

@@ -53,7 +53,7 @@
 //!
 //! let total = Mutex::new(0);
 //! anabranch::run(|cx| {
-//!     cx.map(10, 0..10, |cx, n| {
+//!     cx.map_concurrent(10, 0..10, |cx, n| {
 //!         let mut total = total.lock(cx)?;
 //!         let before = *total;
 //!         cx.yield_now();

@@ -17,10 +17,10 @@ fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvE
 /// What comes next, whatever was missed before it.
 fn hear(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
     loop {
-        let missed = receiver.missed();
+        let missed = receiver.lagged();
         match receiver.recv(cx) {
             Ok(parcel) => return Ok(parcel.look()),
-            Err(broadcast::RecvError::Lagged(more)) => assert_eq!(receiver.missed(), missed + more),
+            Err(broadcast::RecvError::Lagged(more)) => assert_eq!(receiver.lagged(), missed + more),
             Err(broadcast::RecvError::Closed) => return Err(RecvError::Closed),
             Err(broadcast::RecvError::Cancelled) => return Err(RecvError::Cancelled),
         }
@@ -56,7 +56,7 @@ fn models_channel_watch_two_publish() {
                 assert!(n != seen && n > 0);
                 seen = n;
             }
-            assert_eq!(receiver.latest().look(), seen);
+            assert_eq!(receiver.get().look(), seen);
         });
         sending.into_iter().for_each(|sending| sending.join().unwrap().unwrap());
     });
@@ -90,7 +90,7 @@ fn models_channel_broadcast_all_comes_or_is_missed() {
             while let Ok(n) = hear(&mut receiver, cx) {
                 assert!(n > last);
                 (seen, last) = (seen + 1, n);
-                assert_eq!(seen + receiver.missed(), u64::from(last));
+                assert_eq!(seen + receiver.lagged(), u64::from(last));
             }
             assert_eq!(last, 3);
         });

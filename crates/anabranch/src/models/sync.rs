@@ -199,11 +199,11 @@ fn models_semaphore_releases_add_up() {
         // As two readers, and a writer who sees what both did.
         let first = spawn(&shared, |shared, _| {
             shared.value.set(1);
-            shared.primitive.add(1);
+            shared.primitive.add_permits(1);
         });
         let second = spawn(&shared, |shared, _| {
             shared.other.set(1);
-            shared.primitive.add(1);
+            shared.primitive.add_permits(1);
         });
         Thread::new().shielded(|cx| {
             let _both = shared.primitive.acquire_many(cx, 2).unwrap();
@@ -221,7 +221,7 @@ fn models_semaphore_a_dropped_future_gives_back() {
         let shared = Shared::new(Semaphore::new(0));
         let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async(), 1));
         let stays = spawn(&shared, |shared, cx| shared.primitive.acquire(cx).unwrap().forget());
-        shared.primitive.add(1);
+        shared.primitive.add_permits(1);
         dropped.join().unwrap();
         stays.join().unwrap();
         assert_eq!(shared.primitive.available(), 0);

@@ -164,11 +164,11 @@ fn models_semaphore_a_hand_over_carries_what_all_did_who_released() {
         assert!(wants_two.poll().is_none());
         let first = spawn(&shared, |shared, _| {
             shared.value.set(1);
-            shared.primitive.add(1);
+            shared.primitive.add_permits(1);
         });
         let second = spawn(&shared, |shared, _| {
             shared.other.set(1);
-            shared.primitive.add(1);
+            shared.primitive.add_permits(1);
         });
         // No thread is joined before: what it sees, it sees by the hand-over.
         while wants_two.poll().is_none() {

@@ -82,8 +82,8 @@ pub mod __private {
     pub use super::ring::Ring;
     pub use crate::proto::{
         duplex::{At, Duplex, Endpoint, Line, say, say_last},
-        receiving::{is_ready, ready_async, recv, recv_async, recv_timeout, recv_until, try_recv},
-        sending::{not_sent, room, room_async, room_timeout, room_until},
+        receiving::{is_ready, ready_async, recv, recv_async, recv_deadline, recv_timeout, try_recv},
+        sending::{not_sent, room, room_async, room_deadline, room_timeout},
     };
 
     /// The two ends of a bounded conversation.

@@ -84,7 +84,7 @@ fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Re
 
 /// As [`recv`], until then.
 #[track_caller]
-pub fn recv_until<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
+pub fn recv_deadline<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
     recv_to(end, cx, cx.strand.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 

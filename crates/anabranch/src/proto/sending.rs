@@ -34,7 +34,7 @@ fn room_slow<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result
 
 /// As [`room`], until then.
 #[track_caller]
-pub fn room_until<M, E>(
+pub fn room_deadline<M, E>(
     end: &mut At<Duplex<M>, E>,
     cx: &Cx<'_>,
     instant: Instant,

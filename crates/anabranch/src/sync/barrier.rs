@@ -87,7 +87,7 @@ impl Barrier {
     /// # Errors
     /// When the scope was cancelled, or the time was up, before all had come.
     #[track_caller]
-    pub fn wait_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<bool, WaitError> {
+    pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<bool, WaitError> {
         cx.checkpoint()?;
         self.wait_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Barrier::wait"))
     }

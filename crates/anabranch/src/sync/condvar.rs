@@ -44,7 +44,7 @@ use std::{
 /// Waits until what a [`Mutex`] guards has changed.
 ///
 /// As with all condition variables a wait may end without a notification: look at the value, and wait again. The
-/// [`wait_while`](Self::wait_while) family does so. [`Exclusive`](super::Exclusive) is a value that notifies by itself.
+/// [`wait_while`](Self::wait_while) family does so. [`Monitor`](super::Monitor) is a value that notifies by itself.
 ///
 /// ```
 /// use anabranch::sync::{Condvar, Mutex};
@@ -132,7 +132,7 @@ impl Condvar {
     /// # Errors
     /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
     #[track_caller]
-    pub fn wait_until<T: ?Sized>(
+    pub fn wait_deadline<T: ?Sized>(
         &self,
         cx: &Cx<'_>,
         guard: &mut MutexGuard<'_, T>,
@@ -177,7 +177,7 @@ impl Condvar {
     /// # Errors
     /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
     #[track_caller]
-    pub fn wait_while_until<T: ?Sized>(
+    pub fn wait_while_deadline<T: ?Sized>(
         &self,
         cx: &Cx<'_>,
         guard: &mut MutexGuard<'_, T>,

@@ -133,7 +133,7 @@ impl Event {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn wait_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
+    pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
         self.wait_within(cx, Limit::Until(instant), WaitReason::new(&"Event::wait"))
     }
 

@@ -5,13 +5,13 @@
 //! | [`Mutex`] | a value that one at a time may use |
 //! | [`RwLock`] | a value that many may read or one may change |
 //! | [`Condvar`] | waits until what a mutex guards has changed |
-//! | [`Exclusive`] | a shared value, and waits until it is as one wants it |
+//! | [`Monitor`] | a shared value, and waits until it is as one wants it |
 //! | [`Semaphore`] | lets so many do something at a time |
 //! | [`Barrier`] | a point that so many pass together |
 //! | [`Event`] | something that happens, and all go on who wait for it |
 //! | [`OnceCell`], [`Once`] | what is made, or done, by the first who needs it |
 //!
-//! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts; `op_until(cx, instant)`
+//! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts; `op_deadline(cx, instant)`
 //! and `op_timeout(cx, duration)`, by the clock of the pool; `op_async()`, a future for async code, which may be dropped at any
 //! time; and, where that makes sense, `try_op()`, which does not wait. What can be waited for together with other things, by
 //! [`select!`](crate::select), has an operation for it: [`Mutex::locking`], [`RwLock::reading`] and [`writing`](RwLock::writing),
@@ -53,4 +53,4 @@ pub use self::{
     semaphore::{Permit, Semaphore},
     trigger::{Signal, Trigger},
 };
-pub use crate::sync::monitor::{Exclusive, Held};
+pub use crate::sync::monitor::{Held, Monitor};

@@ -28,10 +28,10 @@ use std::{
 /// [`notify_one`](Condvar::notify_one) is.
 ///
 /// ```
-/// use anabranch::sync::Exclusive;
+/// use anabranch::sync::Monitor;
 /// use std::collections::VecDeque;
 ///
-/// let queue = Exclusive::new(VecDeque::new());
+/// let queue = Monitor::new(VecDeque::new());
 /// anabranch::run(|cx| {
 ///     cx.scope(|s| {
 ///         let consumer = queue.clone();
@@ -47,7 +47,7 @@ use std::{
 ///     });
 /// });
 /// ```
-pub struct Exclusive<T: ?Sized>(Arc<Shared<T>>);
+pub struct Monitor<T: ?Sized>(Arc<Shared<T>>);
 
 struct Shared<T: ?Sized> {
     changed: Condvar,
@@ -63,14 +63,14 @@ impl Drop for Notice<'_> {
     }
 }
 
-/// The value of an [`Exclusive`], while it is used by [`with_cond`](Exclusive::with_cond).
+/// The value of an [`Monitor`], while it is used by [`with_cond`](Monitor::with_cond).
 pub struct Held<'a, T: ?Sized> {
     guard: MutexGuard<'a, T>,
     // After the guard, so that who is woken finds the value free.
     notice: Notice<'a>,
 }
 
-impl<T> Exclusive<T> {
+impl<T> Monitor<T> {
     /// A first handle.
     pub fn new(value: T) -> Self {
         Self(Arc::new(Shared { changed: Condvar::new(), value: Mutex::new(value) }))
@@ -82,9 +82,9 @@ impl<T> Exclusive<T> {
     /// Otherwise the handle is given back.
     ///
     /// ```
-    /// use anabranch::sync::Exclusive;
+    /// use anabranch::sync::Monitor;
     ///
-    /// let one = Exclusive::new(1);
+    /// let one = Monitor::new(1);
     /// let other = one.clone();
     /// let one = one.into_inner().unwrap_err();
     /// drop(one);
@@ -95,14 +95,14 @@ impl<T> Exclusive<T> {
     }
 }
 
-impl<T: ?Sized> Exclusive<T> {
+impl<T: ?Sized> Monitor<T> {
     /// Waits for the value, uses it, and lets those who wait for a condition look at it.
     ///
     /// # Errors
     /// When the scope was cancelled. `body` has not run then.
     ///
     /// ```
-    /// let total = anabranch::sync::Exclusive::new(0);
+    /// let total = anabranch::sync::Monitor::new(0);
     /// anabranch::run(|cx| {
     ///     total.with(cx, |total| *total += 1).unwrap();
     ///     assert_eq!(total.with(cx, |total| *total), Ok(1));
@@ -125,7 +125,7 @@ impl<T: ?Sized> Exclusive<T> {
     /// Uses the value if nobody else does. `None`: somebody does.
     ///
     /// ```
-    /// let exclusive = anabranch::sync::Exclusive::new(1);
+    /// let exclusive = anabranch::sync::Monitor::new(1);
     /// let inside = exclusive.try_with(|_| exclusive.try_with(|_| ()));
     /// assert_eq!(inside, Some(None));
     /// ```
@@ -139,9 +139,9 @@ impl<T: ?Sized> Exclusive<T> {
     /// When the scope was cancelled before `body` could run.
     ///
     /// ```
-    /// use anabranch::{Cancelled, sync::Exclusive};
+    /// use anabranch::{Cancelled, sync::Monitor};
     ///
-    /// let account = Exclusive::new(0);
+    /// let account = Monitor::new(0);
     /// anabranch::run(|cx| {
     ///     cx.join(
     ///         |cx| {
@@ -178,7 +178,7 @@ impl<T: ?Sized> Exclusive<T> {
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, Cancelled> {
-        self.when_to(cx, condition, body, NEVER, WaitReason::new(&"Exclusive::when")).map_err(|_| Cancelled)
+        self.when_to(cx, condition, body, NEVER, WaitReason::new(&"Monitor::when")).map_err(|_| Cancelled)
     }
 
     /// As [`when`](Self::when), but waits no longer than until then.
@@ -186,14 +186,14 @@ impl<T: ?Sized> Exclusive<T> {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn when_until<R>(
+    pub fn when_deadline<R>(
         &self,
         cx: &Cx<'_>,
         instant: Instant,
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), WaitReason::new(&"Exclusive::when"))
+        self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), WaitReason::new(&"Monitor::when"))
     }
 
     /// As [`when`](Self::when), but waits no longer than this.
@@ -202,10 +202,10 @@ impl<T: ?Sized> Exclusive<T> {
     /// When the scope was cancelled, or the time was up.
     ///
     /// ```
-    /// use anabranch::{WaitError, sync::Exclusive};
+    /// use anabranch::{WaitError, sync::Monitor};
     /// use std::time::Duration;
     ///
-    /// let flag = Exclusive::new(false);
+    /// let flag = Monitor::new(false);
     /// let late = anabranch::run(|cx| flag.when_timeout(cx, Duration::from_millis(1), |flag| *flag, |_| ()));
     /// assert_eq!(late, Err(WaitError::TimedOut));
     /// ```
@@ -217,7 +217,7 @@ impl<T: ?Sized> Exclusive<T> {
         condition: impl FnMut(&T) -> bool,
         body: impl FnOnce(&mut T) -> R,
     ) -> Result<R, WaitError> {
-        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), WaitReason::new(&"Exclusive::when"))
+        self.when_to(cx, condition, body, Limit::For(timeout).tick(cx), WaitReason::new(&"Monitor::when"))
     }
 
     fn when_to<R>(
@@ -242,12 +242,12 @@ impl<T: ?Sized> Exclusive<T> {
     /// As [`when`](Self::when), for async code. The future may be dropped at any time.
     ///
     /// ```
-    /// use anabranch::sync::Exclusive;
+    /// use anabranch::sync::Monitor;
     ///
-    /// async fn take(slot: &Exclusive<Option<u32>>) -> Option<u32> {
+    /// async fn take(slot: &Monitor<Option<u32>>) -> Option<u32> {
     ///     slot.when_async(|slot| slot.is_some(), |slot| slot.take()).await
     /// }
-    /// # let slot = Exclusive::new(Some(1));
+    /// # let slot = Monitor::new(Some(1));
     /// # assert_eq!(anabranch::run(|cx| cx.block_on(take(&slot))), Ok(Some(1)));
     /// ```
     pub async fn when_async<R>(&self, mut condition: impl FnMut(&T) -> bool, body: impl FnOnce(&mut T) -> R) -> R {
@@ -278,7 +278,7 @@ impl<T: ?Sized> Held<'_, T> {
     /// When the scope was cancelled.
     #[track_caller]
     pub fn wait_until(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<(), Cancelled> {
-        let reason = WaitReason::new(&"Exclusive::wait_until");
+        let reason = WaitReason::new(&"Monitor::wait_until");
         cx.checkpoint()?;
         if condition(&self.guard) {
             return Ok(());
@@ -310,28 +310,28 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
     }
 }
 
-impl<T: ?Sized> Clone for Exclusive<T> {
+impl<T: ?Sized> Clone for Monitor<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T: Default> Default for Exclusive<T> {
+impl<T: Default> Default for Monitor<T> {
     fn default() -> Self {
         Self::new(T::default())
     }
 }
 
-impl<T> From<T> for Exclusive<T> {
+impl<T> From<T> for Monitor<T> {
     fn from(value: T) -> Self {
         Self::new(value)
     }
 }
 
 /// Shows the value if nobody uses it.
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Exclusive<T> {
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Monitor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Exclusive");
+        let mut shown = f.debug_struct("Monitor");
         match self.0.value.try_lock() {
             Some(guard) => shown.field("value", &&*guard).finish(),
             None => shown.field("value", &format_args!("<in use>")).finish(),

@@ -121,7 +121,7 @@ impl<T: ?Sized> Mutex<T> {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn lock_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
+    pub fn lock_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
         self.lock_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Mutex::lock"))
     }
 

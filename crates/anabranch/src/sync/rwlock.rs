@@ -137,7 +137,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn read_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
+    pub fn read_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ONE, Limit::Until(instant), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
@@ -157,7 +157,7 @@ impl<T: ?Sized> RwLock<T> {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn write_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
+    pub fn write_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ALL, Limit::Until(instant), WaitReason::new(&"RwLock::write"))?;
         Ok(RwLockWriteGuard::new(self))
     }

@@ -130,7 +130,7 @@ impl Semaphore {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn acquire_many_until(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
+    pub fn acquire_many_deadline(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
         self.acquire_within(cx, count, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
@@ -148,7 +148,7 @@ impl Semaphore {
     /// # Errors
     /// When the scope was cancelled, or the time was up.
     #[track_caller]
-    pub fn acquire_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
+    pub fn acquire_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
         self.acquire_within(cx, 1, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
@@ -240,11 +240,11 @@ impl Semaphore {
     /// /// Signals that are counted: each is received once.
     /// let signals = Semaphore::new(0);
     /// anabranch::run(|cx| {
-    ///     cx.join(|cx| signals.acquire_many(cx, 2).unwrap().forget(), |_| signals.add(3));
+    ///     cx.join(|cx| signals.acquire_many(cx, 2).unwrap().forget(), |_| signals.add_permits(3));
     ///     assert_eq!(signals.available(), 1);
     /// });
     /// ```
-    pub fn add(&self, count: usize) {
+    pub fn add_permits(&self, count: usize) {
         self.raw.release(count as u64);
     }
 

@@ -22,7 +22,7 @@ macro_rules! receives {
         assert_eq!($receiver.try_recv().map(plain), Err(TryRecvError::Empty));
         assert_eq!($receiver.recv_timeout(cx, Duration::ZERO).map(plain), Err(RecvTimeoutError::TimedOut));
         assert_eq!($receiver.recv_timeout(cx, SHORT).map(plain), Err(RecvTimeoutError::TimedOut));
-        assert_eq!($receiver.recv_until(cx, past).map(plain), Err(RecvTimeoutError::TimedOut));
+        assert_eq!($receiver.recv_deadline(cx, past).map(plain), Err(RecvTimeoutError::TimedOut));
         let limited = cx.timeout(SHORT, |cx| Ok::<_, RecvTimeoutError>($receiver.recv(cx)?));
         assert_eq!(limited.map(plain), Err(RecvTimeoutError::TimedOut));
         drop(Polled::waiting($receiver.recv_async()));
@@ -36,7 +36,7 @@ macro_rules! receives {
         send(3);
         assert_eq!($receiver.recv_timeout(cx, Duration::ZERO).map(plain), Ok(3));
         send(4);
-        assert_eq!($receiver.recv_until(cx, past).map(plain), Ok(4));
+        assert_eq!($receiver.recv_deadline(cx, past).map(plain), Ok(4));
         send(5);
         assert_eq!($receiver.try_recv().map(plain), Ok(5));
         send(6);
@@ -45,7 +45,7 @@ macro_rules! receives {
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.map(plain) }), Ok(Ok(7)));
         send(8);
         let mut select = Select::from_iter([$receiver.receiving()]);
-        let (index, got) = select.wait_until(cx, past).unwrap();
+        let (index, got) = select.wait_deadline(cx, past).unwrap();
         drop(select);
         assert_eq!((index, got.map(plain)), (0, Ok(8)));
         send(9);
@@ -96,7 +96,7 @@ macro_rules! is_over {
         assert_eq!($receiver.try_recv().err(), Some(TryRecvError::Closed));
         assert_eq!($receiver.recv(cx).err(), Some(RecvError::Closed));
         assert_eq!($receiver.recv_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!($receiver.recv_until(cx, now).err(), Some(RecvTimeoutError::Closed));
+        assert_eq!($receiver.recv_deadline(cx, now).err(), Some(RecvTimeoutError::Closed));
         assert_eq!(cx.block_on($receiver.recv_async()).unwrap().err(), Some(Closed));
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.err() }), Ok(Some(Closed)));
     }};
@@ -113,7 +113,7 @@ macro_rules! sends {
         assert_eq!(take(), 2);
         assert_eq!($sender.send_timeout(cx, 3, Duration::MAX), Ok(()));
         assert_eq!(take(), 3);
-        assert_eq!($sender.send_until(cx, 4, past), Ok(()));
+        assert_eq!($sender.send_deadline(cx, 4, past), Ok(()));
         assert_eq!(take(), 4);
         assert_eq!($sender.try_send(5), Ok(()));
         assert_eq!(take(), 5);
@@ -125,7 +125,7 @@ macro_rules! sends {
         assert_eq!(take(), 8);
         $sender.reserve_timeout(cx, Duration::ZERO).unwrap().send(9).unwrap();
         assert_eq!(take(), 9);
-        $sender.reserve_until(cx, past).unwrap().send(10).unwrap();
+        $sender.reserve_deadline(cx, past).unwrap().send(10).unwrap();
         assert_eq!(take(), 10);
         $sender.try_reserve().unwrap().send(11).unwrap();
         assert_eq!(take(), 11);
@@ -148,7 +148,7 @@ macro_rules! is_full {
         assert_eq!($sender.try_send(1), Err(TrySendError::Full(1)));
         assert_eq!($sender.send_timeout(cx, 2, Duration::ZERO), Err(SendTimeoutError::TimedOut(2)));
         assert_eq!($sender.send_timeout(cx, 3, SHORT), Err(SendTimeoutError::TimedOut(3)));
-        assert_eq!($sender.send_until(cx, 4, past), Err(SendTimeoutError::TimedOut(4)));
+        assert_eq!($sender.send_deadline(cx, 4, past), Err(SendTimeoutError::TimedOut(4)));
         let limited = cx.timeout(SHORT, |cx| Ok::<_, RecvTimeoutError>($sender.send(cx, 5)));
         assert_eq!(limited, Ok(Err(SendError::Cancelled(5))));
         drop(Polled::waiting($sender.send_async(6)));
@@ -167,11 +167,11 @@ macro_rules! is_refused {
         assert_eq!($sender.try_send(1), Err(TrySendError::Closed(1)));
         assert_eq!($sender.send(cx, 2), Err(SendError::Closed(2)));
         assert_eq!($sender.send_timeout(cx, 3, SHORT), Err(SendTimeoutError::Closed(3)));
-        assert_eq!($sender.send_until(cx, 4, now), Err(SendTimeoutError::Closed(4)));
-        assert_eq!(cx.block_on($sender.send_async(5)), Ok(Err(Refused(5))));
-        assert_eq!(select!(cx, { sent = $sender.sending(6) => sent }), Ok(Err(Refused(6))));
+        assert_eq!($sender.send_deadline(cx, 4, now), Err(SendTimeoutError::Closed(4)));
+        assert_eq!(cx.block_on($sender.send_async(5)), Ok(Err(ClosedError(5))));
+        assert_eq!(select!(cx, { sent = $sender.sending(6) => sent }), Ok(Err(ClosedError(6))));
         let (index, sent) = Select::from_iter([$sender.sending(7)]).wait(cx).unwrap();
-        assert_eq!((index, sent), (0, Err(Refused(7))));
+        assert_eq!((index, sent), (0, Err(ClosedError(7))));
     }};
 }
 
@@ -183,7 +183,7 @@ macro_rules! has_no_room_to_keep {
         assert!($sender.try_reserve().is_none());
         assert_eq!($sender.reserve(cx).err(), Some(RecvError::Closed));
         assert_eq!($sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!($sender.reserve_until(cx, now).err(), Some(RecvTimeoutError::Closed));
+        assert_eq!($sender.reserve_deadline(cx, now).err(), Some(RecvTimeoutError::Closed));
         assert_eq!(cx.block_on($sender.reserve_async()).unwrap().err(), Some(Closed));
     }};
 }

@@ -260,7 +260,7 @@ impl World {
                     loop {
                         match receiver.recv(cx) {
                             Ok(parcel) => {
-                                assert_eq!(parcel.number, received + receiver.missed());
+                                assert_eq!(parcel.number, received + receiver.lagged());
                                 received += 1;
                             }
                             Err(broadcast::RecvError::Lagged(_)) => {}
@@ -268,7 +268,7 @@ impl World {
                             Err(broadcast::RecvError::Cancelled) => return Err(Cancelled),
                         }
                     }
-                    assert_eq!(received + receiver.missed(), count);
+                    assert_eq!(received + receiver.lagged(), count);
                     Ok::<_, Cancelled>(())
                 });
             }

@@ -139,7 +139,7 @@ fn intervals(cx: &Cx<'_>, fibers: u64, ticks: u64) -> u64 {
         for _ in 0..fibers {
             s.spawn(|cx| {
                 let mut interval = cx.interval(Duration::from_millis(1));
-                (0..ticks).for_each(|_| _ = interval.wait(cx).expect("nobody cancels"));
+                (0..ticks).for_each(|_| _ = interval.tick(cx).expect("nobody cancels"));
                 done.fetch_add(ticks, Ordering::Relaxed);
             });
         }
@@ -195,7 +195,7 @@ fn actors(cx: &Cx<'_>, actors: u64, messages: u64, hops: u64) -> u64 {
 }
 
 fn crawl(cx: &Cx<'_>, fetches: u64, at_a_time: usize) -> u64 {
-    let pages = cx.map(at_a_time, 0..fetches, |cx, number| cx.sleep(Chance::nap(number)));
+    let pages = cx.map_concurrent(at_a_time, 0..fetches, |cx, number| cx.sleep(Chance::nap(number)));
     pages.expect("nobody cancels").len() as u64
 }
 

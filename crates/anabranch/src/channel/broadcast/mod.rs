@@ -36,7 +36,7 @@ pub use self::{
 ///     assert_eq!(other.recv(cx), Err(RecvError::Lagged(1)));
 ///     assert!(other.iter(cx).map(|text| *text.unwrap()).eq(["b", "c"]));
 /// });
-/// assert_eq!((one.missed(), other.missed()), (0, 1));
+/// assert_eq!((one.lagged(), other.lagged()), (0, 1));
 /// ```
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "what is not kept cannot be received");

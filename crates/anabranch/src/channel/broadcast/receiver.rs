@@ -34,7 +34,7 @@ pub struct Receiver<T> {
 impl<T> Receiver<T> {
     /// How many values were missed so far, since they were sent faster than they were received: the sum of all that was
     /// said by [`Lagged`].
-    pub fn missed(&self) -> u64 {
+    pub fn lagged(&self) -> u64 {
         self.missed
     }
 
@@ -94,7 +94,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
+    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
     }
 

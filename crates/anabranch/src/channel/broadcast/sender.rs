@@ -3,7 +3,7 @@
 use super::{Log, receiver::Receiver};
 use crate::{
     channel::{
-        Refused,
+        ClosedError,
         versioned::{Versioned, alone},
     },
     sys::sync::Arc,
@@ -25,7 +25,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// When there is no receiver, or the channel was closed; the value comes back.
-    pub fn send(&self, value: T) -> Result<(), Refused<T>> {
+    pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
         let oldest = self.board.publish(Arc::new(value), |log, value| {
             log.values.push_back(value);
             if log.values.len() > log.capacity { log.values.pop_front() } else { None }
@@ -33,7 +33,7 @@ impl<T> Sender<T> {
         match oldest {
             // Dropped here, when nothing is locked.
             Ok(_oldest) => Ok(()),
-            Err(value) => Err(Refused(alone(value))),
+            Err(value) => Err(ClosedError(alone(value))),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
-        Closed, RecvError, RecvTimeoutError, Refused,
+        Closed, ClosedError, RecvError, RecvTimeoutError,
         mpmc::shared::{Channel, Offer, PushError},
     },
     cx::{
@@ -57,7 +57,7 @@ impl<T> Sender<T> {
     /// # Panics
     /// As there.
     #[track_caller]
-    pub fn reserve_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
+    pub fn reserve_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
     }
 
@@ -124,9 +124,9 @@ impl<T> Permit<'_, T> {
     ///
     /// # Errors
     /// When the channel has been closed meanwhile; the value comes back.
-    pub fn send(self, value: T) -> Result<(), Refused<T>> {
+    pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
         let this = std::mem::ManuallyDrop::new(self);
-        this.channel.send_reserved(value).map_err(Refused)
+        this.channel.send_reserved(value).map_err(ClosedError)
     }
 }
 

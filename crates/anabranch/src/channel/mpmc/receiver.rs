@@ -57,7 +57,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn recv_until(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+    pub fn recv_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
     }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     channel::{
-        Refused, SendError, SendTimeoutError, TrySendError,
+        ClosedError, SendError, SendTimeoutError, TrySendError,
         mpmc::shared::{Channel, Offer, PushError},
     },
     cx::{
@@ -71,7 +71,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// As there, and when the time was up; the value comes back.
     #[track_caller]
-    pub fn send_until(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
+    pub fn send_deadline(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
     }
 
@@ -120,7 +120,7 @@ impl<T> Sender<T> {
     ///     assert!(sending.join(cx).unwrap().is_ok());
     /// });
     /// ```
-    pub async fn send_async(&self, value: T) -> Result<(), Refused<T>> {
+    pub async fn send_async(&self, value: T) -> Result<(), ClosedError<T>> {
         wait_async_for(self.sending(value)).await
     }
 
@@ -225,7 +225,7 @@ impl<T> Sending<'_, T> {
 }
 
 impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), Refused<T>>;
+    type Output = Result<(), ClosedError<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: not waiting, so the entry is in no queue.
@@ -234,7 +234,7 @@ impl<T> Attempt for Sending<'_, T> {
         let Some(value) = value else { return Some(Ok(())) };
         match self.channel.try_send(value) {
             Ok(_) => Some(Ok(())),
-            Err((PushError::Closed, value)) => Some(Err(Refused(value))),
+            Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
                 // SAFETY: as above.
                 unsafe { self.entry.with(|offer| offer.value = Some(value)) };

@@ -110,7 +110,7 @@ impl<O: Operation> Select<O> {
     /// # Errors
     /// When the wait was cancelled, or the time was up.
     #[track_caller]
-    pub fn wait_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
+    pub fn wait_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
         self.wait_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
     }
 

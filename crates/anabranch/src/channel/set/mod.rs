@@ -218,7 +218,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
+    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{room::Reserving, sender::Sender};
 use crate::{
-    channel::{Closed, RecvError, RecvTimeoutError, Refused, spsc::stream::producer::Producer},
+    channel::{Closed, ClosedError, RecvError, RecvTimeoutError, spsc::stream::producer::Producer},
     cx::{
         Cx,
         attempt::{wait_async_for, wait_for, wait_long_for},
@@ -49,7 +49,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn reserve_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
+    pub fn reserve_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
@@ -93,8 +93,8 @@ impl<T> Permit<'_, T> {
     ///
     /// # Errors
     /// When the stream has been closed meanwhile; the value comes back.
-    pub fn send(self, value: T) -> Result<(), Refused<T>> {
-        self.producer.push(value).map_err(|(_, value)| Refused(value))
+    pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
+        self.producer.push(value).map_err(|(_, value)| ClosedError(value))
     }
 }
 

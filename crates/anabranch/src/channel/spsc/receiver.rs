@@ -70,7 +70,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As there, and when the time was up.
     #[track_caller]
-    pub fn recv_until(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
+    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
     }
 

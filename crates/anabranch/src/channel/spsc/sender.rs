@@ -3,7 +3,7 @@
 use super::{receiver::Receiver, room::Reserving};
 use crate::{
     channel::{
-        Closed, RecvError, Refused, SendError, SendTimeoutError, TrySendError,
+        Closed, ClosedError, RecvError, SendError, SendTimeoutError, TrySendError,
         spsc::stream::{cursor::PushError, producer::Producer},
     },
     cx::{
@@ -79,7 +79,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// As there, and when the time was up; the value comes back.
     #[track_caller]
-    pub fn send_until(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
+    pub fn send_deadline(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
     }
 
@@ -119,7 +119,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// When the stream is closed; the value comes back.
-    pub async fn send_async(&mut self, value: T) -> Result<(), Refused<T>> {
+    pub async fn send_async(&mut self, value: T) -> Result<(), ClosedError<T>> {
         wait_async_for(self.sending(value)).await
     }
 
@@ -232,7 +232,7 @@ impl<T> Sending<'_, T> {
 }
 
 impl<T> Attempt for Sending<'_, T> {
-    type Output = Result<(), Refused<T>>;
+    type Output = Result<(), ClosedError<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
         // A selection may attempt again what it has done.
@@ -240,7 +240,7 @@ impl<T> Attempt for Sending<'_, T> {
         // SAFETY: as for `Reserving`.
         match unsafe { self.room.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
-            Err((PushError::Closed, value)) => Some(Err(Refused(value))),
+            Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
                 self.value.set(Some(value));
                 None

@@ -7,7 +7,7 @@ use crate::{
 };
 use anabranch::{
     Cancelled, Cx, WaitError,
-    sync::{Barrier, Condvar, Event, Exclusive, Mutex, MutexGuard, OnceCell, RwLock, Semaphore},
+    sync::{Barrier, Condvar, Event, Monitor, Mutex, MutexGuard, OnceCell, RwLock, Semaphore},
 };
 use std::{
     collections::VecDeque,
@@ -209,7 +209,7 @@ fn cells_barriers_and_events() {
         play(seen, 4, |cx, stage| {
             let (cell, made) = (OnceCell::new(), AtomicUsize::new(0));
             let (barrier, event, arrived) = (Barrier::new(3), Event::new(), AtomicUsize::new(0));
-            let exclusive = Exclusive::new((0, stage.make()));
+            let exclusive = Monitor::new((0, stage.make()));
             let leaders = AtomicUsize::new(0);
             cx.scope(|s| {
                 let result = s.timeout(SHORT * 8, |cx| {

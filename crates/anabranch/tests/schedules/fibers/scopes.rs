@@ -91,7 +91,7 @@ fn joins_that_fail() {
                 cx.try_join(|cx| divide(cx, stage, depth - 1), |cx| divide(cx, stage, depth - 1))
             })?,
             1 => {
-                let halves = cx.map(any(1, 2), 0..2, |cx, _| divide(cx, stage, depth - 1))?;
+                let halves = cx.map_concurrent(any(1, 2), 0..2, |cx, _| divide(cx, stage, depth - 1))?;
                 (halves[0], halves[1])
             }
             _ => cx.try_join(|cx| divide(cx, stage, depth - 1), |cx| divide(cx, stage, depth - 1))?,

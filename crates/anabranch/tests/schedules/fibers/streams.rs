@@ -316,12 +316,12 @@ fn broadcasts() {
                             }
                             _ = dally(cx);
                         }
-                        assert_eq!(missed.get(), receiver.missed());
+                        assert_eq!(missed.get(), receiver.lagged());
                         if stays {
-                            assert_eq!(count + receiver.missed(), 4);
+                            assert_eq!(count + receiver.lagged(), 4);
                         }
                         seen.add(Received, count);
-                        seen.add(Missed, receiver.missed());
+                        seen.add(Missed, receiver.lagged());
                     });
                 }
             });

@@ -89,7 +89,7 @@ impl<T> Producer<T> {
             (*slot).word.swap(FULL)
         };
         if found == END {
-            // Refused by what comes next, too: the stream is closed.
+            // ClosedError by what comes next, too: the stream is closed.
             // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
             return unsafe {
                 (*slot).word.set(END);
