@@ -1,5 +1,5 @@
-//! A server of a conversation over a wire hears these bytes: as all that a client says, or behind a hello that is right, so
-//! that most inputs come as far as its messages.
+//! A server of a conversation over a wire hears these bytes: as all that a client says, or behind a hello that is
+//! right, so that most inputs come as far as its messages.
 
 #![no_main]
 

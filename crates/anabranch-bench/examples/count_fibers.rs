@@ -8,13 +8,14 @@
 //! done
 //! ```
 //!
-//! The difference of the two counts, divided by that of the times, is what one costs: one `yield` of a fiber that is alone,
-//! one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one `lock` of a mutex. `fib` takes its
-//! argument for `times`: `fib(n)` forks `fib(n + 1) - 1` times. `anabranch-spawn`, `may`, `tokio`, `tokio-current` and `async-executor` work
-//! too. There is one thread that runs fibers; one that waits for it takes no part.
+//! The difference of the two counts, divided by that of the times, is what one costs: one `yield` of a fiber that is
+//! alone, one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one `lock` of a mutex. `fib`
+//! takes its argument for `times`: `fib(n)` forks `fib(n + 1) - 1` times. `anabranch-spawn`, `may`, `tokio`,
+//! `tokio-current` and `async-executor` work too. There is one thread that runs fibers; one that waits for it takes no
+//! part.
 //!
-//! Callgrind follows switches of stacks well enough to count, but attributes some of it to the wrong callers; so totals are
-//! right, and of the lists by function only those without callees. With `--dump-instr=yes` and a real output file,
+//! Callgrind follows switches of stacks well enough to count, but attributes some of it to the wrong callers; so totals
+//! are right, and of the lists by function only those without callees. With `--dump-instr=yes` and a real output file,
 //! `callgrind_annotate` has these.
 
 #[cfg(not(target_os = "linux"))]

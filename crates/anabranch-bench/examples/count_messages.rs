@@ -8,9 +8,9 @@
 //! done
 //! ```
 //!
-//! The peers and the workloads are those of the bench of messages, or of that of conversations (`protocol ping-pong`). `times` is how often everybody does it, and what is printed
-//! says how many units that makes: messages, hops or round trips. The difference of the two counts, divided by that of the
-//! units, is what one costs. There is one worker.
+//! The peers and the workloads are those of the bench of messages, or of that of conversations (`protocol ping-pong`).
+//! `times` is how often everybody does it, and what is printed says how many units that makes: messages, hops or round
+//! trips. The difference of the two counts, divided by that of the units, is what one costs. There is one worker.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {

@@ -1,11 +1,12 @@
-//! What the compiler makes of a step of a conversation: the instructions of sending, and of receiving what has been sent.
+//! What the compiler makes of a step of a conversation: the instructions of sending, and of receiving what has been
+//! sent.
 //!
 //! ```text
 //! cargo run --release -p anabranch-bench --example show_pipes
 //! ```
 //!
-//! It disassembles itself with `objdump`, and fails if to send is more than one atomic exchange, or to receive has any operation
-//! that locks, up to the calls of what is rarely needed: to wake who waits, to wait, to leave.
+//! It disassembles itself with `objdump`, and fails if to send is more than one atomic exchange, or to receive has any
+//! operation that locks, up to the calls of what is rarely needed: to wake who waits, to wait, to leave.
 
 fn main() -> std::process::ExitCode {
     match linux::show() {

@@ -1,7 +1,7 @@
 //! The chart of the README: the sum of a tree, one fork a node, by each library.
 //!
-//! It is drawn from the JSON of the bench `fork_join` and from nothing else, so equal results give equal bytes. The example `chart`
-//! writes it, and a test compares the files that are kept with what is drawn.
+//! It is drawn from the JSON of the bench `fork_join` and from nothing else, so equal results give equal bytes. The
+//! example `chart` writes it, and a test compares the files that are kept with what is drawn.
 
 use std::fmt::Write as _;
 

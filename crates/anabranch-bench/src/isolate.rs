@@ -1,11 +1,11 @@
 //! Runs one sample in a process of its own.
 //!
-//! Pools disturb each other: some spin before they sleep, some keep a timer thread that beats as long as the pool lives,
-//! and one of the peers has no way to end its timer at all. So the measuring process never starts a thread. It builds
-//! the data of a workload, then forks once a sample. The child inherits the data through copy-on-write pages, makes the
-//! pool, takes the sample, sends it home through a pipe and exits, which ends whatever its pool left behind. It also
-//! makes CPU time and context switches of the process mean those of one sample, and turns a peer that hangs into a line
-//! of the report.
+//! Pools disturb each other: some spin before they sleep, some keep a timer thread that beats as long as the pool
+//! lives, and one of the peers has no way to end its timer at all. So the measuring process never starts a thread. It
+//! builds the data of a workload, then forks once a sample. The child inherits the data through copy-on-write pages,
+//! makes the pool, takes the sample, sends it home through a pipe and exits, which ends whatever its pool left behind.
+//! It also makes CPU time and context switches of the process mean those of one sample, and turns a peer that hangs
+//! into a line of the report.
 
 use std::any::Any;
 use std::fmt;

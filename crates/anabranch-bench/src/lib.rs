@@ -1,10 +1,11 @@
 //! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
-//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers`, `--bench messages` and
-//! `--bench pipes` the others, which live in [`fibers`], [`messages`] and [`pipes`] and are run by the same harness. A *workload* (one file each in
-//! [`workloads`]) is written once against the trait [`peers::Peer`], which each library implements in a file of its own.
-//! [`mod@bench`] runs every combination of peer and thread count once a round, in a shuffled order, each in a process of its
-//! own ([`isolate`]), and [`report`] prints medians, minima, spreads and ratios to plain recursion in the same round.
+//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers`,
+//! `--bench messages` and `--bench pipes` the others, which live in [`fibers`], [`messages`] and [`pipes`] and are run
+//! by the same harness. A *workload* (one file each in [`workloads`]) is written once against the trait
+//! [`peers::Peer`], which each library implements in a file of its own. [`mod@bench`] runs every combination of peer
+//! and thread count once a round, in a shuffled order, each in a process of its own ([`isolate`]), and [`report`]
+//! prints medians, minima, spreads and ratios to plain recursion in the same round.
 //!
 //! # Reading the figures
 //!

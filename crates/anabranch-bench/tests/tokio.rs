@@ -1,4 +1,5 @@
-//! Channels where one end or both are in tasks of tokio: with its timers and its tasks, which drop a future wherever it waits.
+//! Channels where one end or both are in tasks of tokio: with its timers and its tasks, which drop a future wherever it
+//! waits.
 //!
 //! Here, and not with the other tests of channels, because tokio is a dependency of the bench alone.
 
@@ -131,7 +132,8 @@ fn a_receive_that_is_given_up_loses_nothing() {
     });
 }
 
-/// Tasks that wait are aborted: whoever waits behind them is woken in their place, and what they offered is dropped once.
+/// Tasks that wait are aborted: whoever waits behind them is woken in their place, and what they offered is dropped
+/// once.
 #[test]
 fn tasks_that_are_aborted_leave_nothing_behind() {
     everywhere(|_| async {

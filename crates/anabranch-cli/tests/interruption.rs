@@ -26,7 +26,8 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Starts it with a file that is there already, sends the signal when `line` has been said, and looks at all that is left.
+/// Starts it with a file that is there already, sends the signal when `line` has been said, and looks at all that is
+/// left.
 fn interrupted(args: &[&str], line: &str, name: &str, code: i32) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.json");

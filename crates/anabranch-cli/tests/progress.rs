@@ -24,8 +24,8 @@ fn a_log_gets_a_few_plain_lines() {
     let lines: Vec<_> = ended.stderr.lines().collect();
     assert!(lines.iter().all(|line| line.starts_with("anabranch: ")), "{lines:?}");
     assert!(!ended.stderr.contains(['\u{1b}', '\r']), "{lines:?}");
-    // Two lines of memory; of each of four phases the beginning and the end. Lines in between come every ten seconds, so how
-    // many there are is a matter of the machine.
+    // Two lines of memory; of each of four phases the beginning and the end. Lines in between come every ten seconds,
+    // so how many there are is a matter of the machine.
     assert!(lines.iter().filter(|line| !line.contains('%')).count() <= 2 + 4 * 2, "{lines:?}");
     assert!(lines.iter().any(|line| line.contains("validation: done in ")), "{lines:?}");
     for begun in lines.iter().filter_map(|line| line.strip_suffix(": begun")) {

@@ -1,4 +1,5 @@
-//! The macro `proto!`, for [`anabranch`](https://crates.io/crates/anabranch), which re-exports it and has its documentation.
+//! The macro `proto!`, for [`anabranch`](https://crates.io/crates/anabranch), which re-exports it and has its
+//! documentation.
 
 use proc_macro::TokenStream;
 

@@ -1,9 +1,10 @@
 //! How far a side can run ahead of the other: co-live states.
 //!
-//! A state is co-live with itself if the side that speaks in it can come to it again without an answer: by a path of states of
-//! the same speaker. (Singularity's channel contracts and the pipes of Rust's libcore of 2012 bound their buffers so.) If
-//! no state is, the longest such path is the largest number of messages that can be under way, since whoever has stopped
-//! speaking hears all that was said before it speaks again, and so there are never messages under way in both directions.
+//! A state is co-live with itself if the side that speaks in it can come to it again without an answer: by a path of
+//! states of the same speaker. (Singularity's channel contracts and the pipes of Rust's libcore of 2012 bound their
+//! buffers so.) If no state is, the longest such path is the largest number of messages that can be under way, since
+//! whoever has stopped speaking hears all that was said before it speaks again, and so there are never messages under
+//! way in both directions.
 
 use crate::model::{Line, Room, Side, State};
 
@@ -79,8 +80,8 @@ impl<'a> Graph<'a> {
         members.iter().any(|&state| self.states[state].messages.iter().any(|message| leads_out(message.next)))
     }
 
-    /// The most messages that follow each other in one direction from states of `side` that are not `left_out`, of which none
-    /// is co-live with itself.
+    /// The most messages that follow each other in one direction from states of `side` that are not `left_out`, of
+    /// which none is co-live with itself.
     fn longest_run(&self, side: Side, left_out: &[bool]) -> usize {
         let is_counted = |state: usize| self.states[state].speaker == side && !left_out[state];
         let mut runs: Vec<usize> = (0..self.states.len()).map(|state| usize::from(is_counted(state))).collect();

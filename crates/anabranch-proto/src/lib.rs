@@ -1,7 +1,7 @@
 //! The compiler behind `anabranch::proto!`: from the text of a protocol to its types, its errors and its diagram.
 //!
-//! `parse -> model -> check -> {codegen, diagram}`, a room each. It is a library, so that a command can show what the macro
-//! makes. What a protocol may look like is said in the documentation of `anabranch::proto!`.
+//! `parse -> model -> check -> {codegen, diagram}`, a room each. It is a library, so that a command can show what the
+//! macro makes. What a protocol may look like is said in the documentation of `anabranch::proto!`.
 //!
 //! ```
 //! let text = "pub ask { Question: send { ask(u64) -> Answer } Answer: recv { answer(u64) -> ! } }";

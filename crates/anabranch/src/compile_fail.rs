@@ -110,8 +110,8 @@
 //! ```
 //!
 //! # What operations and racers are made of is used by this crate alone
-//! An operation attempts through `&self`, and relies on nobody doing so meanwhile. Bounds of a public trait bring its methods with them
-//! wherever they can be named.
+//! An operation attempts through `&self`, and relies on nobody doing so meanwhile. Bounds of a public trait bring its
+//! methods with them wherever they can be named.
 //! ```
 //! fn take<O: anabranch::channel::Operation>(operation: O) { drop(operation); }
 //! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) -> R { cx.race(racers) }
@@ -213,7 +213,8 @@
 //! ```
 //!
 //! # An arm is in a selection once
-//! It has one entry to wait with, also for code that calls what the macro calls. (A pair of arms by value, in async code.)
+//! It has one entry to wait with, also for code that calls what the macro calls. (A pair of arms by value, in async
+//! code.)
 //! ```
 //! use anabranch::channel::{__select::{arm, choose, choose_async}, unbounded};
 //! let (_sender, receiver) = unbounded::<u8>();
@@ -317,7 +318,8 @@
 //! ```compile_fail,E0133
 //! # use anabranch::{proto, proto::{Listen, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
-//! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) -> __private::At<__private::Ring<u8, 2>, ask::client::Ask> {
+//! type At<E> = __private::At<__private::Ring<u8, 2>, E>;
+//! fn forge(end: At<ask::client::Answer>) -> At<ask::client::Ask> {
 //!     end.next()
 //! }
 //! ```
@@ -344,7 +346,9 @@
 //! ```compile_fail,E0308
 //! # use anabranch::proto;
 //! proto! { ask {
-//!     Ask: send { ask([u8; { impl client::Answer { fn forge(self) -> client::Ask { client::Ask(self.0) } } 1 }]) -> Answer }
+//!     Ask: send {
+//!         ask([u8; { impl client::Answer { fn forge(self) -> client::Ask { client::Ask(self.0) } } 1 }]) -> Answer
+//!     }
 //!     Answer: recv { answer(u8) -> Ask, end -> ! }
 //! } }
 //! ```

@@ -1,10 +1,10 @@
 //! One worker pool for parallel and concurrent programs: fork-join, fibers, channels, and protocols that the compiler
 //! checks. An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream.
 //!
-//! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle; a fork that no thread takes
-//! costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size. Concurrent code takes a
-//! [`Cx`], the permission to wait. With it fibers on the same threads wait for time, locks, messages, futures and each
-//! other, also inside parallel code. Scopes, races and time limits end all that they began before they return.
+//! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle; a fork that no thread
+//! takes costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size. Concurrent code
+//! takes a [`Cx`], the permission to wait. With it fibers on the same threads wait for time, locks, messages, futures
+//! and each other, also inside parallel code. Scopes, races and time limits end all that they began before they return.
 //!
 //! ```
 //! use anabranch::{Cx, WaitError};
@@ -70,12 +70,13 @@
 //! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
 //!
 //! # Guarantees
-//! - All that is forked or spawned in a call has ended when the call returns, also when something panics. A panic reaches
-//!   the caller once. No work, value or payload is leaked. ([`spawn`] is the exception: its fiber ends with its pool.)
+//! - All that is forked or spawned in a call has ended when the call returns, also when something panics. A panic
+//!   reaches the caller once. No work, value or payload is leaked. ([`spawn`] is the exception: its fiber ends with its
+//!   pool.)
 //! - A thread that waits in a [`join`] or a [`scope`] runs only pieces of what it waits for, and answers
 //!   [broadcasts](Pool::broadcast). So a lock held across them is not met again by unrelated work on the same stack.
-//! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns, and
-//!   a panic in one fiber cancels the others first.
+//! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns,
+//!   and a panic in one fiber cancels the others first.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: no thread wakes up periodically.
 //!
 //! # Limits
@@ -85,8 +86,8 @@
 //!   pool replaces a blocked thread for its remaining work; on other systems it does not.
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
 //! - **No reactor.** Sockets are waited for by futures of other crates, with [`Cx::block_on`].
-//! - **Platforms.** Linux is tested; other Unix systems and Windows less so. On WebAssembly all code runs on the calling
-//!   thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there. The page
+//! - **Platforms.** Linux is tested; other Unix systems and Windows less so. On WebAssembly all code runs on the
+//!   calling thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there. The page
 //!   [PLATFORMS](https://github.com/anabranch/anabranch/blob/main/docs/PLATFORMS.md) has a table.
 //!
 //! # Features
@@ -166,11 +167,11 @@ pub use crate::{
 ///
 /// For a protocol `bank` with a state `Login` there are, in the module `bank`:
 /// - `pipe()`: the two endpoints of a new conversation;
-/// - `client::Login` and `server::Login`, the endpoints. One has a method for each message, which uses it up and returns the
-///   next endpoint; the other has `recv`, `recv_deadline`, `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for
-///   [`select!`]. It can be a member of a [`ReceiverSet`](channel::ReceiverSet);
-/// - `client::LoginMessage` or `server::LoginMessage`, of which a receive returns one: the messages in camel case, each with
-///   what it carries and the next endpoint;
+/// - `client::Login` and `server::Login`, the endpoints. One has a method for each message, which uses it up and
+///   returns the next endpoint; the other has `recv`, `recv_deadline`, `recv_timeout`, `try_recv`, `recv_async`, and
+///   `receiving` for [`select!`]. It can be a member of a [`ReceiverSet`](channel::ReceiverSet);
+/// - `client::LoginMessage` or `server::LoginMessage`, of which a receive returns one: the messages in camel case, each
+///   with what it carries and the next endpoint;
 /// - `Done`, which the last message (`-> !`) yields; `Protocol`, its [description](proto::Protocol).
 ///
 /// ```
@@ -219,22 +220,23 @@ pub use crate::{
 /// ```
 ///
 /// # Attributes
-/// - `#[buffer(n)]` before a state that can follow itself without an answer from the other side, such as `Connected`: there is
-///   room for n messages, and sending waits, takes a `cx`, while they are under way. Without it there is room for 16.
+/// - `#[buffer(n)]` before a state that can follow itself without an answer from the other side, such as `Connected`:
+///   there is room for n messages, and sending waits, takes a `cx`, while they are under way. Without it there is room
+///   for 16.
 /// - `#[unbounded]` instead: sending never waits, and takes memory.
 /// - `#[allow(endless)]` before a state, or the protocol, that has no way to the end (`!`), which is warned of else.
-/// - `#[wire(version = n)]` before the protocol: two programs can speak it, with `client::over` and `server::over`. Needs the feature
-///   `serde`; see [`proto`](mod@proto) and its module `wire`.
+/// - `#[wire(version = n)]` before the protocol: two programs can speak it, with `client::over` and `server::over`.
+///   Needs the feature `serde`; see [`proto`](mod@proto) and its module `wire`.
 /// - All others are handed on: those of states to their endpoints, those of messages to methods and variants.
 ///
 /// # Parameters
-/// States may have parameters, `Stream: send<T: Send> { send(T) -> Stream<T> }`. All states have those of the first one, where
-/// their bounds stand, and hand them on as they are.
+/// States may have parameters, `Stream: send<T: Send> { send(T) -> Stream<T> }`. All states have those of the first
+/// one, where their bounds stand, and hand them on as they are.
 ///
 /// # Names
-/// Types are those of the place of the macro. A type of one's own that has the name of a state, or `client`, `server`, `Done` and
-/// the like, is written with its path, `self::Login`. An endpoint of another protocol is a type like any other: what is sent
-/// so is the rest of that conversation (delegation).
+/// Types are those of the place of the macro. A type of one's own that has the name of a state, or `client`, `server`,
+/// `Done` and the like, is written with its path, `self::Login`. An endpoint of another protocol is a type like any
+/// other: what is sent so is the rest of that conversation (delegation).
 #[cfg(all(not(loom), feature = "macros"))]
 pub use anabranch_macros::proto;
 

@@ -1,5 +1,6 @@
 //! Waiting without harm: branches that block in calls the pool knows nothing of (locks, channels, barriers, sleeps,
-//! sockets) while what they wait for has still to be run. Each program ends on pools of every size, entered in every way.
+//! sockets) while what they wait for has still to be run. Each program ends on pools of every size, entered in every
+//! way.
 
 mod common;
 

@@ -37,8 +37,8 @@ fn receive_before_sending() {
     join(move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
 }
 
-/// The threads of a new pool all search, and there is no lookout. If each finds work before it looks whether there is a slot
-/// for it, and blocks in it, nobody ever looks.
+/// The threads of a new pool all search, and there is no lookout. If each finds work before it looks whether there is a
+/// slot for it, and blocks in it, nobody ever looks.
 #[test]
 fn the_threads_block_in_work_that_they_found_without_a_lookout() {
     watchdog(LONG, || {

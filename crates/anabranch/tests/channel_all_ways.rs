@@ -85,8 +85,8 @@ fn receive_somehow(
     Ok(())
 }
 
-/// Threads send, receive, give up, close and go in all ways: what was sent is received once or dropped once, in the order of its
-/// sender.
+/// Threads send, receive, give up, close and go in all ways: what was sent is received once or dropped once, in the
+/// order of its sender.
 #[test]
 fn all_ways_to_send_to_receive_and_to_go() {
     watchdog(LONG, || {
@@ -240,8 +240,8 @@ fn take_somehow(
     Ok(())
 }
 
-/// The same of streams, whose values come in the order of their numbers, and none is left out but those that were dropped by who
-/// gave them up.
+/// The same of streams, whose values come in the order of their numbers, and none is left out but those that were
+/// dropped by who gave them up.
 #[test]
 fn all_ways_of_a_stream() {
     watchdog(LONG, || {

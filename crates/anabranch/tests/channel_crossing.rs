@@ -1,7 +1,7 @@
 //! What of a channel may go to another thread, by the kind of its values.
 //!
-//! RUSTSEC-2026-0221 is a type of event-listener that was `Send` and `Sync` whatever it carried; kanal 33 is the same mistake
-//! at the ends of a channel. So here each type is asked for each kind of value.
+//! RUSTSEC-2026-0221 is a type of event-listener that was `Send` and `Sync` whatever it carried; kanal 33 is the same
+//! mistake at the ends of a channel. So here each type is asked for each kind of value.
 
 use anabranch::channel::{
     self, Closed, ClosedError, Permit, Receive, Receiver, ReceiverSet, Select, SendError, SendTimeoutError, Sender,
@@ -9,7 +9,8 @@ use anabranch::channel::{
 };
 use std::{cell::Cell, marker::PhantomData, rc::Rc, sync::MutexGuard};
 
-/// Whether a type is `Send`, and whether it is `Sync`: an inherent function comes before one of a trait, where its bounds hold.
+/// Whether a type is `Send`, and whether it is `Sync`: an inherent function comes before one of a trait, where its
+/// bounds hold.
 struct Asked<T: ?Sized>(PhantomData<T>);
 
 trait Otherwise {

@@ -1,4 +1,5 @@
-//! What a selection chooses, what an iterator ends with, and what a receive of many and a lagging receiver get: the same of all flavours.
+//! What a selection chooses, what an iterator ends with, and what a receive of many and a lagging receiver get: the
+//! same of all flavours.
 #![forbid(unsafe_code)]
 
 mod common;
@@ -20,7 +21,8 @@ use waits::Polled;
 
 const SHORT: Duration = Duration::from_millis(1);
 
-/// How often is chosen. Each of `n` equal choices is made within a tenth of `ROUNDS / n`, or within seven standard deviations.
+/// How often is chosen. Each of `n` equal choices is made within a tenth of `ROUNDS / n`, or within seven standard
+/// deviations.
 const ROUNDS: usize = 12_000;
 
 #[track_caller]

@@ -1,4 +1,5 @@
-//! Values that are put where somebody waits for them, and those who do not come back: mistakes of other channels, done here.
+//! Values that are put where somebody waits for them, and those who do not come back: mistakes of other channels, done
+//! here.
 //!
 //! Each test is named for the report, as in `channel_regressions`.
 
@@ -139,8 +140,8 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     tally.assert_all_dropped();
 }
 
-/// A place was claimed for a value by an operation that was forgotten before it put one there, and the channel dropped what
-/// was not there.
+/// A place was claimed for a value by an operation that was forgotten before it put one there, and the channel dropped
+/// what was not there.
 #[test]
 fn crossbeam_1295_what_is_forgotten_before_it_is_done_leaves_no_value() {
     let tally = Tally::default();

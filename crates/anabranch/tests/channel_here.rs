@@ -1,5 +1,5 @@
-//! Streams that one thread has been alone with, so that fibers wait there without atomic updates; and then somebody else comes: an end
-//! goes to another thread, or the wait is cancelled from one.
+//! Streams that one thread has been alone with, so that fibers wait there without atomic updates; and then somebody
+//! else comes: an end goes to another thread, or the wait is cancelled from one.
 
 mod common;
 

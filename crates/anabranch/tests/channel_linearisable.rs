@@ -1,5 +1,6 @@
-//! Recorded histories of every kind of channel are linearisable: small random programs on fibers and threads, each operation with
-//! its result and with moments before and after it, against a sequential specification. `linearise` says how that is checked.
+//! Recorded histories of every kind of channel are linearisable: small random programs on fibers and threads, each
+//! operation with its result and with moments before and after it, against a sequential specification. `linearise` says
+//! how that is checked.
 
 mod common;
 mod linearise;

@@ -1,4 +1,5 @@
-//! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are counted.
+//! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are
+//! counted.
 
 #[path = "common/allocator.rs"]
 mod allocator;
@@ -81,7 +82,8 @@ fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() 
     check_unbounded([1_u64; 3], spsc::unbounded);
 }
 
-/// The fibers of a worker fill again what they have left, whichever stream it was of, and what it keeps for them is little.
+/// The fibers of a worker fill again what they have left, whichever stream it was of, and what it keeps for them is
+/// little.
 #[test]
 fn a_worker_keeps_a_few_slabs_for_all_its_streams() {
     let pool = anabranch::Pool::builder().threads(1).build().unwrap();
@@ -301,8 +303,8 @@ impl Wake for DropsASet {
     }
 }
 
-/// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is woken first
-/// and drops the set: the member is called when it is gone.
+/// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is
+/// woken first and drops the set: the member is called when it is gone.
 #[test]
 fn a_set_may_be_dropped_while_a_member_is_called() {
     for (is_alone, is_used) in [(false, false), (true, false), (false, true), (true, true)] {

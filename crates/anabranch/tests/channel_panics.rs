@@ -88,7 +88,8 @@ fn whoever_is_the_last() {
     tally.assert_all_dropped();
 }
 
-/// A value that is replaced, or that nobody will hear of any more, is dropped by who sends the next: which has been sent.
+/// A value that is replaced, or that nobody will hear of any more, is dropped by who sends the next: which has been
+/// sent.
 #[test]
 fn what_gives_way_to_another() {
     let tally = Tally::default();

@@ -1,10 +1,10 @@
 //! What went wrong in the drop, cancel and close paths of other channels, done here: each test is named for the report.
 //!
-//! Others of the kind are where their flavour or subject is: `a_dropped_receive_passes_its_wake_up_on` (flume, iroh 2536) and
-//! `dropped_sends` in `channel_shared_ends`, `oneshot_futures_may_be_dropped_in_every_state` (the crate `oneshot`) in
-//! `channel_oneshot`, `streams_lose_nothing_to_dropped_futures` (crossfire) in `channel_stream_ends`; kanal 17 and crossbeam 1295
-//! in `channel_handing_over`, crossbeam 1301 in `channel_memory`; kanal 33 and RUSTSEC-2026-0221 (event-listener) in
-//! `channel_crossing`.
+//! Others of the kind are where their flavour or subject is: `a_dropped_receive_passes_its_wake_up_on` (flume, iroh
+//! 2536) and `dropped_sends` in `channel_shared_ends`, `oneshot_futures_may_be_dropped_in_every_state` (the crate
+//! `oneshot`) in `channel_oneshot`, `streams_lose_nothing_to_dropped_futures` (crossfire) in `channel_stream_ends`;
+//! kanal 17 and crossbeam 1295 in `channel_handing_over`, crossbeam 1301 in `channel_memory`; kanal 33 and
+//! RUSTSEC-2026-0221 (event-listener) in `channel_crossing`.
 
 mod common;
 #[path = "common/waits.rs"]

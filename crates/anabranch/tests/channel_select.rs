@@ -134,8 +134,8 @@ fn sends_and_receives_meet() {
     });
 }
 
-/// Who would send to a rendezvous, or receive from it, is nobody to meet for itself. It was once: that selection went round and
-/// round, and nobody else came to their turn on its thread.
+/// Who would send to a rendezvous, or receive from it, is nobody to meet for itself. It was once: that selection went
+/// round and round, and nobody else came to their turn on its thread.
 #[test]
 fn a_selection_does_not_meet_itself() {
     fn either(cx: &Cx<'_>, (sender, receiver): &(Sender<u32>, Receiver<u32>)) -> Result<Option<u32>, Cancelled> {
@@ -233,7 +233,8 @@ fn fair_and_biased() {
     });
 }
 
-/// Receives from streams go on waiting between the waits of a selection: used in all ways, one after the other, it loses nothing.
+/// Receives from streams go on waiting between the waits of a selection: used in all ways, one after the other, it
+/// loses nothing.
 #[test]
 fn receives_from_streams_go_on_waiting() {
     in_pools(|pool| {
@@ -305,8 +306,8 @@ fn receives_from_streams_go_on_waiting() {
     });
 }
 
-/// Receives from what many look at, waited for again and again: each waits for what it has not received yet. They waited
-/// for what comes after the first, which had come, and so went round and round.
+/// Receives from what many look at, waited for again and again: each waits for what it has not received yet. They
+/// waited for what comes after the first, which had come, and so went round and round.
 #[test]
 fn what_many_look_at_is_waited_for_again() {
     fn follow<E: Debug + PartialEq, O: Operation<Done = Result<Arc<u32>, E>>>(

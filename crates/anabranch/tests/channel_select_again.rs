@@ -155,7 +155,8 @@ fn room_and_sets_are_waited_for_again() {
     });
 }
 
-/// What `select!` is made of, called by hand: arms that are chosen among again, and a future that is polled after its end.
+/// What `select!` is made of, called by hand: arms that are chosen among again, and a future that is polled after its
+/// end.
 #[test]
 fn arms_that_were_done_can_be_chosen_among_again() {
     use anabranch::channel::__select::{arm, choose, choose_async, into_done};

@@ -200,7 +200,8 @@ fn a_dropped_selection_passes_its_wake_up_on() {
     }
 }
 
-/// A lock is offered to a selection, which comes too late for it and gets another. The next in the queue hears of the first.
+/// A lock is offered to a selection, which comes too late for it and gets another. The next in the queue hears of the
+/// first.
 #[test]
 fn what_a_selection_came_too_late_for_is_offered_to_the_next() {
     let (one, other) = (Mutex::new(1), Mutex::new(2));

@@ -1,5 +1,5 @@
-//! Channels with many senders and receivers that close, and waits that are given up: nothing is lost, and what was not sent comes
-//! back.
+//! Channels with many senders and receivers that close, and waits that are given up: nothing is lost, and what was not
+//! sent comes back.
 
 mod common;
 #[path = "common/waits.rs"]

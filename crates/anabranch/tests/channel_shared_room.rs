@@ -89,8 +89,8 @@ fn room_in_a_channel_in_all_shapes() {
     });
 }
 
-/// Two receivers wait, and one is woken for the only value that fits. A second value waits with its sender, and moves up when the
-/// first is taken: that is a value for the other receiver, whoever has made room for it.
+/// Two receivers wait, and one is woken for the only value that fits. A second value waits with its sender, and moves
+/// up when the first is taken: that is a value for the other receiver, whoever has made room for it.
 #[test]
 fn what_moves_up_wakes_a_receiver() {
     watchdog(LONG, || {

@@ -1,5 +1,5 @@
-//! Streams that end, and waits that are given up: every value is received once or dropped once, whatever is closed, cancelled or
-//! dropped.
+//! Streams that end, and waits that are given up: every value is received once or dropped once, whatever is closed,
+//! cancelled or dropped.
 
 mod common;
 #[path = "common/waits.rs"]
@@ -240,7 +240,8 @@ fn a_forgotten_send_leaves_a_stream_full() {
     assert_eq!(receiver.try_recv(), Ok(4));
 }
 
-/// A sender that comes upon the end of a stream puts its value down for a moment: a receiver that looks again must not take it.
+/// A sender that comes upon the end of a stream puts its value down for a moment: a receiver that looks again must not
+/// take it.
 #[test]
 fn the_end_of_a_stream_is_the_end() {
     watchdog(LONG, || {

@@ -1,5 +1,5 @@
-//! Wakers that do not wait for their turn: what they wake is polled, or dropped with the ends that it has, while whoever has woken
-//! it is still sending or receiving.
+//! Wakers that do not wait for their turn: what they wake is polled, or dropped with the ends that it has, while
+//! whoever has woken it is still sending or receiving.
 
 mod common;
 

@@ -1,11 +1,13 @@
-//! Random programs of fibers that talk: trees of joins, scopes, spawns, timeouts, cancellations and panics, whose leaves send and
-//! receive, one by one, in batches, by selection and as sets, over channels that are made and closed anywhere in the tree.
+//! Random programs of fibers that talk: trees of joins, scopes, spawns, timeouts, cancellations and panics, whose
+//! leaves send and receive, one by one, in batches, by selection and as sets, over channels that are made and closed
+//! anywhere in the tree.
 //!
-//! Each ends; what was sent to a channel was received or is still in it, once; what one strand has sent another receives in that
-//! order; and every value is dropped once. A channel is closed after a while by a guardian of its own, so nobody waits for ever.
+//! Each ends; what was sent to a channel was received or is still in it, once; what one strand has sent another
+//! receives in that order; and every value is dropped once. A channel is closed after a while by a guardian of its own,
+//! so nobody waits for ever.
 //!
-//! As in `fibers_random`, `ANABRANCH_SEED` runs one program again and again, and `ANABRANCH_SOAK` is the number of seconds to go
-//! on for.
+//! As in `fibers_random`, `ANABRANCH_SEED` runs one program again and again, and `ANABRANCH_SOAK` is the number of
+//! seconds to go on for.
 
 mod common;
 mod talk;

@@ -1,4 +1,5 @@
-//! Ways by which safe code can use a `Cx` where it does not belong, by the help of published crates: each panics with the message, or works.
+//! Ways by which safe code can use a `Cx` where it does not belong, by the help of published crates: each panics with
+//! the message, or works.
 
 #![forbid(unsafe_code)]
 #![cfg(unix)]
@@ -414,8 +415,8 @@ impl Drop for WaitsAnyway<'_> {
     }
 }
 
-// The fibers of a map take turns at its iterator. One that left its stack meanwhile would never be back: the next one of the same
-// thread waits for its turn, and with it the thread.
+// The fibers of a map take turns at its iterator. One that left its stack meanwhile would never be back: the next one
+// of the same thread waits for its turn, and with it the thread.
 
 #[test]
 fn an_iterator_that_waits_while_a_map_takes_from_it_does_not_block_the_others() {

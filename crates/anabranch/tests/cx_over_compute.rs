@@ -1,5 +1,5 @@
-//! Waits on a fiber with compute work open on its stack: the stack is not left, the thread blocks. Other fibers of the thread would put
-//! forks of their own on top, and the lists of a thread are in the order of one stack.
+//! Waits on a fiber with compute work open on its stack: the stack is not left, the thread blocks. Other fibers of the
+//! thread would put forks of their own on top, and the lists of a thread are in the order of one stack.
 //!
 //! Where nothing of compute work is open in these lists, in the body of a scope say, a fiber waits as anywhere.
 

@@ -1,5 +1,6 @@
-//! A `Cx` belongs to one fiber. What safe code can carry to another fiber of the same thread, by the help of published crates, panics
-//! with a message where it would have to wait; what would leave a stack with open compute work blocks the thread instead.
+//! A `Cx` belongs to one fiber. What safe code can carry to another fiber of the same thread, by the help of published
+//! crates, panics with a message where it would have to wait; what would leave a stack with open compute work blocks
+//! the thread instead.
 //!
 //! Each test ended in a crash, a hang or a corrupted list before this was checked.
 

@@ -35,7 +35,8 @@ fn with_manual_clock(check: fn(&Cx<'_>, &ManualClock)) {
     });
 }
 
-/// Does `operation` again and again, and after each of them a second of work. How many succeed in four and a half seconds.
+/// Does `operation` again and again, and after each of them a second of work. How many succeed in four and a half
+/// seconds.
 fn succeed_in_time(cx: &Cx<'_>, manual: &ManualClock, mut operation: impl FnMut(&Cx<'_>) -> bool) -> u32 {
     let mut count = 0;
     let result = cx.timeout(SECOND * 9 / 2, |cx| {

@@ -1,8 +1,8 @@
-//! Random programs of fibers: trees of joins, scopes, spawns, sleeps, timeouts, cancellations and panics, on pools of several
-//! sizes. Each ends, gives the right result where there is one, and leaves nothing behind.
+//! Random programs of fibers: trees of joins, scopes, spawns, sleeps, timeouts, cancellations and panics, on pools of
+//! several sizes. Each ends, gives the right result where there is one, and leaves nothing behind.
 //!
-//! A program is made from a seed, which the name of the thread shows: `ANABRANCH_SEED` runs that one alone, again and again.
-//! `ANABRANCH_SOAK` is the number of seconds to go on for.
+//! A program is made from a seed, which the name of the thread shows: `ANABRANCH_SEED` runs that one alone, again and
+//! again. `ANABRANCH_SOAK` is the number of seconds to go on for.
 
 mod common;
 

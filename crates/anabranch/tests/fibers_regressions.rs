@@ -45,8 +45,8 @@ impl Drop for PanicsWhenDropped {
     }
 }
 
-/// Two scopes of one fiber side by side: that of the body, and one that was made by the `Cx` outside of it. On one worker the
-/// fiber of the scope runs when the body waits.
+/// Two scopes of one fiber side by side: that of the body, and one that was made by the `Cx` outside of it. On one
+/// worker the fiber of the scope runs when the body waits.
 #[test]
 fn a_cancelled_scope_leaves_waits_in_the_scope_beside_it_alone() {
     watchdog(LONG, || {

@@ -1,5 +1,6 @@
-//! Systems that do not give what the runtime asks them for: system calls that begin to fail after the start, no `/proc`, an error
-//! stream that takes nothing. In child processes, since it is about what they are refused, what they write, and how they end.
+//! Systems that do not give what the runtime asks them for: system calls that begin to fail after the start, no
+//! `/proc`, an error stream that takes nothing. In child processes, since it is about what they are refused, what they
+//! write, and how they end.
 
 #![cfg(target_os = "linux")]
 

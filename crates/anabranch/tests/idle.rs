@@ -22,8 +22,8 @@ fn switches(prefix: &str) -> Vec<u64> {
     counts
 }
 
-/// Until the threads of the pool, which has nothing to do, wake up no more. How long it takes until all are asleep is the
-/// system's business, so nobody but the watchdog ends this.
+/// Until the threads of the pool, which has nothing to do, wake up no more. How long it takes until all are asleep is
+/// the system's business, so nobody but the watchdog ends this.
 fn until_quiet(prefix: &str) {
     loop {
         thread::sleep(Duration::from_millis(200));

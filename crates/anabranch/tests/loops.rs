@@ -355,7 +355,8 @@ fn a_length_that_grows_is_a_panic_and_no_endless_recursion() {
 
 #[test]
 fn a_length_that_is_wrong_throughout_ends_the_loop_all_the_same() {
-    // The pieces are as long as they say and the iterator is not. A map cannot have results for items that are not there.
+    // The pieces are as long as they say and the iterator is not. A map cannot have results for items that are not
+    // there.
     struct Longer(Range<usize>);
     impl Splittable for Longer {
         type Item = usize;

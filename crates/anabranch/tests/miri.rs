@@ -24,7 +24,8 @@ use std::{
 /// One for all: to make one and to let it go are a good part of the time under Miri.
 static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 
-/// Runs `body` in the pool that all share, one at a time: a program that waits to be stolen from needs a thread that is idle.
+/// Runs `body` in the pool that all share, one at a time: a program that waits to be stolen from needs a thread that is
+/// idle.
 fn in_pool<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Forks that are open, in any number, are there for others to take: under deep recursion, while their owner waits for a broadcast or
-//! for tasks, and when many broadcasts arrive at a time.
+//! Forks that are open, in any number, are there for others to take: under deep recursion, while their owner waits for
+//! a broadcast or for tasks, and when many broadcasts arrive at a time.
 
 mod common;
 

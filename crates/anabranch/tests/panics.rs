@@ -1,4 +1,5 @@
-//! Panics in joins and scopes: they arrive once, unchanged, after everything has ended, and nothing is leaked on the way.
+//! Panics in joins and scopes: they arrive once, unchanged, after everything has ended, and nothing is leaked on the
+//! way.
 
 mod common;
 
@@ -21,7 +22,8 @@ fn a_panic_of_the_first_closure_is_passed_on_and_the_second_is_not_run() {
         let text = panic_text(|| {
             pool.install(|| {
                 join(
-                    // Without a message: while that is written the thread may be blocked, and another one takes its place.
+                    // Without a message: while that is written the thread may be blocked, and another one takes its
+                    // place.
                     || std::panic::resume_unwind(Box::new("first")),
                     || {
                         ran.store(true, Ordering::Relaxed);

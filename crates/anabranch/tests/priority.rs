@@ -1,4 +1,5 @@
-//! A thread of high priority does not burn its core while it waits for a short critical section of a thread that it has preempted.
+//! A thread of high priority does not burn its core while it waits for a short critical section of a thread that it has
+//! preempted.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -12,7 +13,8 @@ use std::{
     time::Duration,
 };
 
-/// Far more than an operation takes, and far less than the 950 ms after which the system stops a thread that does not let others run.
+/// Far more than an operation takes, and far less than the 950 ms after which the system stops a thread that does not
+/// let others run.
 const TOO_MUCH: Duration = Duration::from_millis(300);
 
 const ROUNDS: usize = 300;
@@ -48,8 +50,8 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// One thread does `often` all the time; one of higher priority wakes up on the same core, again and again, and does `now_and_then`.
-/// Sooner or later it preempts the first one within a critical section.
+/// One thread does `often` all the time; one of higher priority wakes up on the same core, again and again, and does
+/// `now_and_then`. Sooner or later it preempts the first one within a critical section.
 fn no_core_is_burnt(often: impl Fn() + Sync, now_and_then: impl Fn() + Sync) {
     let (is_over, has_begun) = (AtomicBool::new(false), AtomicBool::new(false));
     let longest = watchdog(LONG, || {
@@ -67,7 +69,8 @@ fn no_core_is_burnt(often: impl Fn() + Sync, now_and_then: impl Fn() + Sync) {
                     thread::sleep(Duration::from_micros(100));
                 }
                 if !schedule(libc::SCHED_FIFO, 1) {
-                    // A unit test of the lock stops its holder instead, and looks at the same time of the one that waits.
+                    // A unit test of the lock stops its holder instead, and looks at the same time of the one that
+                    // waits.
                     println!("the system grants no priorities: {}", std::io::Error::last_os_error());
                 }
                 let mut longest = Duration::ZERO;

@@ -1,4 +1,5 @@
-//! Room in conversations that do not bound themselves: those who wait for it, those who do not, and those who pass through.
+//! Room in conversations that do not bound themselves: those who wait for it, those who do not, and those who pass
+//! through.
 
 mod common;
 #[path = "common/waits.rs"]

@@ -198,7 +198,8 @@ fn the_panic_of_a_payload_s_drop_is_dropped_as_well() {
     });
 }
 
-/// The names of spares are asked for in the middle of waits. A panic there once unwound a join whose other half was running.
+/// The names of spares are asked for in the middle of waits. A panic there once unwound a join whose other half was
+/// running.
 #[test]
 fn names_that_are_not_to_be_had_do_not_cost_a_spare() {
     const OWN: usize = 2;

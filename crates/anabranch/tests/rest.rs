@@ -1,5 +1,5 @@
-//! What a pool does while its program mostly waits: little. Counted by its own statistics, in which a wait that the machine prolongs
-//! is allowed for.
+//! What a pool does while its program mostly waits: little. Counted by its own statistics, in which a wait that the
+//! machine prolongs is allowed for.
 
 mod common;
 
@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a lookout may have looked that saw nothing new for so long: some times at first, and every 25 ms from then on.
+/// How often a lookout may have looked that saw nothing new for so long: some times at first, and every 25 ms from then
+/// on.
 fn looks_within(time: Duration) -> u64 {
     60 + time.as_millis() as u64 / 10
 }

@@ -1,5 +1,5 @@
-//! Who gets a lock, and when: a waiter that was woken competes with newcomers, is overtaken for a bounded time only, and holds nobody up
-//! while it cannot run.
+//! Who gets a lock, and when: a waiter that was woken competes with newcomers, is overtaken for a bounded time only,
+//! and holds nobody up while it cannot run.
 
 mod common;
 #[path = "common/waits.rs"]
@@ -18,8 +18,8 @@ use std::{
 };
 use waits::{Polled, on_the_only_thread, until_waiting_beside};
 
-/// A fiber gives something back for which another fiber of its worker waits, and then computes for as long as it takes a thread to
-/// have the same thing. So the fiber that waits is woken, and cannot run before the thread was served.
+/// A fiber gives something back for which another fiber of its worker waits, and then computes for as long as it takes
+/// a thread to have the same thing. So the fiber that waits is woken, and cannot run before the thread was served.
 fn a_busy_worker_holds_nobody_up<G>(
     hold: impl FnOnce() -> G + Send,
     what: &str,

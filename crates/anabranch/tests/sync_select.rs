@@ -171,8 +171,8 @@ fn an_event_happens_again() {
     });
 }
 
-/// Two operations on one semaphore queue like those of two strands: what wants less waits behind what wants more, unless it
-/// came first. Nothing is lost by it: `Semaphore::acquiring` says so.
+/// Two operations on one semaphore queue like those of two strands: what wants less waits behind what wants more,
+/// unless it came first. Nothing is lost by it: `Semaphore::acquiring` says so.
 #[test]
 fn operations_on_one_semaphore_keep_their_order() {
     watchdog(LONG, || {

@@ -1,4 +1,5 @@
-//! Futures of locks that are polled and dropped in every order, with newcomers between: nothing is lost, and nobody is forgotten.
+//! Futures of locks that are polled and dropped in every order, with newcomers between: nothing is lost, and nobody is
+//! forgotten.
 
 mod common;
 #[path = "common/waits.rs"]

@@ -1,4 +1,5 @@
-//! Bytes of a stranger's choosing: an error that says what is wrong, never a panic, and no more memory than they are worth.
+//! Bytes of a stranger's choosing: an error that says what is wrong, never a panic, and no more memory than they are
+//! worth.
 
 #![cfg(feature = "serde")]
 
@@ -349,7 +350,8 @@ fn said() -> impl Strategy<Value = Said> {
     ]
 }
 
-/// What may be allocated for so many bytes: a tree of four words for each two of them, in vectors that double, and buffers.
+/// What may be allocated for so many bytes: a tree of four words for each two of them, in vectors that double, and
+/// buffers.
 fn is_worth(peak: usize, bytes: usize) -> bool {
     peak < 100_000 + 200 * bytes
 }

@@ -1,4 +1,5 @@
-//! Who goes, on either side of a wire and in each state, is missed by the other; and who does not keep up holds the other back.
+//! Who goes, on either side of a wire and in each state, is missed by the other; and who does not keep up holds the
+//! other back.
 
 #![cfg(all(feature = "serde", unix))]
 

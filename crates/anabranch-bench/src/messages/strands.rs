@@ -71,8 +71,8 @@ pub trait Selection<S: Strands>: 'static {
     /// Sends a value; the receiver is there.
     fn send(cx: &S::Cx<'_>, sender: &mut Self::Sender, value: u64);
 
-    /// Receives so many `messages`, passing over channels that have been closed, and calls `took` after each. Returns their
-    /// sum.
+    /// Receives so many `messages`, passing over channels that have been closed, and calls `took` after each. Returns
+    /// their sum.
     fn sum(cx: &S::Cx<'_>, receivers: &mut Self::Receivers, messages: u64, took: impl FnMut()) -> u64;
 }
 

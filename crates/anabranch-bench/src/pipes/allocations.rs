@@ -27,7 +27,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The allocations of one more unit of `body`, which does so many: of what stays the same however many there are, nothing is left.
+/// The allocations of one more unit of `body`, which does so many: of what stays the same however many there are,
+/// nothing is left.
 pub fn each(units: u64, body: impl Fn(u64)) -> f64 {
     let count = |units| {
         COUNT.store(0, Relaxed);

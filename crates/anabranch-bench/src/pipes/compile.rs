@@ -1,8 +1,9 @@
 //! How long the compiler takes for a bank: `proto!`, and the same code without a macro.
 //!
-//! The second is what the macro makes, as text: whoever writes a bank by hand with all that its endpoints can do writes this. So
-//! the difference is what the macro itself takes: to load it, to read the protocol, and to hand over what it makes. The
-//! compiler checks everything and writes the metadata of a library, as `cargo check` does; the macro has been compiled.
+//! The second is what the macro makes, as text: whoever writes a bank by hand with all that its endpoints can do writes
+//! this. So the difference is what the macro itself takes: to load it, to read the protocol, and to hand over what it
+//! makes. The compiler checks everything and writes the metadata of a library, as `cargo check` does; the macro has
+//! been compiled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

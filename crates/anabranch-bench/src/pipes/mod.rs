@@ -1,8 +1,8 @@
 //! Conversations, `proto!`, measured beside the channels that they are made of.
 //!
-//! The links of messages ([`links`]): a protocol of one message that follows itself, in the place of an `spsc` channel in the ring of
-//! 2012 and in the stream. Ping-pong ([`pong`]): a bounded protocol beside two one-shot channels. And how long the compiler
-//! takes for a bank ([`compile`]).
+//! The links of messages ([`links`]): a protocol of one message that follows itself, in the place of an `spsc` channel
+//! in the ring of 2012 and in the stream. Ping-pong ([`pong`]): a bounded protocol beside two one-shot channels. And
+//! how long the compiler takes for a bank ([`compile`]).
 
 pub mod allocations;
 pub mod compile;

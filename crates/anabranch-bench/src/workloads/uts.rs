@@ -1,11 +1,11 @@
 //! Counts the nodes of an unbalanced tree, one fork for each half of a node's children.
 //!
 //! After the *Unbalanced Tree Search* (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC 2006), binomial
-//! trees: the root has many children, every other node has either `m` of them or none, and `m` times the probability
-//! of having some is a little less than one. So the size of a subtree has a huge variance and cannot be guessed from
-//! above; whoever cuts by guess leaves some threads idle. The tree is never stored: a node is a number, from which those
-//! of its children are hashed. (UTS uses SHA-1; here it is the finaliser of SplitMix64, as forks are to be measured and
-//! not hashing.)
+//! trees: the root has many children, every other node has either `m` of them or none, and `m` times the probability of
+//! having some is a little less than one. So the size of a subtree has a huge variance and cannot be guessed from
+//! above; whoever cuts by guess leaves some threads idle. The tree is never stored: a node is a number, from which
+//! those of its children are hashed. (UTS uses SHA-1; here it is the finaliser of SplitMix64, as forks are to be
+//! measured and not hashing.)
 //!
 //! The bound that is cut by hand knows the sizes of all subtrees: it cuts the walk into stretches of equal length and
 //! hands each thread the subtrees of its stretch.

@@ -40,7 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 
-    /// Also write everything to FILE, each search included; '-' is standard output, and the table goes to standard error
+    /// Also write everything to FILE, each search included; '-' is standard output, and the table goes to standard
+    /// error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 

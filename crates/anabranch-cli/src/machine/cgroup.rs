@@ -1,10 +1,10 @@
 //! What the control groups leave of the memory.
 //!
 //! `/proc/self/cgroup` names our group in each hierarchy, `/proc/self/mountinfo` where a hierarchy is mounted and which
-//! of its groups is the mount's root (in a container the two paths need not match). From our group up to that root every
-//! group may have a limit: version 2 in `memory.max` beside `memory.current`, version 1 in `memory.limit_in_bytes`
-//! beside `memory.usage_in_bytes`. Usage counts the page cache of files, which the kernel drops when a limit is met, so
-//! that part (`active_file` and `inactive_file` of `memory.stat`) is taken off.
+//! of its groups is the mount's root (in a container the two paths need not match). From our group up to that root
+//! every group may have a limit: version 2 in `memory.max` beside `memory.current`, version 1 in
+//! `memory.limit_in_bytes` beside `memory.usage_in_bytes`. Usage counts the page cache of files, which the kernel drops
+//! when a limit is met, so that part (`active_file` and `inactive_file` of `memory.stat`) is taken off.
 
 use super::Files;
 

@@ -69,8 +69,8 @@ impl Painter for Bars {
         }
     }
 
-    /// After Ctrl-C the bars stay as they stand: the terminal has written `^C` behind the last one, nobody knows whether
-    /// on a line of its own, so nothing above can be taken back.
+    /// After Ctrl-C the bars stay as they stand: the terminal has written `^C` behind the last one, nobody knows
+    /// whether on a line of its own, so nothing above can be taken back.
     fn finish(&mut self, interrupted: bool) {
         if !interrupted {
             let _ = self.all.clear();

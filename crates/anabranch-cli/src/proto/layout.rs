@@ -1,13 +1,14 @@
 //! Where the boxes, the labels and the edges of a graph go.
 //!
-//! The idea, from Sugiyama, Tagawa and Toda (1981): nodes stand in ranks, one below the other, and edges lead down. The edges that
-//! close a circle, as a search in depth finds them, are turned round for as long as this takes. A node's rank is the longest way
-//! to it. An edge that passes ranks has an item in each of them, which keeps a way free there, and its label is such an item, as
-//! large as it is: so labels overlap with nothing. Nodes have even ranks and labels odd ones, next to where the edge begins.
+//! The idea, from Sugiyama, Tagawa and Toda (1981): nodes stand in ranks, one below the other, and edges lead down. The
+//! edges that close a circle, as a search in depth finds them, are turned round for as long as this takes. A node's
+//! rank is the longest way to it. An edge that passes ranks has an item in each of them, which keeps a way free there,
+//! and its label is such an item, as large as it is: so labels overlap with nothing. Nodes have even ranks and labels
+//! odd ones, next to where the edge begins.
 //!
-//! Within a rank, items are ordered by the mean place of their neighbours in the rank above, or below, in turn, and the order with
-//! the fewest crossings is kept. Then each item is drawn to the mean position of its neighbours, as far as those beside it
-//! let it: the least squares under an order are found by pooling those that would overlap.
+//! Within a rank, items are ordered by the mean place of their neighbours in the rank above, or below, in turn, and the
+//! order with the fewest crossings is kept. Then each item is drawn to the mean position of its neighbours, as far as
+//! those beside it let it: the least squares under an order are found by pooling those that would overlap.
 
 /// How large something is, around the point where it is put.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +37,8 @@ pub struct Point {
     pub y: f64,
 }
 
-/// A line in pieces: each goes straight up or down from its first point to its second one, and curves over to the next piece.
+/// A line in pieces: each goes straight up or down from its first point to its second one, and curves over to the next
+/// piece.
 pub type Path = Vec<(Point, Point)>;
 
 /// Where everything is.
@@ -272,7 +274,8 @@ impl Ranks {
         layout
     }
 
-    /// Where an edge touches a node, from its middle: all that touch one side spread over it in the order in which they arrive.
+    /// Where an edge touches a node, from its middle: all that touch one side spread over it in the order in which they
+    /// arrive.
     fn port(&self, node: usize, below: bool, edge: usize, xs: &[f64], edges: &[Edge]) -> f64 {
         let touches = |number: &usize| {
             let Edge { from, to, .. } = edges[*number];

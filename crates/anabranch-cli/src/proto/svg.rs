@@ -1,7 +1,8 @@
 //! Protocols as a picture: one SVG document with all that were asked for, one below the other.
 //!
-//! Whose turn it is shows in the colour and in the shape of a state: the client's are blue and round at the corners, the server's
-//! orange and pointed at the sides. Colours follow the reader's preference for light or dark, on a ground of their own.
+//! Whose turn it is shows in the colour and in the shape of a state: the client's are blue and round at the corners,
+//! the server's orange and pointed at the sides. Colours follow the reader's preference for light or dark, on a ground
+//! of their own.
 
 use std::fmt::Write as _;
 

@@ -232,7 +232,8 @@ impl Protocol {
             #[doc = #try_docs]
             ///
             /// # Errors
-            /// When there is none: then the endpoint comes back, with what was to be sent. When the other side has gone.
+            /// When there is none: then the endpoint comes back, with what was to be sent. When the other side has
+            /// gone.
             pub fn #try_name(
                 self
                 #(, #names: #kinds)*
@@ -397,7 +398,8 @@ impl Protocol {
                     #private::recv_async(self).await
                 }
 
-                /// Waits, in async code, until [`try_recv`](Self::try_recv) has something to say. The future may be dropped at any time.
+                /// Waits, in async code, until [`try_recv`](Self::try_recv) has something to say. The future may be
+                /// dropped at any time.
                 pub async fn ready_async(&mut self) {
                     #private::ready_async(self).await;
                 }
@@ -407,7 +409,8 @@ impl Protocol {
                     #private::is_ready(self)
                 }
 
-                /// The receive as an operation, for `select!`. When it is done the endpoint is used up, and says that it is closed.
+                /// The receive as an operation, for `select!`. When it is done the endpoint is used up, and says that
+                /// it is closed.
                 pub fn receiving(&mut self) -> ::anabranch::proto::Receiving<'_, Self> {
                     ::anabranch::proto::Receiving::new(self)
                 }

@@ -4,7 +4,7 @@
 //! mod name {
 //!     enum Protocol; type Done; fn pipe;      what is the protocol's own
 //!     enum AnyMessage; type Line;             what goes over, hidden
-//!     mod client { .. }  mod server { .. }    a type for each state, and one for what is received in it; `over` for wires
+//!     mod client { .. }  mod server { .. }    a type for each state, and one for what it receives; `over` for wires
 //! }
 //! ```
 //! All that can be the same for every protocol is in the runtime, `anabranch::proto::__private`.
@@ -162,9 +162,9 @@ impl Protocol {
     }
 }
 
-/// A call of an unsafe function of the runtime, by whose span it is the macro's own and not that of a crate that forbids
-/// `unsafe`. Each of these promises that an end goes from state to state as its protocol says; what stands in a call is the
-/// macro's alone, and names.
+/// A call of an unsafe function of the runtime, by whose span it is the macro's own and not that of a crate that
+/// forbids `unsafe`. Each of these promises that an end goes from state to state as its protocol says; what stands in a
+/// call is the macro's alone, and names.
 fn trusted(call: TokenStream) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> unsafe { #call })
 }

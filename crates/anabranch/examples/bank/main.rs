@@ -1,14 +1,14 @@
 //! The bank in two processes: the conversation of `conversations/bank.rs`, over TCP.
 //!
 //! ```text
-//! cargo run --features serde --example bank                      # the bank in a process of its own, and a customer here
+//! cargo run --features serde --example bank              # the bank in a process of its own, and a customer here
 //! cargo run --features serde --example bank -- serve --port 7007
 //! cargo run --features serde --example bank -- call 127.0.0.1:7007
 //! ```
 //!
-//! [`server`] has a fiber for each customer and sockets of `async-io`; [`client`] is a plain thread with a plain socket. Both have the
-//! [protocol](bank), and with it the types that say what comes next. Everything stays on the loopback interface and ends by
-//! itself.
+//! [`server`] has a fiber for each customer and sockets of `async-io`; [`client`] is a plain thread with a plain
+//! socket. Both have the [protocol](bank), and with it the types that say what comes next. Everything stays on the
+//! loopback interface and ends by itself.
 
 mod client;
 #[path = "../processes/mod.rs"]

@@ -1,5 +1,5 @@
-//! A chat room. Each guest has two conversations with the host: one in which it speaks, and one in which it listens, whose
-//! endpoint it hands over when it comes in (delegation).
+//! A chat room. Each guest has two conversations with the host: one in which it speaks, and one in which it listens,
+//! whose endpoint it hands over when it comes in (delegation).
 
 use anabranch::{
     Cx,

@@ -5,7 +5,8 @@
 //! cargo run -p anabranch-cli -- proto crates/anabranch/examples/conversations/bank.rs
 //! ```
 //!
-//! Each module is a protocol and a program that follows it; the second command shows its diagram, and what `proto!` makes of it.
+//! Each module is a protocol and a program that follows it; the second command shows its diagram, and what `proto!`
+//! makes of it.
 //! - `bank`: the first protocol that the pipes of 2012 were shown with (in two processes it is the example `bank`);
 //! - `classics`: a one-shot channel and a stream, as protocols, as they were in 2012;
 //! - `transfer`: a file in blocks, of which only so many are under way;

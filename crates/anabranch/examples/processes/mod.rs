@@ -34,7 +34,8 @@ pub fn until_input_ends<E: From<anabranch::TimedOut>>(
     })
 }
 
-/// Starts this program as a server, with these arguments, does `body` with its address, ends it, and shows what else it has said.
+/// Starts this program as a server, with these arguments, does `body` with its address, ends it, and shows what else it
+/// has said.
 pub fn beside(
     server: &str,
     arguments: &[&str],

@@ -1,14 +1,15 @@
 //! A bias: a thread that is alone with something uses it without read-modify-writes.
 //!
-//! The idea, from biased locking: what threads share by atomic updates is often used by one of them alone, on which all the
-//! fibers run that have to do with it. Such a thread becomes the *owner*, and may then do by a load and a store what otherwise has
-//! to be one update, in a fraction of the time. It says when it is in the middle of that ([`enter`](Bias::enter)). Whoever comes from
-//! another thread takes the bias away first ([`revoke`](Bias::revoke)), and waits for the owner to come out.
+//! The idea, from biased locking: what threads share by atomic updates is often used by one of them alone, on which all
+//! the fibers run that have to do with it. Such a thread becomes the *owner*, and may then do by a load and a store
+//! what otherwise has to be one update, in a fraction of the time. It says when it is in the middle of that
+//! ([`enter`](Bias::enter)). Whoever comes from another thread takes the bias away first ([`revoke`](Bias::revoke)),
+//! and waits for the owner to come out.
 //!
-//! How a thread comes to be the owner, and that no other is in the middle of something then, is for the room that has the bias to
-//! see to: [`sides`](crate::bias::pair), where two sides share something, and [`biased_lock`](crate::bias::lock). Both are in no
-//! hurry: to take a bias away costs as much as thousands of updates. And it is taken away for good, because one that comes
-//! and goes costs each time what it may never save.
+//! How a thread comes to be the owner, and that no other is in the middle of something then, is for the room that has
+//! the bias to see to: [`sides`](crate::bias::pair), where two sides share something, and
+//! [`biased_lock`](crate::bias::lock). Both are in no hurry: to take a bias away costs as much as thousands of updates.
+//! And it is taken away for good, because one that comes and goes costs each time what it may never save.
 //!
 //! | owner    | meaning                                                  | left by                                        |
 //! |----------|----------------------------------------------------------|------------------------------------------------|
@@ -17,15 +18,17 @@
 //! | ENDING   | the owner may be inside                                  | whoever finds it outside -> ENDED              |
 //! | ENDED    | atomic updates, for good                                 |                                                |
 //!
-//! Orderings. To go in is Dekker's pattern: the owner writes `is_inside` and reads `owner`; who takes the bias away writes `owner`
-//! and reads `is_inside`. The owner comes often and its fence is free, the other pays for both, see
-//! [`barrier`](crate::sys::asymmetric_fence); where there is no such barrier nobody becomes an owner. To come out releases what the owner has
-//! done, and the other acquires it. ENDED is released by one who has seen the owner outside, and acquired by all who see it.
+//! Orderings. To go in is Dekker's pattern: the owner writes `is_inside` and reads `owner`; who takes the bias away
+//! writes `owner` and reads `is_inside`. The owner comes often and its fence is free, the other pays for both, see
+//! [`barrier`](crate::sys::asymmetric_fence); where there is no such barrier nobody becomes an owner. To come out
+//! releases what the owner has done, and the other acquires it. ENDED is released by one who has seen the owner
+//! outside, and acquired by all who see it.
 //!
-//! A thread is known by the address of something that is local to it. The next thread at that address goes on for one that
-//! has ended, which was in the middle of nothing.
+//! A thread is known by the address of something that is local to it. The next thread at that address goes on for one
+//! that has ended, which was in the middle of nothing.
 //!
-//! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001).
+//! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization
+//! (2001).
 
 use crate::{
     bias::policy,

@@ -1,10 +1,10 @@
-//! A lock that is held for a few instructions, as [`SpinLock`](crate::sys::spin::SpinLock), and that costs no read-modify-write
-//! while one thread alone takes it: all fibers that use a channel are often on one worker.
+//! A lock that is held for a few instructions, as [`SpinLock`](crate::sys::spin::SpinLock), and that costs no
+//! read-modify-write while one thread alone takes it: all fibers that use a channel are often on one worker.
 //!
-//! The idea, from biased locking: a thread that has taken the lock many times in a row becomes its *owner*. It takes the lock by
-//! a store and a load from then on, a quarter of what an exchange costs. The first other thread takes the bias away, for good,
-//! and waits for the owner to come out; that costs a barrier in all threads, a few microseconds, as much as the owner can have
-//! lost by then. After that the lock is one that spins, and a load more.
+//! The idea, from biased locking: a thread that has taken the lock many times in a row becomes its *owner*. It takes
+//! the lock by a store and a load from then on, a quarter of what an exchange costs. The first other thread takes the
+//! bias away, for good, and waits for the owner to come out; that costs a barrier in all threads, a few microseconds,
+//! as much as the owner can have lost by then. After that the lock is one that spins, and a load more.
 //!
 //! | owner      | who takes the lock                                 | left by                                                  |
 //! |------------|----------------------------------------------------|----------------------------------------------------------|
@@ -12,9 +12,9 @@
 //! | a thread   | it by going in; all others by `is_taken`, and then take the bias away | another, with `is_taken` -> ended     |
 //! | ended      | all by `is_taken`                                  |                                                          |
 //!
-//! Orderings. The owner and the one who takes the bias away: see [`bias`](crate::bias::bias). Letting go releases, by whichever mark; taking
-//! acquires, and so does the one who waits for the owner. The bias is claimed and taken away with `is_taken` alone, and
-//! `candidate` and `streak` are guarded by it.
+//! Orderings. The owner and the one who takes the bias away: see [`bias`](crate::bias::bias). Letting go releases, by
+//! whichever mark; taking acquires, and so does the one who waits for the owner. The bias is claimed and taken away
+//! with `is_taken` alone, and `candidate` and `streak` are guarded by it.
 //!
 //! Source: as there.
 
@@ -35,8 +35,8 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-/// How many times in a row a thread takes the lock before it becomes the owner, at most: see [`record`](crate::bias::policy). Others are then kept waiting for the time that so
-/// many exchanges take, about.
+/// How many times in a row a thread takes the lock before it becomes the owner, at most: see
+/// [`record`](crate::bias::policy). Others are then kept waiting for the time that so many exchanges take, about.
 const STREAK: u16 = if cfg!(any(loom, shuttle, miri)) { 2 } else { 1000 };
 
 /// See the [module](self).
@@ -92,7 +92,8 @@ impl<T> BiasedLock<T> {
 
     #[inline]
     fn take(&self) -> &AtomicBool {
-        // Nothing behind the exchange is read before it is over; where the lock is far from the caches, what it guards is, too.
+        // Nothing behind the exchange is read before it is over; where the lock is far from the caches, what it guards
+        // is, too.
         if size_of::<T>() > 64 {
             prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
         }

@@ -1,11 +1,12 @@
-//! Something that has two sides, each used by one thread at a time, and a [bias](crate::bias::bias) while that is the same one for both.
+//! Something that has two sides, each used by one thread at a time, and a [bias](crate::bias::bias) while that is the
+//! same one for both.
 //!
-//! The idea. Each side leaves word where it is used, in `homes`, before its first update there; so a thread that finds both at
-//! home, and has for some time, may become the owner. A side that comes to another thread takes the bias away, before it does
-//! anything else.
+//! The idea. Each side leaves word where it is used, in `homes`, before its first update there; so a thread that finds
+//! both at home, and has for some time, may become the owner. A side that comes to another thread takes the bias away,
+//! before it does anything else.
 //!
-//! Orderings: Dekker's pattern once more. A thread that claims the bias writes `owner` and reads the other side's home; a side that
-//! comes elsewhere writes its home and reads `owner`. Both make full fences between, since both are rare.
+//! Orderings: Dekker's pattern once more. A thread that claims the bias writes `owner` and reads the other side's home;
+//! a side that comes elsewhere writes its home and reads `owner`. Both make full fences between, since both are rare.
 
 use crate::{
     bias::{
@@ -19,8 +20,8 @@ use crate::{
 };
 use std::{cell::Cell, ptr};
 
-/// How often a side finds both at home before its thread becomes the owner, at most: about what it costs to take the bias away. See
-/// [`record`](crate::bias::policy).
+/// How often a side finds both at home before its thread becomes the owner, at most: about what it costs to take the
+/// bias away. See [`record`](crate::bias::policy).
 const STREAK: u32 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 500 };
 
 /// See the [module](self).
@@ -62,7 +63,8 @@ impl BiasedPair {
         self.bias.is_mine()
     }
 
-    /// Before atomic updates by a side: no other thread is the owner afterwards, nor becomes it before this side comes to it.
+    /// Before atomic updates by a side: no other thread is the owner afterwards, nor becomes it before this side comes
+    /// to it.
     #[inline]
     pub(crate) fn share(&self, side: &Side) {
         if self.are_mine() {
@@ -92,7 +94,8 @@ impl BiasedPair {
     #[cold]
     pub(crate) fn end_if_apart(&self, side: &Side) {
         self.share(side);
-        // Nobody becomes the owner while this side is here: who is about to finds it here after that, and ends the bias, too.
+        // Nobody becomes the owner while this side is here: who is about to finds it here after that, and ends the
+        // bias, too.
         if self.bias.owner() == Owner::None && !self.is_at_home(1 - side.index) {
             self.bias.end();
         }

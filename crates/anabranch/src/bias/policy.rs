@@ -1,14 +1,14 @@
 //! How the biases of this process have fared: how many were claimed, and how many of those were taken away.
 //!
-//! A bias pays if it lasts. To claim one costs nothing, but to take it away costs as much as some hundreds of updates, so who
-//! claims it after so many uses in a row has lost no more than twice of what it need have cost, whatever comes. That is for those
-//! who know nothing; but a program whose biases have lasted so far may expect that they go on to do so, and most do: the ends of
-//! a channel are on one worker, or on two from the beginning. So the number of uses is the smaller the fewer were taken away. It
-//! begins with an eighth: a program in which all are taken away has learned that after some dozens, which is less than a
-//! millisecond.
+//! A bias pays if it lasts. To claim one costs nothing, but to take it away costs as much as some hundreds of updates,
+//! so who claims it after so many uses in a row has lost no more than twice of what it need have cost, whatever comes.
+//! That is for those who know nothing; but a program whose biases have lasted so far may expect that they go on to do
+//! so, and most do: the ends of a channel are on one worker, or on two from the beginning. So the number of uses is the
+//! smaller the fewer were taken away. It begins with an eighth: a program in which all are taken away has learned that
+//! after some dozens, which is less than a millisecond.
 //!
-//! Source: ski rental with a distribution that is learned, as in Karlin, Manasse, McGeoch, Owicki: Competitive Randomized Algorithms
-//! for Nonuniform Problems (1994).
+//! Source: ski rental with a distribution that is learned, as in Karlin, Manasse, McGeoch, Owicki: Competitive
+//! Randomized Algorithms for Nonuniform Problems (1994).
 //!
 //! Orderings: none. Nothing but speed depends on the counts, which may lose some.
 //!

@@ -1,7 +1,8 @@
 //! Dropping many values, any of which may panic.
 //!
-//! The first panic goes on when all values have been dropped. Those that follow it are contained, as is each of them where the thread
-//! unwinds already: a second panic that leaves a destructor would abort the process. Their hooks have reported them.
+//! The first panic goes on when all values have been dropped. Those that follow it are contained, as is each of them
+//! where the thread unwinds already: a second panic that leaves a destructor would abort the process. Their hooks have
+//! reported them.
 
 use crate::sys::unwind::{catch_unwind, panicking, resume_unwind};
 use std::{any::Any, mem, panic::AssertUnwindSafe};

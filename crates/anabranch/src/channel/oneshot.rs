@@ -21,8 +21,8 @@ use std::{
 
 /// Makes a channel for one value: a reply, a result.
 ///
-/// One allocation, which is all it ever costs in memory. Sending is one atomic exchange, receiving what has been sent is one
-/// load.
+/// One allocation, which is all it ever costs in memory. Sending is one atomic exchange, receiving what has been sent
+/// is one load.
 ///
 /// ```
 /// use anabranch::channel::oneshot;
@@ -177,8 +177,8 @@ impl<T> Receiver<T> {
         // An end that is no more has nothing to wait at, and its attempt succeeds at once.
         let wait = self.end.as_ref().map(|end| {
             let end: *const packet::Receiving<T> = end;
-            // SAFETY: the packet is freed by the receiver alone, which the operation has borrowed, and by an attempt, after which
-            // there is no wait.
+            // SAFETY: the packet is freed by the receiver alone, which the operation has borrowed, and by an attempt,
+            // after which there is no wait.
             PacketWait::new(unsafe { &*end })
         });
         Receiving { wait, receiver: UnsafeCell::new(self) }

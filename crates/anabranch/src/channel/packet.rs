@@ -7,12 +7,13 @@
 //! | CLOSED  | there is no value, nor a sender          | the receiver frees the packet                                  |
 //! | GONE    | there is no receiver                     | the sender frees the packet                                    |
 //!
-//! Who owns what. Each end makes one swap, its last touch of the packet if it finds the other end still there; whoever finds
-//! it gone frees the packet. So there is no count of references, and neither end touches a packet that the other may have
-//! freed. (Waking the receiver needs its sleeper, which stays until it has been told; see [`word`](crate::wait::state_word).)
+//! Who owns what. Each end makes one swap, its last touch of the packet if it finds the other end still there; whoever
+//! finds it gone frees the packet. So there is no count of references, and neither end touches a packet that the other
+//! may have freed. (Waking the receiver needs its sleeper, which stays until it has been told; see
+//! [`word`](crate::wait::state_word).)
 //!
-//! The value is the sender's until the swap to FULL, which releases it, and then the receiver's, which acquires the word. The
-//! swap to GONE releases what the receiver did before, and the sender's swap acquires it, before it frees.
+//! The value is the sender's until the swap to FULL, which releases it, and then the receiver's, which acquires the
+//! word. The swap to GONE releases what the receiver did before, and the sender's swap acquires it, before it frees.
 
 use crate::wait::{
     state_word::{Content, WaitNode, Word, decide, is_address, number},
@@ -193,8 +194,8 @@ impl<T> Receiving<T> {
 impl<T> Drop for Receiving<T> {
     fn drop(&mut self) {
         let packet = self.packet;
-        // SAFETY: this end's one swap. It is in no wait, so the word holds no address. If the sender has made its own swap
-        // the packet is this end's alone.
+        // SAFETY: this end's one swap. It is in no wait, so the word holds no address. If the sender has made its own
+        // swap the packet is this end's alone.
         unsafe {
             let found = packet.as_ref().word.swap(GONE);
             if found == FULL {
@@ -220,7 +221,8 @@ impl<'a> PacketWait<'a> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides before `unregister` ends.
+// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides before
+// `unregister` ends.
 unsafe impl Place for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller's word.

@@ -1,8 +1,8 @@
 //! Something that many look at, each at their own pace: what is behind watch and broadcast channels.
 //!
-//! Under one lock are the content, its version, and a queue of those who have seen that version and wait for the next. Whoever
-//! joins the queue has seen the present version, so those who have seen an older one are before those who have seen a newer one:
-//! who publishes wakes from the front until it meets one that has seen what it published.
+//! Under one lock are the content, its version, and a queue of those who have seen that version and wait for the next.
+//! Whoever joins the queue has seen the present version, so those who have seen an older one are before those who have
+//! seen a newer one: who publishes wakes from the front until it meets one that has seen what it published.
 //!
 //! What is dropped is dropped after the lock was let go.
 
@@ -155,8 +155,8 @@ impl<S> Versioned<S> {
     }
 }
 
-/// Waiting for a version that has not been seen. An address leaves the queue by `unregister`, or decided, under the lock of
-/// the board.
+/// Waiting for a version that has not been seen. An address leaves the queue by `unregister`, or decided, under the
+/// lock of the board.
 pub(crate) struct News<'a, S> {
     board: &'a Versioned<S>,
     entry: Entry<u64>,

@@ -57,8 +57,8 @@ pub struct Receiver<T> {
 }
 
 impl<T> Sender<T> {
-    /// Replaces the value, and wakes all who wait for a new one. Also when nobody looks: the value is there for who comes
-    /// later. Never waits. One allocation.
+    /// Replaces the value, and wakes all who wait for a new one. Also when nobody looks: the value is there for who
+    /// comes later. Never waits. One allocation.
     ///
     /// # Errors
     /// When the channel was closed by [`close`](Self::close); the value comes back.
@@ -205,8 +205,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is the last
-    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is
+    /// the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::watch};

@@ -1,9 +1,9 @@
 //! What is wanted at a place: an attempt that is made again whenever the place has ended a wait.
 //!
-//! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What a
-//! strand was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends with something
-//! untaken passes it on in its `Drop`, or is told to before. So nothing is lost by whichever way a wait is left: by cancellation, by a deadline, by
-//! a future that is dropped, or by the panic of a foreign waker.
+//! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What
+//! a strand was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends
+//! with something untaken passes it on in its `Drop`, or is told to before. So nothing is lost by whichever way a wait
+//! is left: by cancellation, by a deadline, by a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
     cx::cx::{Begun, Cx, happened},
@@ -25,8 +25,8 @@ use std::{
     time::Duration,
 };
 
-/// For how long a thread lets others run, before it parks: about what it takes to park and to be woken, both sides together. A
-/// core that others want is lost for longer by the first yield, and then it parks.
+/// For how long a thread lets others run, before it parks: about what it takes to park and to be woken, both sides
+/// together. A core that others want is lost for longer by the first yield, and then it parks.
 const PATIENCE: Duration = Duration::from_micros(20);
 
 /// A place together with what is wanted there.
@@ -44,8 +44,8 @@ pub(crate) trait Attempt: Place {
     /// Whether it may end by its deadline alone, which a [`Cx`] keeps.
     const IS_TIMED: bool = false;
 
-    /// Whether nobody else can want what this waits for, nor time alone bring it: so it may go on waiting at its place, with a
-    /// standing waiter, while nobody waits for it.
+    /// Whether nobody else can want what this waits for, nor time alone bring it: so it may go on waiting at its place,
+    /// with a standing waiter, while nobody waits for it.
     const IS_LONE: bool = false;
 
     /// What is wanted, if it was had by the wait that has just ended or can be had now.
@@ -56,7 +56,8 @@ pub(crate) trait Attempt: Place {
         NEVER
     }
 
-    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use, looks again.
+    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use,
+    /// looks again.
     fn snooze(&self) {}
 
     /// Whether another attempt would fail, if that is seen at a glance.
@@ -69,8 +70,8 @@ pub(crate) trait Attempt: Place {
     #[inline]
     fn prefetch(&self) {}
 
-    /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken it out, and
-    /// wakes the waiter or has woken it. For those that are lone.
+    /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken
+    /// it out, and wakes the waiter or has woken it. For those that are lone.
     fn withdraw(&self) -> bool {
         unreachable!("it is not lone")
     }
@@ -93,8 +94,8 @@ pub(crate) fn wait_for<A: Attempt>(
     }
 }
 
-/// As [`wait_for`], for an attempt that has failed just now. All of it but the leaving itself is in functions that return before: see
-/// [`switch`](crate::fiber::switch).
+/// As [`wait_for`], for an attempt that has failed just now. All of it but the leaving itself is in functions that
+/// return before: see [`switch`](crate::fiber::switch).
 #[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
@@ -174,7 +175,8 @@ fn begin_again<A: Attempt>(
     }
 }
 
-/// Attempts again for a while, as long as nothing better can be done with the thread: see [`patience`](crate::wait::spin_wait).
+/// Attempts again for a while, as long as nothing better can be done with the thread: see
+/// [`patience`](crate::wait::spin_wait).
 #[cold]
 #[inline(never)]
 fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {

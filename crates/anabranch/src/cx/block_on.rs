@@ -34,8 +34,8 @@ impl Cx<'_> {
     /// Waits for a future, of whatever runtime: it is polled here, and its waker wakes this fiber.
     ///
     /// Futures that need their runtime around them (those of tokio, say) have to be made and polled inside of it:
-    /// `let _inside = handle.enter();` on the fiber's own stack would be left behind by other fibers of the thread, so wrap
-    /// the future instead, in one that enters at each poll.
+    /// `let _inside = handle.enter();` on the fiber's own stack would be left behind by other fibers of the thread, so
+    /// wrap the future instead, in one that enters at each poll.
     ///
     /// # Errors
     /// When the scope was cancelled. The future is dropped.

@@ -7,7 +7,8 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// Cancels a scope, from anywhere. Made by [`Cx::cancellable`] and [`JoinHandle::canceller`](crate::JoinHandle::canceller).
+/// Cancels a scope, from anywhere. Made by [`Cx::cancellable`] and
+/// [`JoinHandle::canceller`](crate::JoinHandle::canceller).
 ///
 /// It can be kept for longer than the scope; then it does nothing.
 #[derive(Clone)]
@@ -25,8 +26,8 @@ impl Canceller {
         Self(Arc::new(target))
     }
 
-    /// Cancels the scope: all waits in it return [`Cancelled`](crate::Cancelled), those that go on and those to come. Nobody is
-    /// waited for. Linear in the number of scopes below that have waited.
+    /// Cancels the scope: all waits in it return [`Cancelled`](crate::Cancelled), those that go on and those to come.
+    /// Nobody is waited for. Linear in the number of scopes below that have waited.
     pub fn cancel(&self) {
         self.0.cancel();
     }
@@ -110,8 +111,8 @@ impl Cx<'_> {
         body(&self.within(&scope, self.deadline, self.locals), canceller)
     }
 
-    /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows. Without
-    /// effect on a plain thread.
+    /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows.
+    /// Without effect on a plain thread.
     ///
     /// ```
     /// anabranch::spawn(|cx| cx.set_name("acceptor"));

@@ -30,8 +30,8 @@ struct Shared {
     data: *const ScopeData,
 }
 
-/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one handle; the block
-/// to the last of the two (see `fiber::task`).
+/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one
+/// handle; the block to the last of the two (see `fiber::task`).
 #[repr(C)]
 struct Child<F, T, N> {
     shared: Shared,
@@ -69,8 +69,8 @@ where
     /// As [`Vtable::run`].
     unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits for `done`: until
-        // then the stage is this function's.
+        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits for `done`:
+        // until then the stage is this function's.
         unsafe {
             let data = (*this).shared.data;
             let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
@@ -141,8 +141,8 @@ where
         let head = Header { vtable: Child::<F, T, N>::table(place) };
         Child::<F, T, N> { shared: Shared { head, done: Latch::new(), data }, name, stage: Stage::Unstarted(function) }
     });
-    // SAFETY: the function has been run when the child leaves the data, for which the scope waits, and before that the job lets
-    // go of the block; what the handle keeps of it ends within the scope.
+    // SAFETY: the function has been run when the child leaves the data, for which the scope waits, and before that the
+    // job lets go of the block; what the handle keeps of it ends within the scope.
     (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
 }
 
@@ -189,7 +189,8 @@ impl<T> ScopedHandle<'_, T> {
         unsafe { self.take() }
     }
 
-    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait then.
+    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait
+    /// then.
     ///
     /// # Errors
     /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.

@@ -59,12 +59,13 @@ pub(crate) enum Begun {
 
 /// The permission to wait.
 ///
-/// Each function that may wait takes a `&Cx`, so a signature says whether a function can wait. On a fiber a wait suspends
-/// the fiber, and its thread runs other fibers. On a plain thread, inside [`run`](crate::run), a wait parks the thread.
+/// Each function that may wait takes a `&Cx`, so a signature says whether a function can wait. On a fiber a wait
+/// suspends the fiber, and its thread runs other fibers. On a plain thread, inside [`run`](crate::run), a wait parks
+/// the thread.
 ///
 /// A `Cx` belongs to the fiber, or to the call of `run`, that it was made for. It cannot be sent to another thread or
-/// kept, only passed down by reference. It also stands for a scope with its deadline and its cancellation. When the scope
-/// is cancelled, each wait returns [`Cancelled`], at once and from then on.
+/// kept, only passed down by reference. It also stands for a scope with its deadline and its cancellation. When the
+/// scope is cancelled, each wait returns [`Cancelled`], at once and from then on.
 ///
 /// The guide has more: [compute or wait](crate::guide::compute_or_wait), [cancellation](crate::guide::cancellation).
 ///
@@ -83,19 +84,20 @@ pub(crate) enum Begun {
 /// - while a guard is entered that has to be left in order, such as that of a runtime.
 ///
 /// Safe functions of the crates concerned, and of `std`, can be led to use memory after it was freed. All fibers with
-/// stacks of their own have this limit; [the guide](crate::guide::hazards#the-limit-of-soundness-thread-locals) explains
-/// it. Apart from that, safe code is sound. Keep a fiber's own values in a [`FiberLocal`](crate::FiberLocal).
+/// stacks of their own have this limit; [the guide](crate::guide::hazards#the-limit-of-soundness-thread-locals)
+/// explains it. Apart from that, safe code is sound. Keep a fiber's own values in a [`FiberLocal`](crate::FiberLocal).
 ///
 /// # What blocks the thread
 /// A fiber that has begun stays on its thread, so it can keep the other fibers of that thread from running:
-/// - by a wait while it holds a `std::sync::MutexGuard` that another fiber wants; use [`sync::Mutex`](crate::sync::Mutex),
+/// - by a wait while it holds a `std::sync::MutexGuard` that another fiber wants; use
+///   [`sync::Mutex`](crate::sync::Mutex),
 /// - by a foreign call that blocks, by [`run`](crate::run), or by a compute [`join`](crate::join) that waits,
 /// - by a wait inside [`Pool::install`](crate::Pool::install) of another pool,
-/// - by a wait in a `Drop` that runs because of a panic: inside of [`shield`](Cx::shield), and for a lock or a permit of
-///   [`sync`](crate::sync), such a wait blocks the thread; any other returns [`Cancelled`] at once.
+/// - by a wait in a `Drop` that runs because of a panic: inside of [`shield`](Cx::shield), and for a lock or a permit
+///   of [`sync`](crate::sync), such a wait blocks the thread; any other returns [`Cancelled`] at once.
 ///
-/// The pool reports a fiber that waits inside of `run`, and one that has blocked its thread for a second while others are
-/// bound to it: on the standard error stream, or to [`Builder::on_hazard`](crate::Builder::on_hazard). The guide
+/// The pool reports a fiber that waits inside of `run`, and one that has blocked its thread for a second while others
+/// are bound to it: on the standard error stream, or to [`Builder::on_hazard`](crate::Builder::on_hazard). The guide
 /// [lists these hazards](crate::guide::hazards) and what to do instead.
 ///
 /// ```
@@ -158,8 +160,9 @@ impl<'a> Cx<'a> {
         Stack::current() == self.waiter().stack()
     }
 
-    /// What comes before all that is sound on the strand's own stack alone, see [`current`](crate::wait::current_stack): a wait, and what will
-    /// have to wait once it has begun. It holds until the calling function returns.
+    /// What comes before all that is sound on the strand's own stack alone, see
+    /// [`current`](crate::wait::current_stack): a wait, and what will have to wait once it has begun. It holds until
+    /// the calling function returns.
     ///
     /// # Panics
     /// When the thread is on another stack.
@@ -238,12 +241,12 @@ impl<'a> Cx<'a> {
 
     /// What every operation that may wait does first, also when it will not have to.
     ///
-    /// It asks for cancellation. After 128 operations that did not have to wait it also lets other fibers run, and a thread,
-    /// whose time the system divides, every 16th time: else a loop over a channel that is always full would starve its
-    /// neighbours. In a scope with a deadline each operation reads the clock, so a loop that never waits is late by one
-    /// round at most. Such scopes fail the glance at the flag that is enough otherwise, so those without a deadline pay
-    /// nothing. A send counts for more where many values wait already, up to eight: a few fibers that send to one on their
-    /// worker stay within some thousand values of it, which the caches hold.
+    /// It asks for cancellation. After 128 operations that did not have to wait it also lets other fibers run, and a
+    /// thread, whose time the system divides, every 16th time: else a loop over a channel that is always full would
+    /// starve its neighbours. In a scope with a deadline each operation reads the clock, so a loop that never waits is
+    /// late by one round at most. Such scopes fail the glance at the flag that is enough otherwise, so those without a
+    /// deadline pay nothing. A send counts for more where many values wait already, up to eight: a few fibers that send
+    /// to one on their worker stay within some thousand values of it, which the caches hold.
     ///
     /// # Errors
     /// When the scope was cancelled.
@@ -252,8 +255,8 @@ impl<'a> Cx<'a> {
         if self.goes_on() { Ok(()) } else { self.checkpoint_slow() }
     }
 
-    /// Whether it takes no more than a glance to see that the strand goes on, which uses up a part of its share. Otherwise
-    /// [`checkpoint_slow`](Self::checkpoint_slow) comes next.
+    /// Whether it takes no more than a glance to see that the strand goes on, which uses up a part of its share.
+    /// Otherwise [`checkpoint_slow`](Self::checkpoint_slow) comes next.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
         let budget = self.waiter().budget();
@@ -282,7 +285,8 @@ impl<'a> Cx<'a> {
         self.check()
     }
 
-    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let run.
+    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let
+    /// run.
     #[inline]
     pub(crate) fn spend(&self, more: usize) {
         if more > 0 && self.waiter().looks() == 0 {
@@ -291,8 +295,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what it
-    /// wanted.
+    /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what
+    /// it wanted.
     #[inline]
     pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Outcome {
         match self.begin_wait(place, deadline, reason) {
@@ -334,10 +338,11 @@ impl<'a> Cx<'a> {
         outcome
     }
 
-    /// Begins a wait [here](crate::wait::waiter) if the place is for that; then `suspend` comes next. For a strand that was just seen to
-    /// [go on](Self::goes_on).
+    /// Begins a wait [here](crate::wait::waiter) if the place is for that; then `suspend` comes next. For a strand that
+    /// was just seen to [go on](Self::goes_on).
     ///
-    /// No fence stands between that look at the scope and the wait: who cancels it kicks the fiber, whose thread answers later.
+    /// No fence stands between that look at the scope and the wait: who cancels it kicks the fiber, whose thread
+    /// answers later.
     #[inline(always)]
     pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
         let waiter = self.waiter();
@@ -353,8 +358,8 @@ impl<'a> Cx<'a> {
         is_registered
     }
 
-    /// After a wait that may have begun here: whether it is certain, at a glance, that it was ended by its place, on this thread, so that
-    /// nothing remains to be done.
+    /// After a wait that may have begun here: whether it is certain, at a glance, that it was ended by its place, on
+    /// this thread, so that nothing remains to be done.
     #[inline(always)]
     pub(crate) fn ended_here(&self) -> bool {
         self.waiter().was_told() && self.scope.is_plainly_going_on()
@@ -376,8 +381,8 @@ impl<'a> Cx<'a> {
             let index = wait.count;
             // SAFETY: armed; all that are registered are unregistered at the end of `wait`.
             if !unsafe { place(index).register(self.waiter, index as u32) } {
-                // What has been decided meanwhile comes before: it may have been handed over. A place that refused has nothing
-                // to take back.
+                // What has been decided meanwhile comes before: it may have been handed over. A place that refused has
+                // nothing to take back.
                 let outcome = match self.absorb(reason) {
                     Some(decided @ Outcome::Ready(_)) => decided,
                     _ => Outcome::Ready(index as u32),
@@ -396,8 +401,8 @@ impl<'a> Cx<'a> {
         wait.end(outcome)
     }
 
-    /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack) on which stack
-    /// this is.
+    /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack)
+    /// on which stack this is.
     #[inline]
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: WaitReason) {
         self.waiter().arm(ptr::null());
@@ -410,8 +415,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Arms the waiter. `false`: the strand unwinds, and would block its thread for what its scope, which is about to be cancelled, has
-    /// no use for any more.
+    /// Arms the waiter. `false`: the strand unwinds, and would block its thread for what its scope, which is about to
+    /// be cancelled, has no use for any more.
     #[inline]
     fn begin(&self, is_lock: impl FnOnce() -> bool) -> bool {
         self.check_stack();
@@ -433,7 +438,8 @@ impl<'a> Cx<'a> {
         self.waiter().outcome()
     }
 
-    /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then the wait is over.
+    /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then
+    /// the wait is over.
     #[inline]
     fn cancelled_meanwhile(&self, reason: WaitReason) -> Option<Outcome> {
         fence_after_update();

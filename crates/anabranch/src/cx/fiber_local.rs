@@ -5,9 +5,10 @@ use std::{fmt, ptr};
 
 /// A value that each fiber has for itself, made when the fiber first asks for it and dropped when the fiber ends.
 ///
-/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is spawned.
-/// The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the second has values of its own,
-/// also where it runs on the same fiber in the end. On a plain thread a value belongs to the [`run`](crate::run).
+/// It belongs to the fiber, not to its thread: other fibers of the same thread have their own, and so has all that is
+/// spawned. The first closure of [`Cx::join`] is a part of the fiber that calls it and sees the fiber's values; the
+/// second has values of its own, also where it runs on the same fiber in the end. On a plain thread a value belongs to
+/// the [`run`](crate::run).
 ///
 /// ```
 /// use anabranch::FiberLocal;

@@ -53,7 +53,8 @@ impl Shared {
         }
     }
 
-    /// For the fiber, before it tells of its end: whether nobody will take the result, although there is somebody to tell.
+    /// For the fiber, before it tells of its end: whether nobody will take the result, although there is somebody to
+    /// tell.
     pub(super) fn is_abandoned(&self) -> bool {
         self.is_abandoned.load(Ordering::Acquire)
     }
@@ -86,14 +87,15 @@ impl Drop for Untold {
     }
 }
 
-/// A share of a task's block, that of its handle and of what was made from it: they count themselves, and the last of them says
-/// that nobody will wait for the end, or frees the block if that has come.
+/// A share of a task's block, that of its handle and of what was made from it: they count themselves, and the last of
+/// them says that nobody will wait for the end, or frees the block if that has come.
 pub(super) struct TaskRef<T> {
     block: NonNull<Shared>,
     _result: PhantomData<fn() -> T>,
 }
 
-// SAFETY: the result goes to one thread, and can be sent, by the bounds of whoever spawns; the rest is made for sharing.
+// SAFETY: the result goes to one thread, and can be sent, by the bounds of whoever spawns; the rest is made for
+// sharing.
 unsafe impl<T> Send for TaskRef<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for TaskRef<T> {}
@@ -151,8 +153,8 @@ impl<T> Clone for TaskRef<T> {
 impl<T> Drop for TaskRef<T> {
     fn drop(&mut self) {
         let shared = self.shared();
-        // Acquire, and release below: the last one comes after all that was done with the others. Where there is but one, nobody
-        // can make another.
+        // Acquire, and release below: the last one comes after all that was done with the others. Where there is but
+        // one, nobody can make another.
         let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last && !shared.done.give_up() {
             // SAFETY: the job is done, so all belongs to the last task.
@@ -181,8 +183,8 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
 /// Dropping it lets the fiber go on alone; a panic of the fiber, before or after, goes to the [panic
 /// handler](crate::Builder::on_panic). It is a future too, so async code can `.await` it.
 ///
-/// [`join`](Self::join) takes the handle, also when the wait is cancelled: the result is lost then. Who wants to come back for it
-/// waits by [`wait`](Self::wait), which leaves the handle where it is, and joins afterwards:
+/// [`join`](Self::join) takes the handle, also when the wait is cancelled: the result is lost then. Who wants to come
+/// back for it waits by [`wait`](Self::wait), which leaves the handle where it is, and joins afterwards:
 /// ```
 /// use anabranch::WaitError;
 /// use std::time::Duration;
@@ -218,9 +220,9 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
-    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the handle is
-    /// dropped, the fiber goes on, what it returns is dropped, and if it panics that is reported. [`wait`](Self::wait) keeps the
-    /// handle.
+    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the
+    /// handle is dropped, the fiber goes on, what it returns is dropped, and if it panics that is reported.
+    /// [`wait`](Self::wait) keeps the handle.
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
@@ -258,7 +260,8 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait then.
+    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait
+    /// then.
     ///
     /// # Errors
     /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
@@ -308,8 +311,8 @@ impl<T> Drop for JoinHandle<T> {
             // The last task drops all.
             return;
         }
-        // Others may keep the block for long. What they want is to cancel the fiber, and not its result: that is dropped now, or by
-        // the fiber, or, where the two are just passing each other, by the last of the others.
+        // Others may keep the block for long. What they want is to cancel the fiber, and not its result: that is
+        // dropped now, or by the fiber, or, where the two are just passing each other, by the last of the others.
         shared.is_abandoned.store(true, Ordering::Release);
         if self.is_finished() {
             // SAFETY: done, and this is the one handle.

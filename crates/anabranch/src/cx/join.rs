@@ -1,9 +1,10 @@
 //! Fork and join of two closures that may wait.
 //!
-//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread, one or two nanoseconds if nobody
-//! wants it. It differs in what it is published as (see `fork::offer`), and in that everything that is open is published
-//! before a fiber suspends. So the other half of a `cx.join` whose first half waits is there to be started, on a pool of one
-//! worker as on any other. A half that is taken runs on a fiber of its own, and the owner waits for it as for anything else.
+//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread, one or two nanoseconds
+//! if nobody wants it. It differs in what it is published as (see `fork::offer`), and in that everything that is open
+//! is published before a fiber suspends. So the other half of a `cx.join` whose first half waits is there to be
+//! started, on a pool of one worker as on any other. A half that is taken runs on a fiber of its own, and the owner
+//! waits for it as for anything else.
 
 use crate::{
     cx::cx::{Cx, Deadline},
@@ -47,8 +48,8 @@ where
 
     /// On a fiber that has taken it.
     fn run(self) -> R {
-        // SAFETY: an offer is run by a fiber, the current one. The owner of the fork waits for it, and the fiber waits nowhere else
-        // meanwhile.
+        // SAFETY: an offer is run by a fiber, the current one. The owner of the fork waits for it, and the fiber waits
+        // nowhere else meanwhile.
         let (fiber, scope) = unsafe {
             let fiber = &*Fiber::current();
             (fiber, CancelScope::below(&*self.cancel, fiber.waiter(), false))
@@ -72,13 +73,14 @@ where
 impl Cx<'_> {
     /// Runs both closures, possibly in parallel, and returns both results. Both may wait, for each other too.
     ///
-    /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::FiberLocal)s. `b` has its own, wherever it
-    /// runs. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if neither happens it
-    /// runs here afterwards, at the cost of some nanoseconds over calling the two one after the other.
+    /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::FiberLocal)s. `b` has its
+    /// own, wherever it runs. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if
+    /// neither happens it runs here afterwards, at the cost of some nanoseconds over calling the two one after the
+    /// other.
     ///
     /// # Panics
-    /// When `a` or `b` panics: the other one is cancelled and waited for first. If `a` panics, `b` is not begun any more.
-    /// When both panic, the panic of `a` is passed on.
+    /// When `a` or `b` panics: the other one is cancelled and waited for first. If `a` panics, `b` is not begun any
+    /// more. When both panic, the panic of `a` is passed on.
     ///
     /// ```
     /// fn fib(cx: &anabranch::Cx<'_>, n: u32) -> u64 {

@@ -136,8 +136,8 @@ impl Pool {
     /// The fibers that are under way, those that have not started, and the threads that wait inside [`run`](Self::run).
     /// A moment's picture, put together while they go on.
     ///
-    /// Linear in the most fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join) that was offered
-    /// and taken back is counted among those that have not started until a worker comes across it.)
+    /// Linear in the most fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join) that was
+    /// offered and taken back is counted among those that have not started until a worker comes across it.)
     ///
     /// ```
     /// use anabranch::FiberState;

@@ -39,8 +39,8 @@ where
                 if state.error.is_some() {
                     return;
                 }
-                // The other fibers block their threads until they can take the next item, so an iterator that has got hold of a `Cx`
-                // must not leave the stack here.
+                // The other fibers block their threads until they can take the next item, so an iterator that has got
+                // hold of a `Cx` must not leave the stack here.
                 let Some(next) = apart(|| state.items.next()) else { return };
                 if state.fibers < self.limit {
                     state.fibers += 1;
@@ -72,8 +72,8 @@ where
 }
 
 impl Cx<'_> {
-    /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the order of
-    /// the items.
+    /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the
+    /// order of the items.
     ///
     /// The items are taken from the iterator one by one, by whichever fiber is free, so it may be long or endless. With
     /// a limit of `usize::MAX` each item that waits has a fiber of its own: all are under way at the same time.
@@ -82,7 +82,8 @@ impl Cx<'_> {
     /// The first error, in time. The others are cancelled and waited for.
     ///
     /// # Panics
-    /// When `limit` is zero; when `function` or the iterator panics. An iterator that has got hold of a `Cx` cannot wait by it.
+    /// When `limit` is zero; when `function` or the iterator panics. An iterator that has got hold of a `Cx` cannot
+    /// wait by it.
     ///
     /// ```
     /// use anabranch::Cancelled;

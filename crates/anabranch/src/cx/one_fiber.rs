@@ -1,11 +1,13 @@
-//! What the compiler says where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the code around it.
+//! What the compiler says where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the
+//! code around it.
 //!
-//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without a word of their own on it the compiler
-//! gives the reason for that once for each field, and for each field of these. So they say that they would be if a type here
-//! implemented a trait here, which none does. The compiler reports that instead, with the text of the trait.
+//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without a word of their
+//! own on it the compiler gives the reason for that once for each field, and for each field of these. So they say that
+//! they would be if a type here implemented a trait here, which none does. The compiler reports that instead, with the
+//! text of the trait.
 //!
-//! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler refuses a condition that
-//! it sees to be false. It does not look at one for all lifetimes.)
+//! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler
+//! refuses a condition that it sees to be false. It does not look at one for all lifetimes.)
 
 use std::marker::PhantomData;
 

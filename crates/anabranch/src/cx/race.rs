@@ -1,15 +1,15 @@
 //! Races: several closures at once, the first one wins, the others are cancelled and waited for.
 //!
-//! `race` and `race_iter` are won by the first to return, whatever that is. `race_ok` and `race_ok_iter` are won by the first
-//! success.
+//! `race` and `race_iter` are won by the first to return, whatever that is. `race_ok` and `race_ok_iter` are won by the
+//! first success.
 
 use crate::{
     cx::{Cx, scope::Spawner},
     sys::sync::{Mutex, into_inner, lock},
 };
 
-/// Where the winner's result goes. A type of its own, which nobody else can make: so the hidden methods of [`Racers`] are called here
-/// alone.
+/// Where the winner's result goes. A type of its own, which nobody else can make: so the hidden methods of [`Racers`]
+/// are called here alone.
 pub struct Finish<R>(Mutex<Option<R>>);
 
 impl<R> Finish<R> {
@@ -30,8 +30,8 @@ where
     spawner.spawn(move |cx| finish_with(spawner, finish, racer(cx)));
 }
 
-/// Puts down a result, if it is the first, and ends the race. One that comes late is dropped once nothing is locked, and when the
-/// others have heard: who drops it may take long, or want to know who won.
+/// Puts down a result, if it is the first, and ends the race. One that comes late is dropped once nothing is locked,
+/// and when the others have heard: who drops it may take long, or want to know who won.
 fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
     let late = {
         let mut first = lock(&finish.0);
@@ -162,8 +162,8 @@ tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
 
 impl Cx<'_> {
-    /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others are cancelled
-    /// and waited for; what they return is dropped. [`race_ok`](Self::race_ok) goes on after an error.
+    /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others
+    /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) goes on after an error.
     ///
     /// When the scope around it is cancelled all are, and the first to return wins all the same.
     ///
@@ -188,8 +188,8 @@ impl Cx<'_> {
         finish.into_result().expect("a tuple has at least one closure, and those that panic do so here")
     }
 
-    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. The first to return wins, be it
-    /// with an error. `None`: there were no items.
+    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. The first to return
+    /// wins, be it with an error. `None`: there were no items.
     ///
     /// # Panics
     /// As there.

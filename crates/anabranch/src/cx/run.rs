@@ -12,14 +12,14 @@ use crate::{
 
 /// Runs `body` on the calling thread with the permission to wait.
 ///
-/// While it waits the thread is parked; its place in the pool goes to another thread meanwhile. Called outside of any pool it
-/// makes the thread a guest of the default one until it returns; [`Pool::run`] is for another.
+/// While it waits the thread is parked; its place in the pool goes to another thread meanwhile. Called outside of any
+/// pool it makes the thread a guest of the default one until it returns; [`Pool::run`] is for another.
 ///
-/// Inside compute code, and **in a fiber, it parks the thread** all the same: whoever has a [`Cx`] at hand should use that one. A fiber
-/// that waits by `run` for another fiber of its thread waits for ever; the first such wait in a pool is told of, see
-/// [`Builder::on_hazard`](crate::Builder::on_hazard). It cannot suspend the fiber instead: `run` may be called from
-/// anywhere, from the initialiser of a `thread_local!` too, and another fiber would find that variable half made. That a wait needs a
-/// `Cx`, which such code is not passed, is what rules this out.
+/// Inside compute code, and **in a fiber, it parks the thread** all the same: whoever has a [`Cx`] at hand should use
+/// that one. A fiber that waits by `run` for another fiber of its thread waits for ever; the first such wait in a pool
+/// is told of, see [`Builder::on_hazard`](crate::Builder::on_hazard). It cannot suspend the fiber instead: `run` may be
+/// called from anywhere, from the initialiser of a `thread_local!` too, and another fiber would find that variable half
+/// made. That a wait needs a `Cx`, which such code is not passed, is what rules this out.
 ///
 /// # Panics
 /// When `body` panics; outside of any pool, when the default pool cannot be made.

@@ -1,13 +1,14 @@
 //! Scopes whose fibers may wait: all that is spawned in one has ended when it returns.
 //!
-//! The parent holds a share of `pending` that is larger than those of all children can be, and counts for itself the children
-//! that it spawns; when it waits it gives back its share less that number. So a parent that spawns does not touch what the
-//! children on other threads touch when they end. Whoever brings `pending` to zero ends the scope. A child that
-//! panics cancels the scope; the panic is passed on when all have ended. A parent that panics is caught, cancels its
-//! children, waits for them, whatever is cancelled itself, and then goes on unwinding.
+//! The parent holds a share of `pending` that is larger than those of all children can be, and counts for itself the
+//! children that it spawns; when it waits it gives back its share less that number. So a parent that spawns does not
+//! touch what the children on other threads touch when they end. Whoever brings `pending` to zero ends the scope. A
+//! child that panics cancels the scope; the panic is passed on when all have ended. A parent that panics is caught,
+//! cancels its children, waits for them, whatever is cancelled itself, and then goes on unwinding.
 //!
-//! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the slot, from
-//! which the parent acquires. The child's last touch of the data is in that notification, for which the parent waits.
+//! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the
+//! slot, from which the parent acquires. The child's last touch of the data is in that notification, for which the
+//! parent waits.
 
 use crate::{
     cx::{
@@ -50,7 +51,8 @@ unsafe impl Send for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfM
 #[allow(private_bounds, reason = "never holds")]
 unsafe impl Sync for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfManyFibers {}
 
-/// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See [`FiberScope::spawner`].
+/// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See
+/// [`FiberScope::spawner`].
 pub struct Spawner<'scope, 'env: 'scope> {
     data: &'scope ScopeData,
     _scope: PhantomData<&'scope mut &'scope ()>,
@@ -68,9 +70,9 @@ impl Copy for Spawner<'_, '_> {}
 impl Cx<'_> {
     /// Runs `body`, in which fibers can be spawned that borrow, and waits for all of them.
     ///
-    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return [`Cancelled`](crate::Cancelled). When all have
-    /// ended the panic goes on. The wait for the fibers cannot be cancelled; when the scope around this one is cancelled,
-    /// so are they.
+    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return
+    /// [`Cancelled`](crate::Cancelled). When all have ended the panic goes on. The wait for the fibers cannot be
+    /// cancelled; when the scope around this one is cancelled, so are they.
     ///
     /// # Panics
     /// When `body` or a fiber panics: once all have ended, with that of `body` first.
@@ -136,8 +138,8 @@ impl Cx<'_> {
 const ENDED: u64 = u64::MAX;
 
 impl<'scope, 'env> FiberScope<'scope, 'env> {
-    /// Counts a child. Once the body has ended its own fibers may still have got hold of this, if they run on the same thread; they
-    /// count as by a [`Spawner`].
+    /// Counts a child. Once the body has ended its own fibers may still have got hold of this, if they run on the same
+    /// thread; they count as by a [`Spawner`].
     fn count(&self) {
         match self.spawned.get() {
             ENDED => _ = self.spawner.data.pending.fetch_add(1, Ordering::Relaxed),
@@ -251,7 +253,8 @@ impl<'scope> Spawner<'scope, '_> {
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // SAFETY: counted, so the scope waits until the child has left the data. The registry, which runs the job, outlives it.
+        // SAFETY: counted, so the scope waits until the child has left the data. The registry, which runs the job,
+        // outlives it.
         unsafe {
             let (job, handle) = child::make(self.data, name, function);
             (*self.data.registry).post(job);

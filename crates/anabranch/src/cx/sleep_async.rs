@@ -1,7 +1,7 @@
 //! Time for async code.
 //!
-//! Timers are kept by the workers of a pool, for the fibers that are bound to them. So who has no fiber is given one, which sleeps
-//! in his place, and whose end is what he waits for.
+//! Timers are kept by the workers of a pool, for the fibers that are bound to them. So who has no fiber is given one,
+//! which sleeps in his place, and whose end is what he waits for.
 
 use crate::{
     cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
@@ -24,12 +24,12 @@ pub struct SleepAsync {
     wait: AsyncWait<Done<()>>,
 }
 
-/// So long from now, for async code on whatever runtime, by the clock of the pool that the caller is in, or else of the default
-/// one.
+/// So long from now, for async code on whatever runtime, by the clock of the pool that the caller is in, or else of the
+/// default one.
 ///
-/// It costs a fiber, which sleeps: code that has a [`Cx`](crate::Cx) does better with [`Cx::sleep`](crate::Cx::sleep), and in a
-/// selection with [`Cx::sleeping`](crate::Cx::sleeping); and a runtime that has timers of its own does better with these.
-/// When the pool is dropped the sleep is over.
+/// It costs a fiber, which sleeps: code that has a [`Cx`](crate::Cx) does better with [`Cx::sleep`](crate::Cx::sleep),
+/// and in a selection with [`Cx::sleeping`](crate::Cx::sleeping); and a runtime that has timers of its own does better
+/// with these. When the pool is dropped the sleep is over.
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.

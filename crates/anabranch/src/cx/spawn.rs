@@ -28,8 +28,8 @@ pub(super) enum Stage<F, T> {
 
 /// A spawned fiber: what it is to run, and then its result.
 ///
-/// `stage` belongs to whoever runs the job, and from the notification that it has ended on to the one handle; the block to the last of
-/// the two (see `fiber::task`).
+/// `stage` belongs to whoever runs the job, and from the notification that it has ended on to the one handle; the block
+/// to the last of the two (see `fiber::task`).
 #[repr(C)]
 struct Task<F, T, N> {
     shared: Shared,
@@ -67,8 +67,8 @@ where
     /// As [`Vtable::run`].
     unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits until it has ended:
-        // until then the stage is this function's.
+        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits until it has
+        // ended: until then the stage is this function's.
         unsafe {
             let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
                 unreachable!("a job is run once")
@@ -136,8 +136,8 @@ where
 
 /// Spawns a fiber in the pool that the caller is in, or else in the default one.
 ///
-/// A panic in it is in the result. Where nobody takes that, since the handle is dropped before or after the panic, it goes to the
-/// [panic handler](crate::Builder::on_panic) of the pool.
+/// A panic in it is in the result. Where nobody takes that, since the handle is dropped before or after the panic, it
+/// goes to the [panic handler](crate::Builder::on_panic) of the pool.
 ///
 /// The fiber runs when a worker has time for it, and goes on when the handle is dropped. It has to be `'static`;
 /// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for. It is in no scope

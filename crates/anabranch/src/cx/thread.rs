@@ -1,7 +1,7 @@
 //! A plain thread that waits: it parks, and lends its slot meanwhile.
 //!
-//! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while it
-//! waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
+//! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while
+//! it waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
 
 use crate::{
     fiber::{
@@ -27,8 +27,9 @@ use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
 /// How often a thread looks whether its wait is over before it parks.
 const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 
-/// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core with its
-/// receiver need not go to and fro with it for each share; but what the thread has forked may wait for its slot.
+/// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core
+/// with its receiver need not go to and fro with it for each share; but what the thread has forked may wait for its
+/// slot.
 const SHARES: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
 /// See the [module](self).
@@ -36,7 +37,8 @@ pub(crate) struct ThreadStrand {
     shared: Arc<Parked>,
     /// How many it may still have.
     shares: Cell<u32>,
-    /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its deadlines.
+    /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its
+    /// deadlines.
     clock: Clock,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
@@ -56,8 +58,8 @@ impl ThreadStrand {
 }
 
 impl ThreadStrand {
-    /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would have no end, and
-    /// nothing else would tell of it.
+    /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would
+    /// have no end, and nothing else would tell of it.
     #[cold]
     fn warn_on_a_fiber(&self, reason: WaitReason) {
         let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
@@ -111,8 +113,8 @@ impl Drop for Shown<'_> {
     }
 }
 
-// SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a token in the
-// parker, which every wait here takes for what it is, a reason to look again.
+// SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a
+// token in the parker, which every wait here takes for what it is, a reason to look again.
 unsafe impl Strand for ThreadStrand {
     fn waiter(&self) -> *const Waiter {
         Parked::waiter(&self.shared)

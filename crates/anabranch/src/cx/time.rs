@@ -94,8 +94,8 @@ impl Cx<'_> {
     /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody
     /// in it had noticed: the error is [`TimedOut`] instead.
     ///
-    /// Each operation that may wait looks at the time first, be there something to wait for or not; that costs a look at the
-    /// clock, some 40 ns. So a loop over a channel that is always full is late by one round at most.
+    /// Each operation that may wait looks at the time first, be there something to wait for or not; that costs a look
+    /// at the clock, some 40 ns. So a loop over a channel that is always full is late by one round at most.
     ///
     /// # Errors
     /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up,
@@ -154,9 +154,9 @@ impl Cx<'_> {
         result.map_err(|error| if scope.is_flagged() && !self.scope.is_cancelled() { TimedOut.into() } else { error })
     }
 
-    /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done to the
-    /// end, such as giving back what was taken. In a `Drop` that runs because of a panic, too, waits in it go on to their end; there
-    /// they block the thread.
+    /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done
+    /// to the end, such as giving back what was taken. In a `Drop` that runs because of a panic, too, waits in it go on
+    /// to their end; there they block the thread.
     ///
     /// ```
     /// use std::time::Duration;
@@ -210,8 +210,8 @@ pub struct Interval {
 impl Interval {
     /// Waits for the next of them and returns it.
     ///
-    /// They do not drift: the second is two periods after the beginning, however late the first was noticed. Points that
-    /// have been missed by a period or more are left out.
+    /// They do not drift: the second is two periods after the beginning, however late the first was noticed. Points
+    /// that have been missed by a period or more are left out.
     ///
     /// # Errors
     /// When the scope was cancelled.

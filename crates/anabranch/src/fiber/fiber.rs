@@ -1,7 +1,7 @@
 //! The control block of a fiber. How it waits is in `suspend`.
 //!
-//! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber ends
-//! the next begins on the same stack, without a switch. Blocks live as long as their worker.
+//! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
+//! ends the next begins on the same stack, without a switch. Blocks live as long as their worker.
 //!
 //! | state     | who holds it                                   | left by                                                |
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
@@ -78,8 +78,8 @@ pub(crate) struct Fiber {
     locals: Locals,
 }
 
-// SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is touched
-// by that worker's thread alone.
+// SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is
+// touched by that worker's thread alone.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}
@@ -114,8 +114,8 @@ unsafe fn kick(fiber: *const Fiber) {
 /// # Safety
 /// The fiber was decided, by the caller.
 unsafe fn wake(fiber: *const Fiber) {
-    // SAFETY: a fiber that was decided is suspended, or about to be, and goes on only through the lists below: until then it
-    // and its worker are alive.
+    // SAFETY: a fiber that was decided is suspended, or about to be, and goes on only through the lists below: until
+    // then it and its worker are alive.
     unsafe {
         let home = (*fiber).home;
         if ptr::eq(Worker::current(), home) {
@@ -247,8 +247,8 @@ impl Fiber {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it, or one that went on in its place, suspends or is idle: the current one of the worker, which it stays
-    /// until `come_back`.
+    /// Runs the fiber until it, or one that went on in its place, suspends or is idle: the current one of the worker,
+    /// which it stays until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
@@ -290,7 +290,8 @@ impl Fiber {
         let forks = self.forks.get();
         if !forks.is_null() {
             self.forks.set(ptr::null());
-            // SAFETY: detached by `prepare_switch`, and the frames are on the fiber's stack. No other fiber runs, with frames of its own.
+            // SAFETY: detached by `prepare_switch`, and the frames are on the fiber's stack. No other fiber runs, with
+            // frames of its own.
             unsafe { self.home().stack.attach(forks) };
         }
     }
@@ -384,8 +385,8 @@ impl Fiber {
 
     /// Tells the handler of overflows what this fiber, which runs, is called.
     pub(crate) fn show_name(&self, name: Option<&str>) {
-        // SAFETY: this thread runs the fiber. While the record changes nobody refers to it; the name in it is kept by the
-        // card until there is another.
+        // SAFETY: this thread runs the fiber. While the record changes nobody refers to it; the name in it is kept by
+        // the card until there is another.
         unsafe {
             overflow::set_current(ptr::null());
             if let Some(guarded) = &mut *self.guarded.get() {

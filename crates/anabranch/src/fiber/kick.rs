@@ -1,11 +1,13 @@
-//! Kicks: how other threads tell a fiber that there may be a reason to look, whatever it does just now. See [`waiter`](crate::wait::waiter).
+//! Kicks: how other threads tell a fiber that there may be a reason to look, whatever it does just now. See
+//! [`waiter`](crate::wait::waiter).
 //!
-//! Each fiber has one, which is in the box of its worker or not. Whoever kicks marks it, and puts it into the box unless it was marked;
-//! the worker unmarks it and has the fiber look. So of those who find it marked, all that they did before is seen by
-//! that look: the mark is changed by read-modify-writes alone, each of which releases, or acquires, what was before.
+//! Each fiber has one, which is in the box of its worker or not. Whoever kicks marks it, and puts it into the box
+//! unless it was marked; the worker unmarks it and has the fiber look. So of those who find it marked, all that they
+//! did before is seen by that look: the mark is changed by read-modify-writes alone, each of which releases, or
+//! acquires, what was before.
 //!
-//! The box is an [`Inbox`], so a worker that ends waits for those who are just waking it. A kick outlives the fiber that it was for,
-//! as the block does, and says nothing to the next.
+//! The box is an [`Inbox`], so a worker that ends waits for those who are just waking it. A kick outlives the fiber
+//! that it was for, as the block does, and says nothing to the next.
 
 use crate::{
     fiber::ready::{Inbox, Linked, List},

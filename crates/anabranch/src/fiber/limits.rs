@@ -1,7 +1,7 @@
 //! How many fibers may be under way in a pool, and how big their stacks are.
 //!
-//! A fiber that cannot get a stack stays in the queue until one is free: nothing is lost, but if those that are under way wait
-//! for it, the program stands still. So the pool says so once, on the standard error stream.
+//! A fiber that cannot get a stack stays in the queue until one is free: nothing is lost, but if those that are under
+//! way wait for it, the program stands still. So the pool says so once, on the standard error stream.
 
 use crate::{
     fiber::stack::pool::{StackConfig, StackError},

@@ -14,8 +14,8 @@ impl Locals {
     }
 
     pub(crate) fn find(&self, key: *const ()) -> Option<&dyn Any> {
-        // SAFETY: only the fiber's thread comes here, as a `Cx` is not `Sync`, and no reference to the list is kept while anything else
-        // runs; the boxes stay until `clear`.
+        // SAFETY: only the fiber's thread comes here, as a `Cx` is not `Sync`, and no reference to the list is kept
+        // while anything else runs; the boxes stay until `clear`.
         let values = unsafe { &*self.values.get() };
         values.iter().find(|(of, _)| ptr::eq(*of, key)).map(|(_, value)| &**value)
     }

@@ -1,7 +1,8 @@
 //! Fibers: functions on stacks of their own, which a worker switches between.
 //!
-//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and [`scheduler`] is what a worker has for its fibers. On Windows
-//! stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no fibers.
+//! [`switch`] leaves one stack for another, [`stack`] allocates stacks, and [`scheduler`] is what a worker has for its
+//! fibers. On Windows stacks are those of corosensei. Where no stack can be left, as on WebAssembly, there are no
+//! fibers.
 
 #[cfg(not(loom))]
 pub(crate) mod blocked_detector;

@@ -1,9 +1,10 @@
-//! For how long thieves have seen the oldest of a queue lie there. Hints, that any thread writes and no correctness depends on.
+//! For how long thieves have seen the oldest of a queue lie there. Hints, that any thread writes and no correctness
+//! depends on.
 
 use crate::sys::sync::{AtomicU64, Ordering, const_unless_loom};
 
-/// For how long the oldest has to lie before a thief takes it, in microseconds: a worker that is at its fibers has begun a handful
-/// of them by then.
+/// For how long the oldest has to lie before a thief takes it, in microseconds: a worker that is at its fibers has
+/// begun a handful of them by then.
 const PATIENCE: u64 = 25;
 
 /// See the [module](self).

@@ -1,8 +1,8 @@
 //! Fibers that can go on: a list for the worker that they belong to, and an inbox through which others put them on it.
 //!
-//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA. An owner
-//! that is awake looks into it before it parks, so nobody has to wake it: a push is one CAS. Before it parks it leaves a mark
-//! in the empty inbox, and whoever puts the first fiber in the place of the mark wakes it.
+//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA.
+//! An owner that is awake looks into it before it parks, so nobody has to wake it: a push is one CAS. Before it parks
+//! it leaves a mark in the empty inbox, and whoever puts the first fiber in the place of the mark wakes it.
 //!
 //! | `newest` | means                                         | left by                                                      |
 //! |----------|-----------------------------------------------|--------------------------------------------------------------|
@@ -11,13 +11,14 @@
 //! | fiber    | the newest of a chain                         | a push -> fiber; the owner takes all -> null                 |
 //!
 //! A worker that ends has to know that nobody is about to wake it any more: each of those who have to wake it says so
-//! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were replaced.
+//! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were
+//! replaced.
 //!
-//! Provenance: the pointers that were put in are the ones that come out, and are never made anew from a reference: a linked
-//! [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer leads to the fiber that it is a field of.
+//! Provenance: the pointers that were put in are the ones that come out, and are never made anew from a reference: a
+//! linked [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer leads to the fiber that it is a field of.
 //!
-//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries nothing: of a
-//! push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
+//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries
+//! nothing: of a push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
 
 use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, const_unless_loom, spin_while};
 use std::ptr;
@@ -27,7 +28,8 @@ pub(crate) trait Linked {
     /// The next in a list or inbox.
     fn next(&self) -> &Cell<*const Self>;
 
-    /// Has the processor fetch what is used of the first of a list, which is taken before long, and of the one behind it. A hint.
+    /// Has the processor fetch what is used of the first of a list, which is taken before long, and of the one behind
+    /// it. A hint.
     ///
     /// # Safety
     /// It is in a list of this thread.
@@ -144,11 +146,11 @@ impl<F: Linked> Inbox<F> {
     /// Puts a fiber in, and calls `wake` if the owner is away.
     ///
     /// # Safety
-    /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox may
-    /// be gone when this returns.
+    /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox
+    /// may be gone when this returns.
     pub(crate) unsafe fn post(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
-        // SAFETY: the worker does not end before the fiber has, and then, if it was away, not before `woken` says that it
-        // was woken.
+        // SAFETY: the worker does not end before the fiber has, and then, if it was away, not before `woken` says that
+        // it was woken.
         unsafe {
             // Mostly it is empty. To look first would fetch the line twice.
             let mut newest = ptr::null_mut();

@@ -1,10 +1,12 @@
-//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion goes deep before it goes
-//! wide, and every now and then the oldest, so that none is forgotten; thieves take the oldest, several at a time.
+//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion goes deep before
+//! it goes wide, and every now and then the oldest, so that none is forgotten; thieves take the oldest, several at a
+//! time.
 //!
-//! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see `sys::asymmetric_fence`)
-//! and with thieves that take many. What lies in the queue has numbers, `head..tail`. The owner puts in and takes out at the
-//! tail, without a lock and without a read-modify-write. Whoever takes at the head holds the lock. Both announce first what they
-//! want and look then at what the other wants, with a fence between the two:
+//! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
+//! `sys::asymmetric_fence`) and with thieves that take many. What lies in the queue has numbers, `head..tail`. The
+//! owner puts in and takes out at the tail, without a lock and without a read-modify-write. Whoever takes at the head
+//! holds the lock. Both announce first what they want and look then at what the other wants, with a fence between the
+//! two:
 //!
 //! | the owner takes `tail - 1`              | a thief, with the lock, takes some at the head       |
 //! |-----------------------------------------|------------------------------------------------------|
@@ -12,21 +14,24 @@
 //! | 2. fence                                | b. fence                                             |
 //! | 3. reads `claim`; if that is above `tail`, there is a thief who may want the same: waits for the lock, and looks at `head` | c. reads `tail`, and stops there if that is less; `head` and `claim` are there now |
 //!
-//! If both fence, one sees the other: the thief leaves what the owner has announced, or the owner waits until `head` says what
-//! the thief has taken. Without a thief under way `claim` is `head`, and the two differ only so that whoever asks whether the queue
-//! is empty is not told of what is merely claimed. A thief reads what it takes only after (c), so nothing is read that the owner
-//! might write just now. Who lists the queue claims all of it for as long as it looks, and takes nothing.
+//! If both fence, one sees the other: the thief leaves what the owner has announced, or the owner waits until `head`
+//! says what the thief has taken. Without a thief under way `claim` is `head`, and the two differ only so that whoever
+//! asks whether the queue is empty is not told of what is merely claimed. A thief reads what it takes only after (c),
+//! so nothing is read that the owner might write just now. Who lists the queue claims all of it for as long as it
+//! looks, and takes nothing.
 //!
 //! Others than the owner put into a second list, under the lock.
 //!
-//! What was spawned one after the other often talks to each other, and a message from one worker to another takes ten times as long as
-//! on one worker. So what a worker runs shall be a piece of the order in which all were put in. A thief goes through
-//! its loot from the old end: what it leaves to be stolen from in turn lies next to what it was stolen from of. And the owner takes the
-//! oldest itself only where no thief has come for a while. A ring of 503 fibers is so cut in two places, instead of 6 to 14.
+//! What was spawned one after the other often talks to each other, and a message from one worker to another takes ten
+//! times as long as on one worker. So what a worker runs shall be a piece of the order in which all were put in. A
+//! thief goes through its loot from the old end: what it leaves to be stolen from in turn lies next to what it was
+//! stolen from of. And the owner takes the oldest itself only where no thief has come for a while. A ring of 503 fibers
+//! is so cut in two places, instead of 6 to 14.
 //!
-//! For the same reason a thief asks first whether what is there [lies for long](RunQueue::lies_for_long): where the owner is at work, and
-//! begins its fibers as it comes to them, they stay together. What the owner has put in because somebody asked for it, or others
-//! have put in, is there to be taken. All that a thief learns by asking, and leaves for the next, are hints.
+//! For the same reason a thief asks first whether what is there [lies for long](RunQueue::lies_for_long): where the
+//! owner is at work, and begins its fibers as it comes to them, they stay together. What the owner has put in because
+//! somebody asked for it, or others have put in, is there to be taken. All that a thief learns by asking, and leaves
+//! for the next, are hints.
 //!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
@@ -35,9 +40,9 @@
 //! | `head`   | who holds the lock           | below it all is taken                              |
 //! | `slots`  | the owner, with the lock     | a ring; the owner reads it without the lock        |
 //!
-//! Orderings: every write of `tail` releases and a thief acquires it, so what was put in is seen. A thief's write of `head`
-//! releases, and the owner acquires it before it uses the slots below again. The two fences are sequentially consistent or
-//! amount to it. The rest is the lock's.
+//! Orderings: every write of `tail` releases and a thief acquires it, so what was put in is seen. A thief's write of
+//! `head` releases, and the owner acquires it before it uses the slots below again. The two fences are sequentially
+//! consistent or amount to it. The rest is the lock's.
 
 use crate::{
     fiber::queue_age::QueueAge,
@@ -140,7 +145,8 @@ impl<T: Copy> RunQueue<T> {
         if tail - self.head.load(Ordering::Acquire) >= self.owner.capacity.get() as u64 {
             self.grow();
         }
-        // SAFETY: there is room, so nothing that is in the queue is in this slot, and nobody else reads it before it is.
+        // SAFETY: there is room, so nothing that is in the queue is in this slot, and nobody else reads it before it
+        // is.
         unsafe { self.slot(tail).set(MaybeUninit::new(item)) };
         self.owner.tail.store(tail + 1, Ordering::Release);
     }
@@ -188,8 +194,8 @@ impl<T: Copy> RunQueue<T> {
         None
     }
 
-    /// The oldest that others have put in, or else of the owner's; the newest if since the last time somebody has taken from the
-    /// old end, so that none is forgotten there.
+    /// The oldest that others have put in, or else of the owner's; the newest if since the last time somebody has taken
+    /// from the old end, so that none is forgotten there.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -250,8 +256,8 @@ impl<T: Copy> RunQueue<T> {
         self.posted.store(posted.len() as u64, Ordering::Relaxed);
     }
 
-    /// Whether there is something that the owner does not come to by itself before long. To be asked again and again, with the
-    /// time in microseconds since whenever.
+    /// Whether there is something that the owner does not come to by itself before long. To be asked again and again,
+    /// with the time in microseconds since whenever.
     pub(crate) fn lies_for_long(&self, now: u64) -> bool {
         if self.is_empty() {
             self.overdue.forget();

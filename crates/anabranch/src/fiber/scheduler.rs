@@ -1,9 +1,9 @@
 //! Fibers on the workers of a pool: what of it a worker keeps, and how it runs them.
 //!
-//! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and is its
-//! home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing else can go on or a
-//! round is over; within a round a fiber that waits lets the next go on in its place. None of this from within a
-//! piece of compute work: only the bottom of a worker's stack (`pool::main_loop`) comes here.
+//! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and
+//! is its home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing
+//! else can go on or a round is over; within a round a fiber that waits lets the next go on in its place. None of this
+//! from within a piece of compute work: only the bottom of a worker's stack (`pool::main_loop`) comes here.
 //!
 //! - **Waking** a fiber on its own worker is a push to a list that the thread alone touches. The woken fiber runs next
 //!   when its waker waits, three times in a row at most.
@@ -43,17 +43,17 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{cell::Cell, time::Duration};
 
-/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many between two
-/// looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and then ought to happen
-/// there.
+/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many
+/// between two looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and
+/// then ought to happen there.
 const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// For how many more one counts that goes on after it has given way, where new ones wait to begin: those shall before a thief
-/// thinks that they lie for long.
+/// For how many more one counts that goes on after it has given way, where new ones wait to begin: those shall before a
+/// thief thinks that they lie for long.
 const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
 
-/// How long after the first timer a parked worker may get up, in nanoseconds, if others are due until then. A switch to a thread that
-/// has parked costs as much as some dozens of fibers that go on. Linux delays each such thread by 50 us.
+/// How long after the first timer a parked worker may get up, in nanoseconds, if others are due until then. A switch to
+/// a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread by 50 us.
 const SLACK: u64 = 500_000;
 
 /// How many rounds before the worker looks at what else there is.
@@ -64,8 +64,8 @@ const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// Which fibers that have not started a thief takes from a worker that will come to them by itself.
 ///
-/// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer; and those that
-/// were spawned together often talk to each other, which takes several times as long between workers.
+/// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer;
+/// and those that were spawned together often talk to each other, which takes several times as long between workers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StealPolicy {
     /// All.
@@ -170,8 +170,8 @@ impl Worker {
         self.clock().park_bound(self.fibers.local.next_deadline())
     }
 
-    /// As [`time_to_next_fiber`](Self::time_to_next_fiber), until the last of those that are due at about the same time: a thread that
-    /// parks gets up once for all of them.
+    /// As [`time_to_next_fiber`](Self::time_to_next_fiber), until the last of those that are due at about the same
+    /// time: a thread that parks gets up once for all of them.
     pub(crate) fn time_to_next_fibers(&self) -> Option<Duration> {
         self.clock().park_bound(self.fibers.local.last_deadline_within(SLACK))
     }
@@ -210,8 +210,8 @@ impl Worker {
         local.take_ready()
     }
 
-    /// For a fiber that suspends: the one to go on in its place, perhaps itself. `None`: the worker has to look at more than
-    /// that.
+    /// For a fiber that suspends: the one to go on in its place, perhaps itself. `None`: the worker has to look at more
+    /// than that.
     #[inline]
     pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
         let local = &self.fibers.local;
@@ -221,8 +221,8 @@ impl Worker {
         local.take_ready()
     }
 
-    /// Counts the times that this worker might go on with its fibers. Every now and then it is the turn of work that lies
-    /// elsewhere: the number of that turn.
+    /// Counts the times that this worker might go on with its fibers. Every now and then it is the turn of work that
+    /// lies elsewhere: the number of that turn.
     pub(crate) fn next_turn_of_others(&self) -> Option<u32> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);

@@ -1,7 +1,7 @@
 //! The scope of a fiber that no parent waits for: whoever closes the pool cancels it.
 //!
-//! Pools close once, and fibers end all the time. So a fiber only writes down its scope, and when it ends that there is none; a
-//! fence of the kind that costs the frequent side nothing stands on both sides (see `sys::asymmetric_fence`):
+//! Pools close once, and fibers end all the time. So a fiber only writes down its scope, and when it ends that there is
+//! none; a fence of the kind that costs the frequent side nothing stands on both sides (see `sys::asymmetric_fence`):
 //!
 //! | a fiber begins     | a fiber ends                                    | the pool closes                         |
 //! |--------------------|-------------------------------------------------|-----------------------------------------|
@@ -9,11 +9,11 @@
 //! | fence              | fence                                           | fence                                   |
 //! | reads `has_begun`: if so it cancels its scope itself | reads `has_begun`: if so it waits for `has_looked` | cancels the scopes that are written down, then writes `has_looked` |
 //!
-//! None is passed over: either the fiber reads that closing has begun, or its scope is found. And a scope that is found is there:
-//! either it is found that there is none, or the fiber waits until all have been looked at.
+//! None is passed over: either the fiber reads that closing has begun, or its scope is found. And a scope that is found
+//! is there: either it is found that there is none, or the fiber waits until all have been looked at.
 //!
-//! Orderings: `set` releases the scope and who closes acquires it; `has_looked` releases what was done with it, and the fiber acquires
-//! that before it ends the scope.
+//! Orderings: `set` releases the scope and who closes acquires it; `has_looked` releases what was done with it, and the
+//! fiber acquires that before it ends the scope.
 
 use crate::{
     sys::{

@@ -1,8 +1,8 @@
 //! What others may read about a fiber, or a thread that waits, at any time: its name, what it does, and what it waits
 //! for.
 //!
-//! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the state of
-//! one moment with the reason of another.
+//! All of it is for people to look at, so the fields are read and written on their own, relaxed: a reader may see the
+//! state of one moment with the reason of another.
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, AtomicU8, Mutex, Ordering, lock},

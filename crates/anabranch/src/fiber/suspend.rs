@@ -1,4 +1,5 @@
-//! How a fiber waits: it leaves its stack, and goes on when it is resumed; where it must not leave, it blocks its thread.
+//! How a fiber waits: it leaves its stack, and goes on when it is resumed; where it must not leave, it blocks its
+//! thread.
 
 use crate::{
     fiber::{
@@ -20,8 +21,8 @@ use crate::{
 use std::{process, ptr, sync::Arc};
 
 impl Fiber {
-    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or has left
-    /// and was resumed. Only where it [may](Self::may_switch).
+    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or
+    /// has left and was resumed. Only where it [may](Self::may_switch).
     #[inline(always)]
     fn prepare_switch(&self) -> Option<PendingSwitch> {
         let home = self.home();
@@ -31,7 +32,8 @@ impl Fiber {
             // SAFETY: this thread is the owner, and all is published.
             self.forks.set(unsafe { home.stack.detach() });
         }
-        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been left.
+        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been
+        // left.
         unsafe {
             let exit = &*self.exit.get();
             match if GOES_ACROSS { home.fiber_across() } else { None } {
@@ -48,10 +50,10 @@ impl Fiber {
         }
     }
 
-    /// Whether the stack can be left. Not while the thread unwinds: other fibers would find themselves in a panicking thread. Not
-    /// while it is pinned: inside another pool they would find themselves there, and what runs on top of a compute wait is in a list
-    /// of its thread. Nor with an open fork of compute code: it is on the shelf, or will be, where forks of other fibers would come to lie
-    /// above it and be left behind.
+    /// Whether the stack can be left. Not while the thread unwinds: other fibers would find themselves in a panicking
+    /// thread. Not while it is pinned: inside another pool they would find themselves there, and what runs on top of a
+    /// compute wait is in a list of its thread. Nor with an open fork of compute code: it is on the shelf, or will be,
+    /// where forks of other fibers would come to lie above it and be left behind.
     #[inline]
     fn may_switch(&self) -> bool {
         let newest = self.home().stack.newest();
@@ -65,7 +67,8 @@ impl Fiber {
     #[cold]
     fn block(&self, deadline: u64) {
         if !Stack::current().is_same_as(self.own_stack()) {
-            // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may unwind.
+            // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may
+            // unwind.
             diagnostics::warn(format_args!("a fiber was about to wait on a stack that is not its own"));
             process::abort();
         }

@@ -1,9 +1,10 @@
 //! A job: what a fiber runs, as one word.
 //!
 //! What is spawned lies in one block on the heap: a table of what can be done with it, what its handle looks at, the
-//! function and, in the same place, the result. Two have it, the queue in which it waits to be started and the handle, and the
-//! last of them frees it. That is decided by the word with which the end is told to the handle (see `wait::latch`), so a block
-//! has no count. A fork of `Cx::join` is a job too, as the `Offer` that it was published as; its address is marked.
+//! function and, in the same place, the result. Two have it, the queue in which it waits to be started and the handle,
+//! and the last of them frees it. That is decided by the word with which the end is told to the handle (see
+//! `wait::latch`), so a block has no count. A fork of `Cx::join` is a job too, as the `Offer` that it was published as;
+//! its address is marked.
 
 use crate::{
     fiber::{
@@ -25,8 +26,8 @@ type NameOf = unsafe fn(NonNull<Header>) -> Option<Arc<str>>;
 
 /// What can be done with a block.
 pub(crate) struct Vtable {
-    /// Runs it on a fiber, to the end, that of the fiber's locals included, and gives up the share of the queue. Does not
-    /// unwind.
+    /// Runs it on a fiber, to the end, that of the fiber's locals included, and gives up the share of the queue. Does
+    /// not unwind.
     pub(crate) run: unsafe fn(NonNull<Header>, &Fiber),
     /// What it is called; `None` for the many that are called nothing.
     pub(crate) name: Option<NameOf>,
@@ -53,7 +54,8 @@ impl Vtable {
     /// Takes the result out. `None`: there is none, or none any more.
     ///
     /// # Safety
-    /// The function of this block, which is of these vtable, returns `T` and has ended; the caller is the only one who asks.
+    /// The function of this block, which is of these vtable, returns `T` and has ended; the caller is the only one who
+    /// asks.
     pub(crate) unsafe fn take_result<T>(&self, block: NonNull<Header>) -> Option<T> {
         let mut result = None::<T>;
         // SAFETY: the caller's word.
@@ -174,8 +176,8 @@ pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     impl<B> Drop for Free<B> {
         fn drop(&mut self) {
             let block = self.0.as_ptr().cast();
-            // SAFETY: from `allocate`, and what was in it has been dropped. The seat is this thread's; one outside of a pool has no
-            // store.
+            // SAFETY: from `allocate`, and what was in it has been dropped. The seat is this thread's; one outside of a
+            // pool has no store.
             unsafe {
                 match self.1 {
                     Place::Page => Store::free(Worker::current().fibers.local.store(), block),

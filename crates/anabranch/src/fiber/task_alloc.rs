@@ -1,13 +1,13 @@
 //! Memory for the blocks of spawned fibers: pages of blocks of one size, which belong to a worker.
 //!
-//! A million fibers that have not begun are a million small blocks, most of which are made and freed by the same worker. So each
-//! worker has a [`Store`] of its own and takes and frees blocks without a lock and without a read-modify-write (the idea is
-//! that of mimalloc's pages; Leijen, Zorn, de Moura 2019). A page is aligned to its size, so the address of a block leads to it. It
-//! has a list of free blocks, and at its end a part that was never used. A page all of whose blocks are free is given
-//! back, but for a few.
+//! A million fibers that have not begun are a million small blocks, most of which are made and freed by the same
+//! worker. So each worker has a [`Store`] of its own and takes and frees blocks without a lock and without a
+//! read-modify-write (the idea is that of mimalloc's pages; Leijen, Zorn, de Moura 2019). A page is aligned to its
+//! size, so the address of a block leads to it. It has a list of free blocks, and at its end a part that was never
+//! used. A page all of whose blocks are free is given back, but for a few.
 //!
-//! Another thread that frees a block puts it on the store's list `freed`, a stack of Treiber's (1986) of which the owner alone
-//! takes, and always everything, when a page is used up.
+//! Another thread that frees a block puts it on the store's list `freed`, a stack of Treiber's (1986) of which the
+//! owner alone takes, and always everything, when a page is used up.
 //!
 //! A handle may outlive the pool. So a store that ends with blocks out is left to those who have them:
 //!
@@ -16,11 +16,12 @@
 //! | a list   | blocks that others have freed                      | a push; the owner takes all -> null; `leave` -> LEFT |
 //! | LEFT     | the owner is gone; each page counts its blocks in `left`, and the store its pages | |
 //!
-//! Whoever frees the last block of a page that was left gives the page back, and whoever gives back the last page frees the
-//! store.
+//! Whoever frees the last block of a page that was left gives the page back, and whoever gives back the last page frees
+//! the store.
 //!
-//! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes the counts
-//! before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one acquires.
+//! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes
+//! the counts before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one
+//! acquires.
 
 use crate::{
     fiber::task_region::{self, PAGE},

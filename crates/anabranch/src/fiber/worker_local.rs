@@ -30,7 +30,8 @@ const MAX_IDLE: usize = if cfg!(shuttle) { 1 } else { 256 };
 
 /// See the [module](self).
 pub(crate) struct Local {
-    /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the caches.
+    /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the
+    /// caches.
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
     ready: List<Fiber>,
@@ -123,8 +124,8 @@ impl Local {
         unsafe { self.ready.push(fiber) };
     }
 
-    /// From here on so many may go on, or begin, before the worker looks at what else there is, and each that gives way counts for so many
-    /// more.
+    /// From here on so many may go on, or begin, before the worker looks at what else there is, and each that gives way
+    /// counts for so many more.
     pub(crate) fn begin_round(&self, count: u32, haste: u32) {
         self.left.set(count);
         self.haste.set(haste);

@@ -8,15 +8,17 @@
 //! | taken     | the thief, and `done` by the owner          | the thief sets `done`, its last touch of the frame       |
 //! | done      | the owner                                   | the owner takes the result out; the stack frame ends     |
 //!
-//! A fork of `Cx::join` differs in two things: it is published as an [`Offer`], and its owner does not wait for it here.
+//! A fork of `Cx::join` differs in two things: it is published as an [`Offer`], and its owner does not wait for it
+//! here.
 //!
-//! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written later, by the
-//! thread that publishes frames of this stack: first the [`Trace`], when it walks past the private frame, and over it
-//! what a published frame has. Both are written under the gate of the fork stack, while the owner cannot pop the frame.
+//! A fork that nobody steals pays for what it links, `execute`, and the closure. Everything else is written later, by
+//! the thread that publishes frames of this stack: first the [`Trace`], when it walks past the private frame, and over
+//! it what a published frame has. Both are written under the gate of the fork stack, while the owner cannot pop the
+//! frame.
 //!
 //! Orderings: the lock of the shelf carries the frame to the thief. The thief stores `done` with release, and the owner
-//! loads it with acquire, so the owner sees the result. After `done` is set the owner may return from the `join` at once
-//! and the frame is gone: whatever the thief needs afterwards it reads before.
+//! loads it with acquire, so the owner sees the result. After `done` is set the owner may return from the `join` at
+//! once and the frame is gone: whatever the thief needs afterwards it reads before.
 //!
 //! Provenance: a pointer to a frame is used to run the fork that the frame is the head of, so it is made from a
 //! reference to the whole fork (`Fork::frame` in `join`), and never from one to the frame alone.
@@ -37,9 +39,9 @@ use std::{
 
 /// Where a piece of work comes from: the work inside which it was forked or spawned. Null stands for the root.
 ///
-/// A thread that waits for a piece of work may run the descendants of that work and nothing else. Whether something is a
-/// descendant is read off the chain of parents, and each link of it is alive while the one below is: a fork ends before
-/// the work that forked it does.
+/// A thread that waits for a piece of work may run the descendants of that work and nothing else. Whether something is
+/// a descendant is read off the chain of parents, and each link of it is alive while the one below is: a fork ends
+/// before the work that forked it does.
 #[derive(Debug)]
 pub(crate) struct Lineage {
     parent: *const Lineage,
@@ -81,8 +83,8 @@ impl Lineage {
             if ptr::eq(link, ancestor) {
                 return true;
             }
-            // SAFETY: `link` has not ended, by the caller's word for the first and because a parent ends after its child
-            // for the rest.
+            // SAFETY: `link` has not ended, by the caller's word for the first and because a parent ends after its
+            // child for the rest.
             link = unsafe { (*link).parent };
         }
         false
@@ -155,8 +157,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief. `previous`
-    /// is the newest fork of this thread so far.
+    /// `execute` runs the work, catches its panic and keeps what came out; it is called once at most, by the thief.
+    /// `previous` is the newest fork of this thread so far.
     #[inline(always)]
     pub(crate) fn new(execute: unsafe fn(*const Frame), previous: *const Frame, may_wait: bool) -> Self {
         Self {
@@ -221,7 +223,8 @@ impl Frame {
     /// # Safety
     /// The frame is private and linked, and the caller is at the list, under the gate of its stack.
     pub(crate) unsafe fn trace(this: *const Frame, newer: *const Frame, parent: *const Lineage) {
-        // SAFETY: the publisher alone touches `late` of a private frame (state table), so there is no reference into it.
+        // SAFETY: the publisher alone touches `late` of a private frame (state table), so there is no reference into
+        // it.
         unsafe {
             Self::late(this).write(Late { trace: Trace { newer, parent } });
             (*this).is_traced.set(true);
@@ -271,7 +274,8 @@ impl Frame {
             // SAFETY: the caller has taken the frame.
             unsafe { Frame::execute(this.cast()) };
         }
-        // SAFETY: the frame is alive until the offer is taken, and to take the offer is to take the frame; else as in `trace`.
+        // SAFETY: the frame is alive until the offer is taken, and to take the offer is to take the frame; else as in
+        // `trace`.
         unsafe {
             let offer = Arc::new(Offer::new(execute, this.cast()));
             Self::late(this).write(Late { offer: ManuallyDrop::new(Arc::clone(&offer)) });

@@ -1,10 +1,10 @@
 //! Fork and join: the second closure may be run by another thread while this one runs the first.
 //!
-//! What happens when nobody steals, which is nearly always: the frame (the closure and a pointer to the code that runs it)
-//! is written on this stack and linked to the thread's list, the first closure is called, the frame is unlinked, one test
-//! tells that it is still private, and the second closure is called, statically and inlined where
-//! the compiler likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `fork::stack` has the
-//! protocol, `fork::frame` what happens to a frame that is published.
+//! What happens when nobody steals, which is nearly always: the frame (the closure and a pointer to the code that runs
+//! it) is written on this stack and linked to the thread's list, the first closure is called, the frame is unlinked,
+//! one test tells that it is still private, and the second closure is called, statically and inlined where the compiler
+//! likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `fork::stack` has the protocol,
+//! `fork::frame` what happens to a frame that is published.
 //!
 //! Tried and dropped. An array with an index instead of the list is a few instructions less and was a third slower on
 //! fib: the slot's address comes from the index in memory, each fork reads what the one before has just written, and
@@ -84,7 +84,8 @@ impl<J: Job> Fork<J> {
     /// The thief's way of running it.
     ///
     /// # Safety
-    /// `frame` was made by [`frame`](Self::frame) from a `Fork<J>` that the caller has taken, and its job has not been run.
+    /// `frame` was made by [`frame`](Self::frame) from a `Fork<J>` that the caller has taken, and its job has not been
+    /// run.
     unsafe fn execute(frame: *const Frame) {
         let this = frame.cast::<Self>();
         // SAFETY: the pointer is one to the whole fork, and a taken fork is the thief's until it is done.
@@ -119,7 +120,8 @@ struct Unwind<'a, J: Job> {
 }
 
 impl<J: Job> Drop for Unwind<'_, J> {
-    // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not come.
+    // Inlined down to the call, so that the fields stay in registers: a fork must not pay for a panic that does not
+    // come.
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: made by `run_linked` for what it pushed and nobody has popped.
@@ -259,16 +261,16 @@ where
 /// Runs both closures, possibly in parallel, and returns both results.
 ///
 /// `a` runs on the calling thread. `b` may be taken by an idle thread of the pool meanwhile; if none does, the calling
-/// thread runs it afterwards, at the cost of about a nanosecond over calling the two one after the other. There is no need
-/// to stop forking when pieces get small. Called outside of any pool it uses the default one, which the calling thread
-/// joins as a guest until the call returns.
+/// thread runs it afterwards, at the cost of about a nanosecond over calling the two one after the other. There is no
+/// need to stop forking when pieces get small. Called outside of any pool it uses the default one, which the calling
+/// thread joins as a guest until the call returns.
 ///
 /// While the calling thread waits for `b`, it runs pieces that `b` has forked and nothing else, so a lock that is held
 /// across a `join` is safe as long as the two closures do not wait for each other's locks.
 ///
 /// # Panics
-/// When `a` or `b` panics: once both have ended. If `a` panics, `b` is not begun any more, but waited for if it was; when
-/// both panic, the panic of `a` is passed on. Outside of any pool, when the default pool cannot be made.
+/// When `a` or `b` panics: once both have ended. If `a` panics, `b` is not begun any more, but waited for if it was;
+/// when both panic, the panic of `a` is passed on. Outside of any pool, when the default pool cannot be made.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {

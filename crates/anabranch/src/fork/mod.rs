@@ -1,7 +1,8 @@
 //! Fork-join: forks, the fork stack of a worker, its shelf, and scopes of tasks.
 //!
-//! `join` links a [frame](frame) into the [fork stack](stack) of its worker. When another worker asks for work, the oldest frames are
-//! published on the [shelf](shelf), from which any worker may take them. A [task](task) of a [scope](scope) lies on the heap instead.
+//! `join` links a [frame](frame) into the [fork stack](stack) of its worker. When another worker asks for work, the
+//! oldest frames are published on the [shelf](shelf), from which any worker may take them. A [task](task) of a
+//! [scope](scope) lies on the heap instead.
 
 pub(crate) mod frame;
 #[cfg(not(loom))]

@@ -133,9 +133,9 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 /// Runs `body`, which may spawn tasks, and waits for all of them.
 ///
-/// Tasks may borrow what lives outside of the scope, and spawn further tasks. They run on any thread of the pool that the
-/// caller is in, at the latest when the scope ends. A task costs an allocation and a turn of a lock; for two known pieces
-/// of work [`join`](crate::join) is far cheaper, and for the elements of a collection the parallel loops are.
+/// Tasks may borrow what lives outside of the scope, and spawn further tasks. They run on any thread of the pool that
+/// the caller is in, at the latest when the scope ends. A task costs an allocation and a turn of a lock; for two known
+/// pieces of work [`join`](crate::join) is far cheaper, and for the elements of a collection the parallel loops are.
 ///
 /// While it waits, the calling thread runs tasks of this scope and nothing else.
 ///
@@ -210,14 +210,15 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: `scope` waits for the data to be settled before it returns, whatever happens; `'scope` is over only
         // then.
         unsafe { self.data.post(queue, task) };
-        // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag. With
-        // a fence between the two on both sides at least one of them sees what the other did.
+        // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag.
+        // With a fence between the two on both sides at least one of them sees what the other did.
         fence(Ordering::SeqCst);
         if self.data.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
-        // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks before it waits.
-        // Another thread does neither, and the parent does not look into its queue while the body of the scope waits with a `Cx`.
+        // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks
+        // before it waits. Another thread does neither, and the parent does not look into its queue while the body of
+        // the scope waits with a `Cx`.
         if let Some(registry) = parent.registry() {
             if is_ours { registry.rouse_for_work() } else { registry.stir() }
         }

@@ -7,8 +7,8 @@
 //! | run       | nothing, it counts as open   | the thief tells the owner, who calls `withdraw` -> over                  |
 //!
 //! All of that changes under one lock, so a fork that is available is alive for as long as the lock is held: its owner
-//! has to come by to take it off. That is why a waiting thread can look what a fork descends from before it takes it, and
-//! why what a taken one says about its thief is true. The two counts beside the lock are hints, for those who only
+//! has to come by to take it off. That is why a waiting thread can look what a fork descends from before it takes it,
+//! and why what a taken one says about its thief is true. The two counts beside the lock are hints, for those who only
 //! look around; a thief that finds the lock taken goes on to the next shelf.
 //!
 //! A fork's position is the number of published forks that were open below it. The owner's joins end from above, so
@@ -109,7 +109,8 @@ impl Shelf {
     /// Puts the oldest of the private frames on top.
     ///
     /// # Safety
-    /// It was given what a frame on the shelf has, and is alive until its owner has ended it by `reclaim` or `withdraw`.
+    /// It was given what a frame on the shelf has, and is alive until its owner has ended it by `reclaim` or
+    /// `withdraw`.
     pub(crate) unsafe fn publish(&self, frame: *const Frame) {
         let mut lists = lock(&self.lists);
         let position = self.open.load(Ordering::Relaxed);
@@ -141,7 +142,8 @@ impl Shelf {
 
     // ---- everybody ----
 
-    /// How many published forks the owner has open, in whatever state. Exact for the owner while nobody publishes for it.
+    /// How many published forks the owner has open, in whatever state. Exact for the owner while nobody publishes for
+    /// it.
     pub(crate) fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
@@ -207,8 +209,8 @@ impl Shelf {
 impl Claim {
     /// Runs the frame and tells its owner.
     pub(crate) fn run(self) {
-        // SAFETY: this claim is the proof that the frame was taken, and it is used up here. The shelf belongs to a worker, and
-        // stays. The frame may be gone after the last call.
+        // SAFETY: this claim is the proof that the frame was taken, and it is used up here. The shelf belongs to a
+        // worker, and stays. The frame may be gone after the last call.
         unsafe {
             Frame::execute(self.frame);
             (*self.shelf).settle(self.position);

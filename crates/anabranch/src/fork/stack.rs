@@ -1,11 +1,11 @@
 //! The fork stack: the forks that a thread has open, and how the oldest of them come onto the shelf.
 //!
-//! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it: three plain
-//! stores and two loads by the owner, no fence. Nothing that is loaded there is ever needed as an address, so the processor
-//! never waits for one fork in order to do the next. Only when somebody asks is the oldest private frame, the biggest piece
-//! of work there is, published on the [`Shelf`]. Lists of frames on the stack come from Spice (Holk's heartbeat scheduler
-//! in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from private deques (Acar, Chargueraud,
-//! Rainey 2013).
+//! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it: three
+//! plain stores and two loads by the owner, no fence. Nothing that is loaded there is ever needed as an address, so the
+//! processor never waits for one fork in order to do the next. Only when somebody asks is the oldest private frame, the
+//! biggest piece of work there is, published on the [`Shelf`]. Lists of frames on the stack come from Spice (Holk's
+//! heartbeat scheduler in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from private deques
+//! (Acar, Chargueraud, Rainey 2013).
 //!
 //! ```text
 //!   tail -> F -> E -> D" -> C" -> B' -> A'       ' = is_published: always the oldest ones, the end of the list
@@ -14,10 +14,11 @@
 //!                       oldest
 //! ```
 //!
-//! The list leads from new to old, and publication goes from old to new. So the publisher *traces* the private frames: it
-//! walks from `tail` to the first frame that is traced or published, and writes into each frame on its way which one
+//! The list leads from new to old, and publication goes from old to new. So the publisher *traces* the private frames:
+//! it walks from `tail` to the first frame that is traced or published, and writes into each frame on its way which one
 //! followed it and what it belongs to. `gate.oldest` is where the next publication begins, and the traces lead on from
-//! there. A frame is walked past once and published once at most, so publication costs a fork O(1), however many are open.
+//! there. A frame is walked past once and published once at most, so publication costs a fork O(1), however many are
+//! open.
 //!
 //! | a frame is | known by                    | left by                                                              |
 //! |------------|-----------------------------|----------------------------------------------------------------------|
@@ -25,23 +26,26 @@
 //! | traced     | `is_traced`                 | the publisher -> published; the owner pops it                        |
 //! | published  | `is_published`              | see [`Shelf`], [`Offer`]                                             |
 //!
-//! A pop does not tell the publisher. It need not: if the walk meets a traced frame, all that are older are still there and as
-//! they were, `oldest` among them, and only what followed the frame that was met may have changed, which the walk notes
-//! anew. If it meets none, then all that had been traced is gone, and what `oldest` says too: the last private frame on the
-//! walk is the oldest. A frame that is made at the place of one that was traced begins without the mark.
+//! A pop does not tell the publisher. It need not: if the walk meets a traced frame, all that are older are still there
+//! and as they were, `oldest` among them, and only what followed the frame that was met may have changed, which the
+//! walk notes anew. If it meets none, then all that had been traced is gone, and what `oldest` says too: the last
+//! private frame on the walk is the oldest. A frame that is made at the place of one that was traced begins without the
+//! mark.
 //!
 //! Raids. An owner in a long piece of work that does not fork cannot be asked, so a thread that finds no other work may
-//! publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then* reads `tail`.
-//! The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame either the raider sees
-//! that it was popped, or the owner sees that the stack is closed, and goes to the gate, a lock that the raider holds until
-//! it is done. While the stack is closed no pop ends, so all that the raider reaches from `tail` stays where it is. This is
-//! the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the thief's side alone. Where the
-//! system has no such barrier, the stack is closed for good, and every pop goes through the gate.
+//! publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then* reads
+//! `tail`. The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame either the
+//! raider sees that it was popped, or the owner sees that the stack is closed, and goes to the gate, a lock that the
+//! raider holds until it is done. While the stack is closed no pop ends, so all that the raider reaches from `tail`
+//! stays where it is. This is the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the
+//! thief's side alone. Where the system has no such barrier, the stack is closed for good, and every pop goes through
+//! the gate.
 //!
-//! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner that is asked,
-//! leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds the demand and serves it, which
-//! ends that state under the gate. A guest that takes the seat withdraws the demand, and begins a root of another number, so the state
-//! counts for one root. A stack that is swept, whose owner is asked, and whose newest frame is the same has no private frame:
+//! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner
+//! that is asked, leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds
+//! the demand and serves it, which ends that state under the gate. A guest that takes the seat withdraws the demand,
+//! and begins a root of another number, so the state counts for one root. A stack that is swept, whose owner is asked,
+//! and whose newest frame is the same has no private frame:
 //!
 //! | step of the owner   | reads or writes                               | what a raid does with the gate held                     |
 //! |---------------------|-----------------------------------------------|---------------------------------------------------------|
@@ -49,21 +53,22 @@
 //! | serve               | clears `is_asked`; gate: not swept            | b. barrier                                              |
 //! | new guest           | next number of the root; clears `is_asked`    | c. reads `tail`, publishes; notes a and the tail if nothing is left |
 //!
-//! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their frame by then but one:
-//! the owner may be between its steps 1 and 2. That frame is none of those that are open, so while it is linked the newest frame is
-//! another one than at c, and the raid is not skipped. A demand that is cleared after a is cleared by one who comes to the gate after c, or
-//! by one that changes the number.
+//! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their
+//! frame by then but one: the owner may be between its steps 1 and 2. That frame is none of those that are open, so
+//! while it is linked the newest frame is another one than at c, and the raid is not skipped. A demand that is cleared
+//! after a is cleared by one who comes to the gate after c, or by one that changes the number.
 //!
-//! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published frame
-//! that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a frame that its
-//! owner pops from an open stack and finds private stays private. (3) The list of what runs on this thread changes under
-//! the gate too, so a raider can follow it.
+//! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published
+//! frame that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a
+//! frame that its owner pops from an open stack and finds private stays private. (3) The list of what runs on this
+//! thread changes under the gate too, so a raider can follow it.
 //!
-//! Orderings: `tail` (release, acquire by the raider) carries the frames to a raider. Each store of a frame releases, also those of a
-//! pop and of `attach`: in C++20 a relaxed store does not continue the release sequence of the store before it. And the gate carries what a raider did to
-//! the owner. The owner reads `is_closed` under the barrier's guarantee; if it finds the stack open again (release, acquire) it
-//! sees in `is_published` what the raider did, and what the raider wrote into a frame comes before all that the owner
-//! does with the memory of that frame later. `is_asked` carries nothing: a demand seen late is served late.
+//! Orderings: `tail` (release, acquire by the raider) carries the frames to a raider. Each store of a frame releases,
+//! also those of a pop and of `attach`: in C++20 a relaxed store does not continue the release sequence of the store
+//! before it. And the gate carries what a raider did to the owner. The owner reads `is_closed` under the barrier's
+//! guarantee; if it finds the stack open again (release, acquire) it sees in `is_published` what the raider did, and
+//! what the raider wrote into a frame comes before all that the owner does with the memory of that frame later.
+//! `is_asked` carries nothing: a demand seen late is served late.
 //!
 //! Without a barrier pools at first published more of their own accord. Then a branch that blocked for its other half
 //! in a later join stood still, since no thread could publish that half.
@@ -122,7 +127,8 @@ pub(crate) struct ForkStack {
     pub(crate) shelf: Shelf,
 }
 
-// SAFETY: all that is shared is atomic or behind the gate, where the records of what runs live as long as they are linked.
+// SAFETY: all that is shared is atomic or behind the gate, where the records of what runs live as long as they are
+// linked.
 unsafe impl Send for ForkStack {}
 // SAFETY: as above. Methods that only the owner may call say so and are unsafe.
 unsafe impl Sync for ForkStack {}
@@ -151,8 +157,8 @@ impl ForkStack {
         }
     }
 
-    /// Without an asymmetric barrier the stack is always closed: then every pop goes through the gate, which costs as much as
-    /// the fence would that it takes the place of, and raids work all the same.
+    /// Without an asymmetric barrier the stack is always closed: then every pop goes through the gate, which costs as
+    /// much as the fence would that it takes the place of, and raids work all the same.
     pub(crate) fn new(fence: Fence) -> Self {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
@@ -183,8 +189,8 @@ impl ForkStack {
     /// Makes a frame the newest.
     ///
     /// # Safety
-    /// Only the owner calls this, with a frame that was made to follow [`newest`](Self::newest), and it pops it before that
-    /// ends. The stack is not that of a thread outside.
+    /// Only the owner calls this, with a frame that was made to follow [`newest`](Self::newest), and it pops it before
+    /// that ends. The stack is not that of a thread outside.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, frame: *const Frame) {
         self.tail.store(frame.cast_mut(), Ordering::Release);
@@ -206,9 +212,9 @@ impl ForkStack {
         }
     }
 
-    /// Ends a fork that was popped and may be published: takes it back, or waits until a thief has run it. `pause` is called
-    /// between two looks, with the fork's position on the shelf; it may return at any time, and must do so when this thread
-    /// is unparked.
+    /// Ends a fork that was popped and may be published: takes it back, or waits until a thief has run it. `pause` is
+    /// called between two looks, with the fork's position on the shelf; it may return at any time, and must do so when
+    /// this thread is unparked.
     ///
     /// # Safety
     /// Only the owner of `frame` calls this, when it has just popped it.
@@ -233,8 +239,8 @@ impl ForkStack {
         Outcome::Done
     }
 
-    /// Serves the demand: publishes the oldest private frames, so many at most. `owner` will wait for them. How many there
-    /// were.
+    /// Serves the demand: publishes the oldest private frames, so many at most. `owner` will wait for them. How many
+    /// there were.
     ///
     /// # Safety
     /// Only the owner calls this.
@@ -321,9 +327,9 @@ impl ForkStack {
         self.signals.is_asked.store(false, Ordering::Relaxed);
     }
 
-    /// Publishes the oldest frames for an owner that does not answer: `most` of them, and twice as many at each raid that
-    /// follows, since an owner that is blocked may wait for all of them. How many there were. `roots`
-    /// counts the roots that the owner's seat has had.
+    /// Publishes the oldest frames for an owner that does not answer: `most` of them, and twice as many at each raid
+    /// that follows, since an owner that is blocked may wait for all of them. How many there were. `roots` counts the
+    /// roots that the owner's seat has had.
     ///
     /// Costs some microseconds where there may be private frames and an asymmetric barrier.
     pub(crate) fn raid(
@@ -364,7 +370,8 @@ impl ForkStack {
     /// No frame of the list is popped meanwhile.
     unsafe fn trace(gate: &mut Gate, newest: *const Frame) -> *const Frame {
         let (mut frame, mut newer, mut running) = (newest, ptr::null(), gate.running);
-        // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the gate.
+        // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the
+        // gate.
         unsafe {
             while !frame.is_null() && !Frame::is_published(frame) {
                 if Frame::is_traced(frame) {
@@ -397,8 +404,8 @@ impl ForkStack {
         mut offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         let mut count = 0;
-        // SAFETY: the frames stay, by the caller's word. Private, and traced; what forked them is below them on the stack, and
-        // goes on. One on the shelf is taken off again by its owner when it has popped it.
+        // SAFETY: the frames stay, by the caller's word. Private, and traced; what forked them is below them on the
+        // stack, and goes on. One on the shelf is taken off again by its owner when it has popped it.
         unsafe {
             let mut frame = Self::trace(gate, newest);
             while count < most && !frame.is_null() {

@@ -1,8 +1,8 @@
 //! Spawned tasks: work that outlives the call which made it, and therefore lives on the heap and not in a frame.
 //!
-//! Each worker has a queue of the tasks spawned on it; anybody may take from it. A second one of the same kind, the inbox,
-//! holds what must run on this very worker. The queue is behind a lock, so that a waiting thread can look for the
-//! descendants of what it waits for; a count beside it spares those who only look from touching the lock.
+//! Each worker has a queue of the tasks spawned on it; anybody may take from it. A second one of the same kind, the
+//! inbox, holds what must run on this very worker. The queue is behind a lock, so that a waiting thread can look for
+//! the descendants of what it waits for; a count beside it spares those who only look from touching the lock.
 
 use crate::{
     fork::frame::Lineage,
@@ -21,8 +21,8 @@ unsafe impl Send for Task {}
 
 impl Task {
     /// # Safety
-    /// `lineage` stays alive until the task has run, and `run` does not unwind. What the closure borrows must outlive the
-    /// task; its lifetime is erased here.
+    /// `lineage` stays alive until the task has run, and `run` does not unwind. What the closure borrows must outlive
+    /// the task; its lifetime is erased here.
     pub(crate) unsafe fn new<'a>(lineage: *const Lineage, run: Box<dyn FnOnce() + Send + 'a>) -> Self {
         // SAFETY: only the lifetime changes, and the caller vouches for it.
         let run = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Box<dyn FnOnce() + Send>>(run) };
@@ -72,8 +72,8 @@ impl Tasks {
     /// The newest task that descends from `ancestor`. Linear in the number of tasks above it.
     pub(crate) fn take_descendant(&self, ancestor: *const Lineage) -> Option<Task> {
         self.take(|queue| {
-            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive; the lock keeps
-            // it in the queue while we look.
+            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive; the lock
+            // keeps it in the queue while we look.
             let index = queue.iter().rposition(|task| unsafe { (*task.lineage).descends_from(ancestor) })?;
             queue.remove(index)
         })

@@ -58,7 +58,10 @@
 //! no second pool, and no `spawn_blocking` for computations.
 //! ```
 //! let sums = anabranch::run(|cx| {
-//!     cx.map_concurrent(4, 0..8u64, |_, n| Ok::<_, anabranch::Cancelled>(anabranch::par_map(0..n, |i| i).into_iter().sum::<u64>()))
+//!     cx.map_concurrent(4, 0..8u64, |_, n| {
+//!         let numbers = anabranch::par_map(0..n, |i| i);
+//!         Ok::<_, anabranch::Cancelled>(numbers.into_iter().sum::<u64>())
+//!     })
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```

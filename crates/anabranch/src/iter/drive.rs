@@ -1,14 +1,15 @@
 //! The driver of the parallel loops: halving, and blocks that grow.
 //!
-//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as nobody takes it, that costs
-//! a nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same accumulator; so
-//! a loop makes about as many accumulators as there are steals. What is stolen is always the right half of a piece, the
-//! biggest that is left.
+//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as nobody takes it, that
+//! costs a nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same
+//! accumulator; so a loop makes about as many accumulators as there are steals. What is stolen is always the right half
+//! of a piece, the biggest that is left.
 //!
-//! A short piece is run block by block, and between two blocks one load tells whether somebody asks for work; then the rest
-//! is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one item, so that two heavy
-//! items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and quick beside a heavy
-//! one. Only long loops look at the clock, to find the number of items that makes asking vanish in the noise.
+//! A short piece is run block by block, and between two blocks one load tells whether somebody asks for work; then the
+//! rest is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one item, so
+//! that two heavy items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and
+//! quick beside a heavy one. Only long loops look at the clock, to find the number of items that makes asking vanish in
+//! the noise.
 //!
 //! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
 //! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as
@@ -34,8 +35,8 @@ const SHORT: usize = 4096;
 /// A piece of at most this many blocks is not forked any further.
 const BLOCKS_IN_A_LEAF: usize = 8;
 
-/// How long a block should take: some hundred times the price of reading the clock, and short against the time in which an
-/// idle thread gives up.
+/// How long a block should take: some hundred times the price of reading the clock, and short against the time in which
+/// an idle thread gives up.
 const TARGET: Duration = Duration::from_micros(10);
 
 /// How long the blocks of a long loop are on this thread.
@@ -88,9 +89,9 @@ impl Splitter {
 
 /// Items, and how many there are.
 ///
-/// The driver goes by this number alone, which gets smaller with each cut. So a wrong implementation of [`Splittable`] cannot
-/// make a loop recurse deeper than the logarithm of the first length. For slices and ranges the compiler sees that the check
-/// of a cut always succeeds.
+/// The driver goes by this number alone, which gets smaller with each cut. So a wrong implementation of [`Splittable`]
+/// cannot make a loop recurse deeper than the logarithm of the first length. For slices and ranges the compiler sees
+/// that the check of a cut always succeeds.
 struct Counted<S> {
     items: S,
     len: usize,
@@ -170,7 +171,8 @@ where
 }
 
 impl<I, F, C> Reduction<'_, I, F, C> {
-    /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole blocks.
+    /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole
+    /// blocks.
     #[inline]
     #[track_caller]
     pub(super) fn start<S, A>(&self, items: S, acc: A) -> A

@@ -6,8 +6,8 @@ use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
 /// Calls `body` for each item, in parallel.
 ///
 /// # Panics
-/// When `body` panics: once all that had begun has ended, with one of the panics. The remaining items may or may not have
-/// been visited.
+/// When `body` panics: once all that had begun has ended, with one of the panics. The remaining items may or may not
+/// have been visited.
 ///
 /// ```
 /// let mut xs = vec![1.0f64; 1000];
@@ -23,9 +23,9 @@ pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
 /// Folds the items in parallel.
 ///
 /// The items are cut into pieces, about as many as other threads take. Each piece is folded from an `identity()` of its
-/// own, from front to back, and the results of neighbouring pieces are combined in order. `combine` has to be associative
-/// and `identity()` neutral for it, or else the result depends on where the cuts fell; for floating-point sums it does, in
-/// the last digits.
+/// own, from front to back, and the results of neighbouring pieces are combined in order. `combine` has to be
+/// associative and `identity()` neutral for it, or else the result depends on where the cuts fell; for floating-point
+/// sums it does, in the last digits.
 ///
 /// An accumulator may be as heavy as it likes, a buffer say: there are few.
 ///
@@ -79,8 +79,8 @@ pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync
     let written = reduction.start(Mapped { items, places }, Written::nothing());
     assert_eq!(written.len, len, "a Splittable yielded fewer items than its len");
     std::mem::forget(written);
-    // SAFETY: each place is filled at most once, so `len` results next to each other are all of the places; `written`, which
-    // owned them, is forgotten, and nothing else refers to them any more.
+    // SAFETY: each place is filled at most once, so `len` results next to each other are all of the places; `written`,
+    // which owned them, is forgotten, and nothing else refers to them any more.
     unsafe { results.set_len(len) };
     results
 }
@@ -89,8 +89,8 @@ pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync
 fn fill<S: Splittable, R>(block: Mapped<'_, S, R>, f: impl Fn(S::Item) -> R) -> Written<R> {
     let Mapped { items, places } = block;
     let mut written = Written { start: places.start, len: 0 };
-    // SAFETY: the places are within the vector's spare capacity, which outlives `places`, and nothing else refers to them.
-    // The reference is not used any more when `written`, which has a pointer of its own, is dropped or handed on.
+    // SAFETY: the places are within the vector's spare capacity, which outlives `places`, and nothing else refers to
+    // them. The reference is not used any more when `written`, which has a pointer of its own, is dropped or handed on.
     let slots = unsafe { slice::from_raw_parts_mut(places.start.cast::<MaybeUninit<R>>(), places.len) };
     for (slot, item) in slots.iter_mut().zip(items.into_seq()) {
         slot.write(f(item));
@@ -170,8 +170,8 @@ impl<R> Written<R> {
         Self { start: ptr::null_mut(), len: 0 }
     }
 
-    /// Joins two runs. Where they do not touch, because an iterator fell short, the second one is dropped, and the length
-    /// tells.
+    /// Joins two runs. Where they do not touch, because an iterator fell short, the second one is dropped, and the
+    /// length tells.
     fn followed_by(mut self, next: Self) -> Self {
         if self.len == 0 {
             return next;
@@ -187,8 +187,8 @@ impl<R> Written<R> {
 impl<R> Drop for Written<R> {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: `len` results were written from `start` on, and this alone owns them. The pointer may access all of them, as
-            // each pointer of `Places` may access all of the places of the map.
+            // SAFETY: `len` results were written from `start` on, and this alone owns them. The pointer may access all
+            // of them, as each pointer of `Places` may access all of the places of the map.
             unsafe { ptr::slice_from_raw_parts_mut(self.start, self.len).drop_in_place() };
         }
     }

@@ -1,4 +1,5 @@
-//! Cancel scopes: no wait of a cancelled scope goes on, whoever enlists, ends or cancels meanwhile, and no other wait ends.
+//! Cancel scopes: no wait of a cancelled scope goes on, whoever enlists, ends or cancels meanwhile, and no other wait
+//! ends.
 
 use super::{
     explore,
@@ -133,7 +134,8 @@ fn models_cancel_is_not_forgotten_when_another_enlists() {
     });
 }
 
-/// A strand asks only for the flag of its scope, which another one enlists, after the root has been cancelled or before.
+/// A strand asks only for the flag of its scope, which another one enlists, after the root has been cancelled or
+/// before.
 #[test]
 fn models_cancel_is_heard_by_the_flag_that_another_copied() {
     explore("cancel, a copied flag", None, || {

@@ -1,5 +1,5 @@
-//! Selecting among what many look at: nobody sleeps though there is something to see, and nothing is lost by those who see
-//! something else.
+//! Selecting among what many look at: nobody sleeps though there is something to see, and nothing is lost by those who
+//! see something else.
 
 use super::{
     explore,
@@ -157,7 +157,8 @@ fn models_channel_broadcast_selected_one_waits_behind() {
     });
 }
 
-/// Cancelled while something is said in both: what was not heard can be heard afterwards, and nobody is left in a queue.
+/// Cancelled while something is said in both: what was not heard can be heard afterwards, and nobody is left in a
+/// queue.
 #[test]
 fn models_channel_broadcast_selected_and_cancelled() {
     explore("broadcast, who selects is cancelled", Some(2), || {

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::channel::{RecvError, SendError, oneshot, spsc};
 
-/// A stream's sender is cancelled while room is made: the receiver gets its value if and only if that does not come back.
+/// A stream's sender is cancelled while room is made: the receiver gets its value if and only if that does not come
+/// back.
 #[test]
 fn models_channel_cx_a_cancelled_send_into_a_stream() {
     explore("stream, the sender is cancelled", Some(1), || {

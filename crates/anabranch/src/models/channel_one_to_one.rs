@@ -1,5 +1,5 @@
-//! One-shot channels and streams: what was sent is received once, with all that was written before; whoever waits is woken;
-//! whoever is cancelled leaves nothing behind.
+//! One-shot channels and streams: what was sent is received once, with all that was written before; whoever waits is
+//! woken; whoever is cancelled leaves nothing behind.
 
 use super::{explore, parcel::Parcel};
 use crate::{

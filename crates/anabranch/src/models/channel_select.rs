@@ -153,7 +153,8 @@ fn models_channel_select_again_and_again() {
     });
 }
 
-/// Receives from streams, which go on waiting between two waits: while something comes, and when one is taken out or all end.
+/// Receives from streams, which go on waiting between two waits: while something comes, and when one is taken out or
+/// all end.
 #[test]
 fn models_channel_select_goes_on_waiting() {
     explore("select, a list of streams", Some(2), || {

@@ -1,5 +1,5 @@
-//! Sets of receivers: what comes while a member joins, waits, leaves or goes is received by the set, or by who has the member
-//! then.
+//! Sets of receivers: what comes while a member joins, waits, leaves or goes is received by the set, or by who has the
+//! member then.
 
 use super::{
     explore,
@@ -112,7 +112,8 @@ fn models_channel_set_an_owned_stream_joins() {
     });
 }
 
-/// A set whose thread has become the owner of its ready queue: one member was called here, and another call would be as owner's.
+/// A set whose thread has become the owner of its ready queue: one member was called here, and another call would be as
+/// owner's.
 fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::Sender<Parcel>) {
     let mut set = ReceiverSet::new();
     let (mut one, first) = spsc::unbounded();
@@ -177,7 +178,8 @@ fn models_channel_set_an_owned_set_ends_elsewhere() {
     });
 }
 
-/// The sender of a stream that both ends were used of here sends from another thread, just when its member begins to wait.
+/// The sender of a stream that both ends were used of here sends from another thread, just when its member begins to
+/// wait.
 #[test]
 fn models_channel_set_a_sender_goes_from_the_owner() {
     explore("set, the sender of an owned stream goes", Some(2), || {

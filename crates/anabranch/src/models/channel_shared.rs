@@ -1,8 +1,8 @@
-//! Channels with any number of ends: a value is received once or comes back, whoever is cancelled passes on what it was chosen
-//! for, and closing is heard by all.
+//! Channels with any number of ends: a value is received once or comes back, whoever is cancelled passes on what it was
+//! chosen for, and closing is heard by all.
 //!
-//! All of it by the operations that users see. loom ends a model with an error when nobody can go on, and when a value is left
-//! over: so a lost wake-up, and a leak, are found as that.
+//! All of it by the operations that users see. loom ends a model with an error when nobody can go on, and when a value
+//! is left over: so a lost wake-up, and a leak, are found as that.
 
 use super::{
     explore,

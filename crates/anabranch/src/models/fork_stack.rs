@@ -245,7 +245,8 @@ fn models_raid_twice_while_the_owner_joins() {
     });
 }
 
-/// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published then.
+/// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published
+/// then.
 #[test]
 fn models_raid_may_be_skipped_where_all_is_swept() {
     explore("raid, swept", Some(3), || {

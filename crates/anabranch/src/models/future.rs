@@ -54,7 +54,8 @@ fn bell() -> (std::sync::Arc<Bell>, Waker) {
     (std::sync::Arc::clone(&bell), Waker::from(bell))
 }
 
-/// A future is polled by one task and then by another, which sleeps until it is woken. It is gone as soon as it is ready.
+/// A future is polled by one task and then by another, which sleeps until it is woken. It is gone as soon as it is
+/// ready.
 #[test]
 fn models_future_another_waker_takes_the_place_of_the_first() {
     explore("future, two wakers", None, || {

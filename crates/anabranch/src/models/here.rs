@@ -1,5 +1,6 @@
-//! Waits here: what a fiber does without updates at a place that its own thread alone uses, and others who come there all the same, or
-//! cancel it, is never in the way of each other. The streams are those that ship; the worker is what of one is needed.
+//! Waits here: what a fiber does without updates at a place that its own thread alone uses, and others who come there
+//! all the same, or cancel it, is never in the way of each other. The streams are those that ship; the worker is what
+//! of one is needed.
 
 use super::{explore, parcel::Parcel, strand::reason};
 use crate::{
@@ -259,7 +260,8 @@ fn models_here_a_value_comes_and_the_scope_is_cancelled() {
     });
 }
 
-/// One kicks for nothing, and one has a reason: who finds the fiber marked relies on the other's kick. The fiber waits here each time.
+/// One kicks for nothing, and one has a reason: who finds the fiber marked relies on the other's kick. The fiber waits
+/// here each time.
 #[test]
 fn models_here_two_hail() {
     explore("here, two kick", Some(3), || {

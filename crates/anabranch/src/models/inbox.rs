@@ -1,5 +1,5 @@
-//! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end while
-//! somebody is about to wake it.
+//! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end
+//! while somebody is about to wake it.
 
 use super::{
     explore,
@@ -232,7 +232,8 @@ unsafe impl Strand for Suspending<'_> {
     fn set_name(&self, _: std::sync::Arc<str>) {}
 }
 
-/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so whoever wakes it links it anew.
+/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so whoever wakes it links it
+/// anew.
 #[test]
 fn models_inbox_a_fiber_is_cancelled() {
     explore("inbox, cancelled", None, || {

@@ -1,5 +1,5 @@
-//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by somebody who sees
-//! what was put in.
+//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by somebody
+//! who sees what was put in.
 
 use super::explore;
 use crate::{

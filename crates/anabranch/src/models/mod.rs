@@ -1,7 +1,8 @@
 //! Loom models: every interleaving of a few threads over the lines that ship.
 //!
 //! Run by `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1`. Each
-//! model prints how many executions loom went through. `.ci/weaken` breaks the orderings one by one and sees a model fail.
+//! model prints how many executions loom went through. `.ci/mutate` breaks the orderings one by one and sees a model
+//! fail.
 
 mod bias;
 mod biased_lock;

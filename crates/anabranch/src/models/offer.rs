@@ -1,5 +1,5 @@
-//! Forks that may wait: each is run once, by its owner or by the fiber of a thief; what lies in the queue when it is long over
-//! does no harm; and a list that leaves its thread with a fiber, and comes back, is nothing to a raider.
+//! Forks that may wait: each is run once, by its owner or by the fiber of a thief; what lies in the queue when it is
+//! long over does no harm; and a list that leaves its thread with a fiber, and comes back, is nothing to a raider.
 
 use super::{
     explore,
@@ -85,7 +85,8 @@ fn models_offer_is_made_by_a_raider() {
     });
 }
 
-/// A fiber leaves the thread with its list, another forks and joins, the first comes back. A raider looks at any moment.
+/// A fiber leaves the thread with its list, another forks and joins, the first comes back. A raider looks at any
+/// moment.
 fn a_list_leaves_and_comes_back(fence: Fence) {
     let seat = Seat::with(fence);
     let other = thief(&seat, raid_and_take);

@@ -1,5 +1,5 @@
-//! The slots of a bounded conversation: what was said is heard once, with all that was written before; whoever waits is woken,
-//! also by one who goes; what nobody hears is dropped once, and the block is freed once.
+//! The slots of a bounded conversation: what was said is heard once, with all that was written before; whoever waits is
+//! woken, also by one who goes; what nobody hears is dropped once, and the block is freed once.
 
 use super::{explore, parcel::Parcel};
 use crate::{

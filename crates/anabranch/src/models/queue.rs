@@ -1,5 +1,5 @@
-//! The queue behind a lock, under a semaphore that hands its permits over: each has one holder, and what a waiter that leaves
-//! does not take is had by the next.
+//! The queue behind a lock, under a semaphore that hands its permits over: each has one holder, and what a waiter that
+//! leaves does not take is had by the next.
 
 use super::{
     explore,

@@ -17,8 +17,8 @@ use crate::{
 use loom::{cell::UnsafeCell, sync::Arc, thread};
 use std::{collections::VecDeque, ptr};
 
-/// A fork as `join` makes it, reduced to a number that running it increments. Loom sees every access to the number, so a
-/// missing ordering shows as a race.
+/// A fork as `join` makes it, reduced to a number that running it increments. Loom sees every access to the number, so
+/// a missing ordering shows as a race.
 #[repr(C)]
 pub(super) struct Fork {
     frame: Frame,

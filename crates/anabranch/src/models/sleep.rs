@@ -137,8 +137,8 @@ fn models_sleep_the_post_is_handed_on() {
     });
 }
 
-/// A thread that waits relies on the lookout, which goes to work meanwhile and finds nobody to follow it: it hears of that, or has found no
-/// lookout.
+/// A thread that waits relies on the lookout, which goes to work meanwhile and finds nobody to follow it: it hears of
+/// that, or has found no lookout.
 #[test]
 fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
     explore("sleep, long wait", None, || {

@@ -1,5 +1,5 @@
-//! The slot: what happens is noticed once it has happened, whoever leaves meanwhile, and the notifier has let go of the waiter's
-//! address when the waiter writes another.
+//! The slot: what happens is noticed once it has happened, whoever leaves meanwhile, and the notifier has let go of the
+//! waiter's address when the waiter writes another.
 
 use super::{
     explore,

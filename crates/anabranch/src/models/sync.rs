@@ -1,7 +1,9 @@
-//! The primitives of `sync`: one at a time, what one did is seen by the next, and nobody is forgotten, whoever gives up.
+//! The primitives of `sync`: one at a time, what one did is seen by the next, and nobody is forgotten, whoever gives
+//! up.
 //!
-//! All of them wait by `cx`, as what ships does. loom ends a model with an error when nobody can go on, so a lost wake-up is
-//! found as that. A waiter that was woken in vain is handed what it wants by the next release, for the model has no clock.
+//! All of them wait by `cx`, as what ships does. loom ends a model with an error when nobody can go on, so a lost
+//! wake-up is found as that. A waiter that was woken in vain is handed what it wants by the next release, for the model
+//! has no clock.
 
 use super::{explore, strand::Thread};
 use crate::{

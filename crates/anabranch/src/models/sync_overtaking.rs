@@ -1,7 +1,8 @@
-//! Waiters that are woken and overtaken: they are the first again, and then are handed what they want; and those behind one that
-//! does not come are woken past it.
+//! Waiters that are woken and overtaken: they are the first again, and then are handed what they want; and those behind
+//! one that does not come are woken past it.
 //!
-//! The model has no clock. A waiter that was woken in vain has no patience left, and one that was overtaken twice is late.
+//! The model has no clock. A waiter that was woken in vain has no patience left, and one that was overtaken twice is
+//! late.
 
 use super::{
     explore,

@@ -1,5 +1,5 @@
-//! The waiter: of all who want to end a wait one does, and that one's outcome and value are what the owner finds. The owner
-//! goes on as soon as it finds itself decided, and takes its memory with it.
+//! The waiter: of all who want to end a wait one does, and that one's outcome and value are what the owner finds. The
+//! owner goes on as soon as it finds itself decided, and takes its memory with it.
 
 use super::{
     explore,

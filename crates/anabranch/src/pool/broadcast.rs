@@ -16,15 +16,16 @@ use crate::{
 };
 
 impl Pool {
-    /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that order.
+    /// Runs `op` once on each of the pool's own threads, with the thread's index, and returns the results in that
+    /// order.
     ///
-    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::join), a
-    /// [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a lock that
-    /// is held across one of these. A thread that is inside another pool answers when it has come back, so work that it
-    /// waits for there must not broadcast here.
+    /// A thread that is at work does it when that piece of work has ended, or when it waits in a [`join`](crate::join),
+    /// a [`scope`](crate::scope) or a broadcast. So `op` may run on top of any work of this pool, and must not take a
+    /// lock that is held across one of these. A thread that is inside another pool answers when it has come back, so
+    /// work that it waits for there must not broadcast here.
     ///
-    /// What `op` waits for may broadcast in turn, to any depth. Beside that a thread that waits inside of `op` answers other
-    /// broadcasts too, but has no more than eight such answers on its stack: the rest comes when these are over.
+    /// What `op` waits for may broadcast in turn, to any depth. Beside that a thread that waits inside of `op` answers
+    /// other broadcasts too, but has no more than eight such answers on its stack: the rest comes when these are over.
     ///
     /// # Panics
     /// When an `op` panics: once all have ended, with the first panic.

@@ -44,12 +44,12 @@ impl Pool {
 }
 
 impl Builder {
-    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::join) and the rest use outside
-    /// of any pool.
+    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::join) and the rest use
+    /// outside of any pool.
     ///
     /// # Errors
-    /// As [`build`](Self::build); and [`BuildError::DefaultExists`] when the default pool was made before, by this function
-    /// or by its first use.
+    /// As [`build`](Self::build); and [`BuildError::DefaultExists`] when the default pool was made before, by this
+    /// function or by its first use.
     pub fn build_default(self) -> Result<(), BuildError> {
         DEFAULT.set(self.build()?).map_err(|_| BuildError::DefaultExists)
     }

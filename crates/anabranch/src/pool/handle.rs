@@ -9,22 +9,22 @@ use std::{
 
 /// A pool of worker threads.
 ///
-/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use the
-/// pool that they are called in, and outside of any the default one, which is made on its first use and has
+/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use
+/// the pool that they are called in, and outside of any the default one, which is made on its first use and has
 /// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
 /// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
 ///
 /// If the system refuses some of the threads of the default pool, it goes on with the others, and says so once on the
-/// standard error stream. If there are none, each caller does all of its work itself; spawned fibers then wait until the
-/// system grants a thread.
+/// standard error stream. If there are none, each caller does all of its work itself; spawned fibers then wait until
+/// the system grants a thread.
 ///
 /// A pool of T threads lets T threads work at a time. A thread from outside that comes in by [`install`](Self::install)
 /// works as one of them for as long as it stays, a *guest*: nothing is handed over, nobody has to wake up first. When
 /// more than T guests are inside, all of them work, each on its own, and the pool's own threads stand back.
 ///
-/// Dropping a pool ends its threads and waits for them, exit handlers included. Work is always finished by then, because
-/// every way into a pool returns only when its work is done. A pool that is dropped by one of its own threads, from a
-/// handler say, tells them to end without waiting.
+/// Dropping a pool ends its threads and waits for them, exit handlers included. Work is always finished by then,
+/// because every way into a pool returns only when its work is done. A pool that is dropped by one of its own threads,
+/// from a handler say, tells them to end without waiting.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -66,8 +66,8 @@ impl Pool {
         self.registry.threads()
     }
 
-    /// What the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters are read one
-    /// after the other while the threads go on.
+    /// What the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters are read
+    /// one after the other while the threads go on.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
@@ -80,8 +80,8 @@ impl Pool {
     }
 }
 
-// What the threads of a pool share is changed by atomics, and under locks within which no code of the user's runs. So a panic
-// leaves it whole.
+// What the threads of a pool share is changed by atomics, and under locks within which no code of the user's runs. So a
+// panic leaves it whole.
 impl UnwindSafe for Pool {}
 impl RefUnwindSafe for Pool {}
 

@@ -1,4 +1,5 @@
-//! What may make a program stand still, told while it runs: a fiber that keeps its thread from the others that are bound to it.
+//! What may make a program stand still, told while it runs: a fiber that keeps its thread from the others that are
+//! bound to it.
 
 use crate::sys::diagnostics;
 use std::{fmt, panic::Location, sync::Arc, time::Duration};
@@ -9,8 +10,8 @@ use std::{fmt, panic::Location, sync::Arc, time::Duration};
 pub enum HazardKind {
     /// A fiber waits inside of [`run`](crate::run), which blocks its thread. Told once for each pool, at once.
     RunOnFiber,
-    /// A fiber has blocked its thread for a second, in a lock of the standard library perhaps, while others are bound to it. Told once
-    /// for each time that the thread stands still.
+    /// A fiber has blocked its thread for a second, in a lock of the standard library perhaps, while others are bound
+    /// to it. Told once for each time that the thread stands still.
     BlockedThread,
 }
 

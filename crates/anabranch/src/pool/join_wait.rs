@@ -1,10 +1,10 @@
 //! Waiting in compute code: for a fork that was stolen, or for the tasks of a scope.
 //!
-//! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in the
-//! same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts, which want
-//! this very thread.) When there are none it spins a little, then parks and lends its slot to another thread. Who waits,
-//! waits for work that some thread is running; followed downwards these waits end at a thread that does not wait, so there
-//! is always one that goes on.
+//! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in
+//! the same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts,
+//! which want this very thread.) When there are none it spins a little, then parks and lends its slot to another
+//! thread. Who waits, waits for work that some thread is running; followed downwards these waits end at a thread that
+//! does not wait, so there is always one that goes on.
 //!
 //! A thread that waits spins for as long as parking would cost. A thread that spins, in a search too, lets other
 //! threads run every 2 us: the one that will have something for it may have been woken on this very core. On two cores,
@@ -25,16 +25,16 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the slot
-/// goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
+/// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the
+/// slot goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
 const PATIENCE: Duration = Duration::from_micros(100);
 
 /// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
 const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
-/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held up. From then on
-/// it parks until it is woken. Where nobody looks out, since no thread can be had, it looks itself as often as that: what it waits
-/// for may wait for work that nobody else takes.
+/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held
+/// up. From then on it parks until it is woken. Where nobody looks out, since no thread can be had, it looks itself as
+/// often as that: what it waits for may wait for work that nobody else takes.
 const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
@@ -118,8 +118,8 @@ impl Worker {
 
     /// One step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
     fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
-        // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work that
-        // this thread waits for in turn.
+        // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work
+        // that this thread waits for in turn.
         if self.answer_broadcast() {
             *patience = Patience::default();
         } else if let Some(work) = find() {
@@ -138,9 +138,9 @@ impl Worker {
 
     /// Waits to be unparked, and lends the slot meanwhile. May return early.
     ///
-    /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may wait
-    /// for one of these forks in turn. Whatever ends the wait unparks it, and the lookout sees to all work that others might have to do
-    /// before.
+    /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may
+    /// wait for one of these forks in turn. Whatever ends the wait unparks it, and the lookout sees to all work that
+    /// others might have to do before.
     fn park(&self, is_long: &mut bool) {
         if self.publish_all() {
             self.announce();
@@ -158,9 +158,9 @@ impl Worker {
         }
     }
 
-    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. It finds no work here, so all that it needs
-    /// a lookout for is its slot, once. One of the pool's own has broadcasts to answer, which wake it at that parker, too. The strand that
-    /// parks is in the middle of its wait, and must not be used by them.
+    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. It finds no work here, so
+    /// all that it needs a lookout for is its slot, once. One of the pool's own has broadcasts to answer, which wake it
+    /// at that parker, too. The strand that parks is in the middle of its wait, and must not be used by them.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let is_woken = self.while_parked_at(parker, || {

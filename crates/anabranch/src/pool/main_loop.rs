@@ -27,17 +27,17 @@ const BUSY_BEAT: Duration = Duration::from_micros(400);
 /// How often it looks when all slots are taken: only a thread that blocks without a word can change that unnoticed.
 const FULL_BEAT: Duration = Duration::from_millis(1);
 
-/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks a thread may block
-/// unnoticed, and nothing else: what is forked, spawned or begun wakes the lookout. Shorter under shuttle, where whoever sleeps for long
-/// may sleep for ever.
+/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks a
+/// thread may block unnoticed, and nothing else: what is forked, spawned or begun wakes the lookout. Shorter under
+/// shuttle, where whoever sleeps for long may sleep for ever.
 const LONGEST_BEAT: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
 const LONGEST_FULL_BEAT: Duration = Duration::from_millis(4);
 
 /// From how long a beat on the lookout asks to be woken for what is new.
 const DOZE: Duration = Duration::from_millis(1);
 
-/// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the parallel
-/// parts of a program that is parallel throughout.
+/// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the
+/// parallel parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
 /// After how many looks that have shown nothing new the lookout tidies up.
@@ -49,8 +49,8 @@ const NAP: Duration = Duration::from_micros(2);
 /// How often a searching thread looks at the shelves between two looks at the clock.
 const LOOKS_BETWEEN: usize = 8;
 
-/// How often it looks at the clock between two times that it lets other threads run, some 2 us: the one that will have work for it may just
-/// have been woken on this very core.
+/// How often it looks at the clock between two times that it lets other threads run, some 2 us: the one that will have
+/// work for it may just have been woken on this very core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
 /// A piece shorter than this was not worth taking: the owner would have done it in the time that handing it over took.
@@ -87,8 +87,8 @@ impl Registry {
                 if !self.sleep.has_lookout() {
                     self.ensure_lookout();
                 }
-                // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was taken from
-                // others took its time, which is not that of the work.
+                // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was
+                // taken from others took its time, which is not that of the work.
                 if !matches!(work, Work::Fibers(None)) {
                     now = Instant::now();
                 }
@@ -118,8 +118,8 @@ impl Registry {
 
     /// Looks for work for a while. `None`: there is none, or this thread should give way.
     ///
-    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes its victims
-    /// publish, so it is done with backoff.
+    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes
+    /// its victims publish, so it is done with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
         // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
@@ -182,15 +182,15 @@ impl Registry {
         }
     }
 
-    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if one has
-    /// waited for too long.
+    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if
+    /// one has waited for too long.
     fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
         let mut found = None;
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
         loop {
-            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody should
-            // count on this worker meanwhile.
+            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody
+            // should count on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
@@ -237,8 +237,9 @@ impl Registry {
         found
     }
 
-    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin stays with them, so
-    /// the fibers of a pool are on as many threads as it has slots, and do not talk across more of them.
+    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin
+    /// stays with them, so the fibers of a pool are on as many threads as it has slots, and do not talk across more of
+    /// them.
     fn gives_way(&self, me: &Worker) -> bool {
         if me.index < self.threads() {
             return false;
@@ -310,8 +311,8 @@ impl Registry {
         }
     }
 
-    /// The lookout goes to work: a sleeper follows it, or else a spare, so that somebody is there to see it if all who work
-    /// are blocked.
+    /// The lookout goes to work: a sleeper follows it, or else a spare, so that somebody is there to see it if all who
+    /// work are blocked.
     fn hand_on_the_post(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
@@ -319,8 +320,8 @@ impl Registry {
         }
     }
 
-    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant, and threads that wait
-    /// have to look for themselves now and then.
+    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant, and threads
+    /// that wait have to look for themselves now and then.
     fn give_the_post_to_a_spare(&self) {
         if self.pool_threads.add_spare(self) {
             return;
@@ -338,11 +339,11 @@ impl Registry {
 
 /// When a searching thread may ask for work, or take fibers that a worker has just spawned.
 ///
-/// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a thread
-/// whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
+/// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a
+/// thread whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
 ///
-/// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and then, would spend
-/// most of its time on searches.
+/// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and
+/// then, would spend most of its time on searches.
 struct StealBackoff {
     delay: Duration,
     not_before: Option<Instant>,
@@ -460,8 +461,8 @@ impl Lookout {
             }
         }
         self.starving.forget();
-        // Where every core is busy another thread only takes turns with those that work: it is worth while for work that
-        // has been waiting, and not for what comes and goes between two beats.
+        // Where every core is busy another thread only takes turns with those that work: it is worth while for work
+        // that has been waiting, and not for what comes and goes between two beats.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         let sees_work = is_waiting || registry.sees_work();
@@ -472,7 +473,8 @@ impl Lookout {
         if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
     }
 
-    /// The beat after a look that has shown nothing to do: twice as long as the last one if it has shown nothing new either.
+    /// The beat after a look that has shown nothing to do: twice as long as the last one if it has shown nothing new
+    /// either.
     fn set_beat(&mut self, first: Duration, longest: Duration) {
         self.beat = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
@@ -480,11 +482,12 @@ impl Lookout {
     }
 }
 
-/// Finds fibers that nobody begins: forks and tasks are run by those who made them at the latest, but a fiber without a slot would wait
-/// for as long as guests like to compute.
+/// Finds fibers that nobody begins: forks and tasks are run by those who made them at the latest, but a fiber without a
+/// slot would wait for as long as guests like to compute.
 ///
-/// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them. One that
-/// computes has as much time of its own processor, so that it is not taken for busy while the system runs other programs.
+/// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them.
+/// One that computes has as much time of its own processor, so that it is not taken for busy while the system runs
+/// other programs.
 #[derive(Default)]
 struct Starving(HashMap<usize, Still>);
 

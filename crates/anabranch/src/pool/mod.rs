@@ -1,7 +1,8 @@
 //! The pool: its workers, and the threads that run them.
 //!
-//! A [`Registry`](registry::Registry) has a list of [workers](worker::Worker). A pool thread runs the [main loop](main_loop) on one of
-//! them, which [steals](steal) work and [sleeps](sleep) when there is none. The [system monitor](sysmon) finds blocked threads.
+//! A [`Registry`](registry::Registry) has a list of [workers](worker::Worker). A pool thread runs the [main
+//! loop](main_loop) on one of them, which [steals](steal) work and [sleeps](sleep) when there is none. The [system
+//! monitor](sysmon) finds blocked threads.
 
 #[cfg(not(loom))]
 mod broadcast;

@@ -111,7 +111,8 @@ impl Registry {
         (instant - self.since).as_micros() as u64
     }
 
-    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant; not those that are taken off the list.
+    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant; not those that are taken
+    /// off the list.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.seats.iter()
     }
@@ -176,8 +177,8 @@ impl Registry {
         }
     }
 
-    /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that of one
-    /// of the workers.
+    /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that
+    /// of one of the workers.
     pub(crate) fn post(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
@@ -191,8 +192,8 @@ impl Registry {
         }
     }
 
-    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started. Those of
-    /// other workers may yet need somebody who takes what they fork, or their slot.
+    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started.
+    /// Those of other workers may yet need somebody who takes what they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
@@ -215,8 +216,9 @@ impl Registry {
         self.count_active(self.threads() + 1) > self.threads()
     }
 
-    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not count. What
-    /// they wait for is somebody's work, or else comes from outside, and until then there is nothing for a lookout to see.
+    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not
+    /// count. What they wait for is somebody's work, or else comes from outside, and until then there is nothing for a
+    /// lookout to see.
     pub(crate) fn is_root_open(&self) -> bool {
         self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
     }
@@ -286,7 +288,8 @@ impl Registry {
     #[inline]
     fn take_seat(&self) -> &Worker {
         let (registry, index) = LAST_SEAT.get();
-        // The pool may be another one at the same address: the index is a hint, and the seat has to be won all the same.
+        // The pool may be another one at the same address: the index is a hint, and the seat has to be won all the
+        // same.
         if ptr::eq(registry, self)
             && let Some(seat) = self.seats.get(index)
             && !seat.is_own
@@ -383,8 +386,8 @@ impl<'a> Guest<'a> {
         registry.call_lookout();
         registry.rouse_lookout();
         seat.stack.forget_demand();
-        // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it, and `drop`
-        // puts the thread back on its outer seat.
+        // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it,
+        // and `drop` puts the thread back on its outer seat.
         let outer = unsafe { Worker::occupy(seat) };
         Self { seat, outer, _pinned: Pinned::new() }
     }

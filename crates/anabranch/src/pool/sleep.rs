@@ -1,10 +1,11 @@
 //! Who is awake: the lookout and the sleepers.
 //!
-//! Publishing work wakes nobody: it is a store. Instead, while a root is open, one idle worker is the *lookout*: it sleeps in
-//! short beats, and at each beat looks at the shelves, asks for work, and raids those who do not answer. When it finds work
-//! and a slot is free it first hands its post on, to a sleeper or to a new thread, and then goes to work, so that workers
-//! wake one by one for as long as there is work to be found. After a quiet spell the lookout goes to sleep too; the first
-//! root afterwards calls it. Everybody else sleeps without a timeout: an idle pool does nothing at all.
+//! Publishing work wakes nobody: it is a store. Instead, while a root is open, one idle worker is the *lookout*: it
+//! sleeps in short beats, and at each beat looks at the shelves, asks for work, and raids those who do not answer. When
+//! it finds work and a slot is free it first hands its post on, to a sleeper or to a new thread, and then goes to work,
+//! so that workers wake one by one for as long as there is work to be found. After a quiet spell the lookout goes to
+//! sleep too; the first root afterwards calls it. Everybody else sleeps without a timeout: an idle pool does nothing at
+//! all.
 //!
 //! | a worker is | leaves by                                                                       |
 //! |-------------|---------------------------------------------------------------------------------|
@@ -16,22 +17,23 @@
 //!
 //! > where a root is open and a worker asleep, there is a lookout.
 //!
-//! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who work
-//! block in foreign calls, somebody has to be there to lend their slots.
+//! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who
+//! work block in foreign calls, somebody has to be there to lend their slots.
 //!
-//! A lookout that sees nothing new sleeps longer each time. While its beats are long it *dozes*: it leaves its number in `dozing`, and a
-//! thread that begins a root or publishes work reads that and wakes it. This is a hint without a fence. A reader that misses it costs
-//! one long beat, which is bounded.
+//! A lookout that sees nothing new sleeps longer each time. While its beats are long it *dozes*: it leaves its number
+//! in `dozing`, and a thread that begins a root or publishes work reads that and wakes it. This is a hint without a
+//! fence. A reader that misses it costs one long beat, which is bounded.
 //!
-//! A thread that waits for others may see to it that there is a lookout, and then park without a bound: it
-//! [says so](Sleep::begin_long_wait), and is woken should the post fall vacant while nobody sleeps who could be called.
-//! It asks and is listed under the lock. The lookout gives its post up under the lock, and takes those that are listed after that.
-//! So a thread that waits either finds no lookout, or is woken.
+//! A thread that waits for others may see to it that there is a lookout, and then park without a bound: it [says
+//! so](Sleep::begin_long_wait), and is woken should the post fall vacant while nobody sleeps who could be called. It
+//! asks and is listed under the lock. The lookout gives its post up under the lock, and takes those that are listed
+//! after that. So a thread that waits either finds no lookout, or is woken.
 //!
-//! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it marks its
-//! seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round: it says that the post is vacant, and
-//! then looks at the seats. A full fence between the two steps on both sides (asymmetric, see [`barrier`]) sees to it that
-//! either the root finds the post vacant and calls, or the lookout finds the root and stays.
+//! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it
+//! marks its seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round:
+//! it says that the post is vacant, and then looks at the seats. A full fence between the two steps on both sides
+//! (asymmetric, see [`barrier`]) sees to it that either the root finds the post vacant and calls, or the lookout finds
+//! the root and stays.
 //!
 //! So the long beats delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A root
 //! that sleeps for 3 s took 0.43 s of CPU time with beats of one length, and takes 0.005 s.
@@ -79,7 +81,8 @@ pub(crate) struct Sleep {
     is_post_vacant: AtomicBool,
     /// A copy of `roles.has_lookout`, likewise; a moment late where that does no harm.
     has_lookout: AtomicBool,
-    /// One more than the index of the lookout that dozes; zero where none does. On a line of its own: all who spawn read it.
+    /// One more than the index of the lookout that dozes; zero where none does. On a line of its own: all who spawn
+    /// read it.
     dozing: CachePadded<AtomicU64>,
     roles: Mutex<Roles>,
     /// How the two sides of the module's argument fence.
@@ -132,7 +135,8 @@ impl Sleep {
         self.has_lookout.load(Ordering::Relaxed)
     }
 
-    /// Whether the lookout dozes, so that a thread that begins a root or publishes work has to [`rouse`](Self::rouse) it.
+    /// Whether the lookout dozes, so that a thread that begins a root or publishes work has to [`rouse`](Self::rouse)
+    /// it.
     #[inline]
     pub(crate) fn has_dozing(&self) -> bool {
         self.dozing.load(Ordering::Relaxed) != 0
@@ -184,14 +188,14 @@ impl Sleep {
         roles.asleep.pop().map_or(Appointed::Nobody, Appointed::Sleeper)
     }
 
-    /// The lookout goes to work: the sleeper that is the lookout from now on and has to be woken. `None`: nobody sleeps, and
-    /// the caller names somebody else or resigns.
+    /// The lookout goes to work: the sleeper that is the lookout from now on and has to be woken. `None`: nobody
+    /// sleeps, and the caller names somebody else or resigns.
     pub(crate) fn successor(&self) -> Option<usize> {
         lock(&self.roles).asleep.pop()
     }
 
-    /// The lookout lies down, and a sleeper that `suits` is the lookout from now on and has to be woken. `None`: there is none, and
-    /// the caller stays the lookout.
+    /// The lookout lies down, and a sleeper that `suits` is the lookout from now on and has to be woken. `None`: there
+    /// is none, and the caller stays the lookout.
     pub(crate) fn change_places(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut roles = lock(&self.roles);
         let place = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
@@ -200,8 +204,8 @@ impl Sleep {
         Some(other)
     }
 
-    /// The lookout goes to work, and nobody could be found to follow it. Unless a worker has fallen asleep meanwhile: then that
-    /// one is the successor after all.
+    /// The lookout goes to work, and nobody could be found to follow it. Unless a worker has fallen asleep meanwhile:
+    /// then that one is the successor after all.
     pub(crate) fn resign(&self) -> Option<usize> {
         let mut roles = lock(&self.roles);
         let sleeper = roles.asleep.pop();
@@ -209,8 +213,8 @@ impl Sleep {
         sleeper
     }
 
-    /// A thread waits from here on, until [`end_long_wait`](Self::end_long_wait), and relies on the lookout. `false`: there is none, nor
-    /// anybody who could be called.
+    /// A thread waits from here on, until [`end_long_wait`](Self::end_long_wait), and relies on the lookout. `false`:
+    /// there is none, nor anybody who could be called.
     #[must_use]
     pub(crate) fn begin_long_wait(&self, worker: usize) -> bool {
         let mut roles = lock(&self.roles);

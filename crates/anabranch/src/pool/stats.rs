@@ -1,5 +1,5 @@
-//! Counters: what each thread of a pool has done. Always on: one plain store where something rare happens, nothing on the
-//! path of a fork that nobody takes.
+//! Counters: what each thread of a pool has done. Always on: one plain store where something rare happens, nothing on
+//! the path of a fork that nobody takes.
 
 use crate::sys::{
     clock::Instant,
@@ -155,11 +155,13 @@ pub struct Stats {
     pub spares: WorkerStats,
     /// How many threads were added because others had blocked.
     pub spare_threads: usize,
-    /// How often a thread was wanted for one that is blocked and not added, because the cap was reached or the system refused.
+    /// How often a thread was wanted for one that is blocked and not added, because the cap was reached or the system
+    /// refused.
     pub spares_refused: u64,
     /// How often the slot of a thread that was blocked in a foreign call was lent.
     pub slots_lent: u64,
-    /// Whether threads that do not answer are raided by means of `membarrier`; where not, every join takes a lock instead.
+    /// Whether threads that do not answer are raided by means of `membarrier`; where not, every join takes a lock
+    /// instead.
     pub uses_membarrier: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The status of a seat: who holds one of the pool's slots.
 //!
-//! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of slots;
-//! who wants to know counts the seats that are active. Guests take their slot without asking, workers only where one is
-//! free, and they give it back when guests have brought the number above T.
+//! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
+//! slots; who wants to know counts the seats that are active. Guests take their slot without asking, workers only where
+//! one is free, and they give it back when guests have brought the number above T.
 //!
 //! | status  | meaning                                                         | left by                                  |
 //! |---------|-----------------------------------------------------------------|------------------------------------------|

@@ -38,11 +38,12 @@ impl Registry {
         None
     }
 
-    /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise such a worker
-    /// would never come to it, and the fibers may wait for it by yielding. Nobody else may come for it either: its owner may be parked.
+    /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise
+    /// such a worker would never come to it, and the fibers may wait for it by yielding. Nobody else may come for it
+    /// either: its owner may be parked.
     ///
-    /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes one only
-    /// where no other thread will: when no slot is free, or no lookout is there to see it.
+    /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes
+    /// one only where no other thread will: when no slot is free, or no lookout is there to see it.
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
         let turn = me.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
@@ -70,11 +71,11 @@ impl Registry {
         self.workers().any(Worker::has_work)
     }
 
-    /// The lookout's look: whether there is work to be had after asking for it, and after raiding those who do not answer
-    /// because they are in a long piece that does not fork.
+    /// The lookout's look: whether there is work to be had after asking for it, and after raiding those who do not
+    /// answer because they are in a long piece that does not fork.
     ///
-    /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So work
-    /// that takes less than a beat is never disturbed.
+    /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So
+    /// work that takes less than a beat is never disturbed.
     pub(crate) fn sees_work(&self) -> bool {
         let mut has_asked = false;
         for worker in self.workers().filter(|worker| worker.is_worth_asking()) {
@@ -112,8 +113,8 @@ impl Registry {
         has_published
     }
 
-    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the thief, or
-    /// from those who stole from the thief in turn, but only what descends from `awaited`.
+    /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the
+    /// thief, or from those who stole from the thief in turn, but only what descends from `awaited`.
     pub(crate) fn find_descendant(&self, me: &Worker, position: usize, awaited: *const Lineage) -> Option<Work> {
         let mut theft = me.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {

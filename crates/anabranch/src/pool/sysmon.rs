@@ -1,19 +1,20 @@
 //! The monitor: finds threads of the pool that are blocked without having said so.
 //!
-//! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing with it.
-//! The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly moved from one
-//! look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a little). That may also be
-//! the scheduler's doing, on a machine with more threads than cores, so a second question decides: only a thread that the
-//! system says is asleep is blocked. A thread that has changed from one fiber to another since the last look is not: it may wait
-//! for memory, or for a lock of the allocator, at the moment of the look. The slot of one that is blocked is lent until its clock moves
-//! again, or until it comes back by itself.
-//! A thread that waits by spinning is not found: nothing tells it from one that works.
+//! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing
+//! with it. The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly
+//! moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a
+//! little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second question
+//! decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber to
+//! another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
+//! look. The slot of one that is blocked is lent until its clock moves again, or until it comes back by itself. A
+//! thread that waits by spinning is not found: nothing tells it from one that works.
 //!
-//! The system says it in `/proc`, which a sandbox may hide, and which takes a file descriptor when the program may have used up its
-//! own. Where it does not say anything, the clock alone decides, and has to stand still for longer ([`SILENT`]).
+//! The system says it in `/proc`, which a sandbox may hide, and which takes a file descriptor when the program may have
+//! used up its own. Where it does not say anything, the clock alone decides, and has to stand still for longer
+//! ([`SILENT`]).
 //!
-//! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who is:
-//! a wrong verdict may cost time, and nothing else.
+//! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who
+//! is: a wrong verdict may cost time, and nothing else.
 
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::{collections::HashMap, time::Duration};
@@ -42,19 +43,20 @@ struct Reading {
 pub(crate) struct Found {
     /// A slot was lent.
     pub(crate) has_lent: bool,
-    /// A thread was seen for the first time, or hardly runs and is not known to be blocked: the next look is not to be late.
+    /// A thread was seen for the first time, or hardly runs and is not known to be blocked: the next look is not to be
+    /// late.
     pub(crate) is_unsure: bool,
 }
 
 /// A thread that runs for less than this part of the time is blocked for the rest of it.
 const BUSY_PART: u32 = 4;
 
-/// How long a thread has hardly run before it counts as blocked if the system does not say what it does. Longer than a thread that
-/// could run usually waits for a core: it would be taken for blocked, and another started in its place.
+/// How long a thread has hardly run before it counts as blocked if the system does not say what it does. Longer than a
+/// thread that could run usually waits for a core: it would be taken for blocked, and another started in its place.
 const SILENT: Duration = Duration::from_millis(50);
 
-/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock of the allocator,
-/// while the system runs other programs, is mostly on its way again by the second.
+/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock
+/// of the allocator, while the system runs other programs, is mostly on its way again by the second.
 const LOOKS: u32 = 2;
 
 impl Sysmon {
@@ -97,8 +99,9 @@ impl Sysmon {
 /// How long a thread of this process has run, in nanoseconds.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
-    // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`), which
-    // `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not followed.
+    // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`),
+    // which `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not
+    // followed.
     let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a timespec to be written.
@@ -106,8 +109,8 @@ pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the thread waits for memory or
-/// for a disk, which is mostly over in a moment.
+/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the thread
+/// waits for memory or for a disk, which is mostly over in a moment.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;

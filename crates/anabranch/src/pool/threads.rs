@@ -1,8 +1,8 @@
 //! The pool's own threads: starting them, adding spares, seeing them off.
 //!
-//! A thread that waits or is blocked lends its slot, and another thread takes it. When no sleeper is left for that, a spare
-//! is started: an ordinary worker beyond the number of slots. Spares are kept, asleep, until the pool ends, and there is a
-//! cap on them.
+//! A thread that waits or is blocked lends its slot, and another thread takes it. When no sleeper is left for that, a
+//! spare is started: an ordinary worker beyond the number of slots. Spares are kept, asleep, until the pool ends, and
+//! there is a cap on them.
 //!
 //! A spare that finds work gives way to one of the first workers that sleeps: fibers stay where they begin, and hops
 //! between threads are expensive. A worker that changes from fiber to fiber is not blocked, and the fibers in its queue
@@ -51,8 +51,8 @@ impl PanicHandler {
             Some(handler) => handler(panic),
             None => drop(panic),
         }));
-        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does so again;
-        // whoever builds an endless chain of these gets the rest of it leaked.
+        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does
+        // so again; whoever builds an endless chain of these gets the rest of it leaked.
         for _ in 0..8 {
             let Err(panic) = outcome else { return };
             outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
@@ -144,8 +144,8 @@ impl Threads {
         Ok(())
     }
 
-    /// The name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a name that is
-    /// not to be had, or that no thread can have, is not taken.
+    /// The name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a name
+    /// that is not to be had, or that no thread can have, is not taken.
     fn name(&self, number: usize, is_spare: bool) -> String {
         let usual = || format!("anabranch-{number}");
         let Some(namer) = &self.config.name else { return usual() };
@@ -170,7 +170,8 @@ impl Threads {
     /// What a thread of the pool does.
     fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = registry.worker(index);
-        // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the registry.
+        // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the
+        // registry.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
         if !self.config.cores.is_empty() {
@@ -213,7 +214,8 @@ impl Threads {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
-    /// Tells of a hazard. Does not unwind: it is called in the middle of waits, one of which the handler must not begin again.
+    /// Tells of a hazard. Does not unwind: it is called in the middle of waits, one of which the handler must not begin
+    /// again.
     pub(crate) fn tell(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.config.on_hazard {
@@ -232,8 +234,8 @@ impl Threads {
         &self.config.on_panic
     }
 
-    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers may need
-    /// one to come to an end. `false`: the cap is reached, or the system refuses.
+    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers
+    /// may need one to come to an end. `false`: the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
         // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
         let error = if self.spares() < self.config.max_spares {
@@ -258,8 +260,8 @@ impl Threads {
         false
     }
 
-    /// Says once what is wrong: there is no caller to whom an error could be returned, and a program that stands still for
-    /// this reason should not have to be guessed at.
+    /// Says once what is wrong: there is no caller to whom an error could be returned, and a program that stands still
+    /// for this reason should not have to be guessed at.
     fn complain(&self, error: Option<io::Error>) {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;

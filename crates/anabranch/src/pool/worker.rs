@@ -76,8 +76,9 @@ pub(crate) struct Worker {
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `last_victim`, `answering`, what of `fibers` is the worker's own, and the phase in `counters` are touched by the thread that holds the seat alone; a seat changes hands
-// by its status. `registry` owns the worker, and lives longer.
+// SAFETY: `last_victim`, `answering`, what of `fibers` is the worker's own, and the phase in `counters` are touched by
+// the thread that holds the seat alone; a seat changes hands by its status. `registry` owns the worker, and lives
+// longer.
 unsafe impl Send for Worker {}
 // SAFETY: as above; the rest is made for sharing.
 unsafe impl Sync for Worker {}
@@ -183,7 +184,8 @@ impl Worker {
 
     /// Wakes this sleeper, who was named lookout.
     pub(crate) fn call(&self) {
-        // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a swap.
+        // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a
+        // swap.
         self.called.swap(true, Ordering::Release);
         self.parker.unpark();
     }
@@ -197,8 +199,8 @@ impl Worker {
         }
     }
 
-    /// While `wait` runs, a broadcast unparks the thread at `parker`, too: one that comes after `wait` has looked for broadcasts leaves
-    /// a token there.
+    /// While `wait` runs, a broadcast unparks the thread at `parker`, too: one that comes after `wait` has looked for
+    /// broadcasts leaves a token there.
     pub(crate) fn while_parked_at<R>(&self, parker: &Parker, wait: impl FnOnce() -> R) -> R {
         if !self.is_own {
             return wait();
@@ -239,13 +241,14 @@ impl Worker {
         published
     }
 
-    /// Does this worker's part of the broadcast that has waited longest. `false`: there is none that it may answer here.
+    /// Does this worker's part of the broadcast that has waited longest. `false`: there is none that it may answer
+    /// here.
     ///
-    /// What a broadcast runs may wait in turn, and is asked for the next one then. Workers may wait for each other in this
-    /// way, so in general it has to answer; but if a thousand threads broadcast at a time, a thousand answers must not lie
-    /// on one stack. So above a few of them only such are answered that were begun inside of more broadcasts than what
-    /// runs here. Of all that wait for each other the innermost is answered everywhere, and how deep answers lie is up to how
-    /// deep the program nests broadcasts.
+    /// What a broadcast runs may wait in turn, and is asked for the next one then. Workers may wait for each other in
+    /// this way, so in general it has to answer; but if a thousand threads broadcast at a time, a thousand answers must
+    /// not lie on one stack. So above a few of them only such are answered that were begun inside of more broadcasts
+    /// than what runs here. Of all that wait for each other the innermost is answered everywhere, and how deep answers
+    /// lie is up to how deep the program nests broadcasts.
     pub(crate) fn answer_broadcast(&self) -> bool {
         if self.inbox.is_empty() {
             return false;
@@ -334,8 +337,8 @@ impl Worker {
     }
 }
 
-/// Work that was taken catches its own panics. Should one come through all the same, others may be waiting on this stack:
-/// it must not unwind.
+/// Work that was taken catches its own panics. Should one come through all the same, others may be waiting on this
+/// stack: it must not unwind.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {

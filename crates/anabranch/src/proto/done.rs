@@ -14,8 +14,9 @@ pub trait Protocol {
 
 /// A conversation has come to its end: the last message of its protocol has been sent, or received.
 ///
-/// There is no other way to come by one. Both sides have one in the end; two are equal if they are of the same conversation. A
-/// [service](crate::proto::spawn_service) has to return that of its own, so it cannot leave its conversation half-way unnoticed.
+/// There is no other way to come by one. Both sides have one in the end; two are equal if they are of the same
+/// conversation. A [service](crate::proto::spawn_service) has to return that of its own, so it cannot leave its
+/// conversation half-way unnoticed.
 ///
 /// ```
 /// # use anabranch::proto;

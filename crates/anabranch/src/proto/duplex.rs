@@ -1,8 +1,8 @@
 //! What a conversation goes over: the ring of a bounded one, or two streams.
 //!
-//! A conversation in which one end may speak again and again without an answer is not bounded by its protocol. It goes over
-//! two [streams](crate::channel::spsc), one each way: with `#[buffer(n)]` there is room for so many messages and who
-//! speaks waits for room, with `#[unbounded]` for any number.
+//! A conversation in which one end may speak again and again without an answer is not bounded by its protocol. It goes
+//! over two [streams](crate::channel::spsc), one each way: with `#[buffer(n)]` there is room for so many messages and
+//! who speaks waits for room, with `#[unbounded]` for any number.
 
 use crate::{
     channel::{
@@ -48,9 +48,9 @@ pub(crate) fn new_conversation() -> u64 {
 
 /// An end of a conversation that has come to the state of which `E` is the endpoint.
 ///
-/// A conversation over a [`Ring`] is sound as long as its ends keep to the protocol. So no safe code can make one of these, change its
-/// state, or speak and listen with it; generated code does so in `unsafe` blocks. Privacy alone would not do: attributes of
-/// states are handed on, so a derive macro sees the field in which an endpoint has this.
+/// A conversation over a [`Ring`] is sound as long as its ends keep to the protocol. So no safe code can make one of
+/// these, change its state, or speak and listen with it; generated code does so in `unsafe` blocks. Privacy alone would
+/// not do: attributes of states are handed on, so a derive macro sees the field in which an endpoint has this.
 pub struct At<L, E> {
     line: L,
     _state: PhantomData<fn() -> E>,
@@ -153,7 +153,8 @@ pub(crate) trait Transport: Sized {
     fn conversation(&self) -> u64;
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a wait of this end, which is to hear the next message.
+    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a wait of this end, which is to hear
+    /// the next message.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter, ticket: u32) -> bool;
 
     /// # Safety

@@ -1,4 +1,5 @@
-//! What a step of a conversation can fail with. An endpoint that can go on comes back in the error, and so does what was not said.
+//! What a step of a conversation can fail with. An endpoint that can go on comes back in the error, and so does what
+//! was not said.
 
 use crate::channel::{self, Closed};
 use std::{error::Error, fmt};

@@ -1,8 +1,9 @@
 //! Pipes: conversations whose order the compiler checks.
 //!
-//! [`proto!`](crate::proto!) describes a conversation between two sides: its states, who speaks in each, what may be said and what
-//! comes next. It makes a module with a type for each state and side. A pipe is two endpoints; each step uses up an
-//! endpoint and gives the next one, which has other methods. A program that speaks out of turn does not compile.
+//! [`proto!`](crate::proto!) describes a conversation between two sides: its states, who speaks in each, what may be
+//! said and what comes next. It makes a module with a type for each state and side. A pipe is two endpoints; each step
+//! uses up an endpoint and gives the next one, which has other methods. A program that speaks out of turn does not
+//! compile.
 //!
 //! ```
 //! use anabranch::{channel::RecvError, proto};
@@ -29,19 +30,23 @@
 //! ```
 //!
 //! # What it costs
-//! A conversation is *bounded* if neither side can speak again and again without an answer. All of it then takes place in one
-//! block, allocated by `pipe`, and no message costs an allocation: to send is one atomic exchange, to receive what has been
-//! sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`, and its messages
-//! wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!` makes says which it is.
+//! A conversation is *bounded* if neither side can speak again and again without an answer. All of it then takes place
+//! in one block, allocated by `pipe`, and no message costs an allocation: to send is one atomic exchange, to receive
+//! what has been sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`, and
+//! its messages wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!` makes
+//! says which it is.
 //!
 //! # Ends
-//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped before, by an error, a panic
-//! or a cancelled fiber, the other side is told at its next step: `Closed`. What was sent before can still be received.
+//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped before, by an
+//! error, a panic or a cancelled fiber, the other side is told at its next step: `Closed`. What was sent before can
+//! still be received.
 //!
 //! # Over a wire
-//! With the feature `serde` there is the module `wire`, and two programs can have a conversation over a stream of bytes.
+//! With the feature `serde` there is the module `wire`, and two programs can have a conversation over a stream of
+//! bytes.
 //!
-//! [The guide](crate::guide::protocols) begins with when to use a protocol; `docs/PROTOCOLS.md` in the repository has all of it.
+//! [The guide](crate::guide::protocols) begins with when to use a protocol; `docs/PROTOCOLS.md` in the repository has
+//! all of it.
 
 // `ring <- line <- {listen, speak, done} <- wire`.
 #[cfg(not(loom))]
@@ -75,7 +80,8 @@ pub use {
     },
 };
 
-/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`](ring::Ring) asks for.
+/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`](ring::Ring)
+/// asks for.
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __private {
@@ -89,8 +95,8 @@ pub mod __private {
     /// The two ends of a bounded conversation.
     ///
     /// # Safety
-    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than `N - 1` messages
-    /// are ever under way.
+    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than
+    /// `N - 1` messages are ever under way.
     pub unsafe fn ring<M, const N: usize, C, S>() -> (At<Ring<M, N>, C>, At<Ring<M, N>, S>) {
         let (client, server) = Ring::pair(crate::proto::duplex::new_conversation());
         (At::new(client), At::new(server))

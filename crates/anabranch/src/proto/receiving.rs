@@ -22,8 +22,9 @@ use std::{
 /// An endpoint whose next step is to receive. Implemented by what [`proto!`](crate::proto!) makes, and by nothing else.
 ///
 /// # Safety
-/// For generated code. The type is the endpoint of a state in which its side listens; `end` and `end_mut` return the same end
-/// each time, as long as nobody assigns another one; `heard` accepts each message that may be heard in this state.
+/// For generated code. The type is the endpoint of a state in which its side listens; `end` and `end_mut` return the
+/// same end each time, as long as nobody assigns another one; `heard` accepts each message that may be heard in this
+/// state.
 pub unsafe trait Listen: Endpoint + Sized {
     /// What is received: one of the messages of the state, with the next endpoint.
     type Heard;
@@ -58,8 +59,9 @@ fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
 
 /// Waits for the next message. For the methods of endpoints, as are the others here.
 ///
-/// The wait is for its being there alone. What is heard goes from its slot straight to the caller: on a way through the frames
-/// of those who wait, each copy would read at once what the one before has just written in parts, and stall for it.
+/// The wait is for its being there alone. What is heard goes from its slot straight to the caller: on a way through the
+/// frames of those who wait, each copy would read at once what the one before has just written in parts, and stall for
+/// it.
 #[inline]
 #[track_caller]
 pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>> {
@@ -152,7 +154,8 @@ impl<'a, E: Listen> Receiving<'a, E> {
     }
 
     fn line(&self) -> &E::Line {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked at.
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked
+        // at.
         unsafe { &*self.end.get() }.end().line()
     }
 }

@@ -1,12 +1,12 @@
 //! The slots of a bounded conversation: one block, in which both ends go round.
 //!
-//! The idea, from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one buffer. A
-//! conversation is one sequence of messages, whoever says them, and both ends go through it in the same order. Whoever
-//! stops speaking waits for an answer, which does not come before all that was said has been heard. So what has been said
-//! and not yet heard is always of one speaker, and by the protocol no more than K messages: as many as may follow each other
-//! in one direction. Message i lies in slot i mod `N`, each with a [`Word`]. There is one slot more than there are messages
-//! under way, N = K + 1: so whichever message an end is at, to say it or to hear it, its slot has nothing unheard of another
-//! round. If the two take turns, N is 2.
+//! The idea, from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one
+//! buffer. A conversation is one sequence of messages, whoever says them, and both ends go through it in the same
+//! order. Whoever stops speaking waits for an answer, which does not come before all that was said has been heard. So
+//! what has been said and not yet heard is always of one speaker, and by the protocol no more than K messages: as many
+//! as may follow each other in one direction. Message i lies in slot i mod `N`, each with a [`Word`]. There is one slot
+//! more than there are messages under way, N = K + 1: so whichever message an end is at, to say it or to hear it, its
+//! slot has nothing unheard of another round. If the two take turns, N is 2.
 //!
 //! A slot is used again without having been emptied: its word says of which round its message is, even or odd.
 //!
@@ -18,18 +18,20 @@
 //!
 //! So to say something is one swap, and to hear what has been said is one load.
 //!
-//! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to the next
-//! slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen, or waits there, and
-//! finds GONE. An end that has said or heard the last message of its protocol, or has found GONE, leaves without a swap.
-//! `ends` counts who has not left; the last one frees the block. A wire, which speaks at one end, has to know at once when
-//! the other one leaves: so the block of a watched pair has an event for that, which is told before `ends` is decremented.
+//! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to
+//! the next slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen,
+//! or waits there, and finds GONE. An end that has said or heard the last message of its protocol, or has found GONE,
+//! leaves without a swap. `ends` counts who has not left; the last one frees the block. A wire, which speaks at one
+//! end, has to know at once when the other one leaves: so the block of a watched pair has an event for that, which is
+//! told before `ends` is decremented.
 //!
-//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`. It is a
-//! speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said it, then by
-//! the protocol the other end has said something in between, after it had heard message i.
+//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`.
+//! It is a speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said
+//! it, then by the protocol the other end has said something in between, after it had heard message i.
 //!
-//! Orderings: the swap to `said` releases the value, and with it that the speaker has taken out what it heard before; the
-//! listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and acquire.
+//! Orderings: the swap to `said` releases the value, and with it that the speaker has taken out what it heard before;
+//! the listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and
+//! acquire.
 
 use crate::{
     sys::sync::{AtomicU8, Ordering},
@@ -62,8 +64,8 @@ struct Block<M, const N: usize> {
 pub struct Ring<M, const N: usize> {
     /// Null when the end is used up.
     block: *const Block<M, N>,
-    /// The index of the slot, twice, plus one when it goes round for the second time, the fourth, and so on: one word, so that an
-    /// end is moved in two registers.
+    /// The index of the slot, twice, plus one when it goes round for the second time, the fourth, and so on: one word,
+    /// so that an end is moved in two registers.
     at: usize,
     _owns: PhantomData<M>,
 }
@@ -125,8 +127,8 @@ impl<M, const N: usize> Ring<M, N> {
 
     #[inline]
     fn slot(&self) -> &Slot<M> {
-        // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which `hear` sees
-        // to, and all others take ends that have not been used up.
+        // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which
+        // `hear` sees to, and all others take ends that have not been used up.
         unsafe { &(&(*self.block).slots)[(self.at >> 1) % N] }
     }
 
@@ -148,7 +150,8 @@ impl<M, const N: usize> Ring<M, N> {
         }
     }
 
-    /// Says a message, and wakes who waits to hear it. If the other end has gone the message comes back, and the end is used up.
+    /// Says a message, and wakes who waits to hear it. If the other end has gone the message comes back, and the end is
+    /// used up.
     ///
     /// It must be this end's turn, and fewer than `N` messages may have been said and not heard, this one included.
     #[inline]

@@ -72,7 +72,8 @@ pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
     wait_async_for(Room::new(end)).await;
 }
 
-/// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for it.
+/// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for
+/// it.
 ///
 /// It is done when there is room, or the other side has gone: then sending does not wait.
 pub struct Room<'a, M> {

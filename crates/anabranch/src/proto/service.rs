@@ -9,15 +9,15 @@ use crate::{
     },
 };
 
-/// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one: the
-/// client's end, and the fiber.
+/// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one:
+/// the client's end, and the fiber.
 ///
-/// The service has to return the [`Done`] of this conversation, or an error that says why the conversation was left. What it drops
-/// half-way, its client sees as closed.
+/// The service has to return the [`Done`] of this conversation, or an error that says why the conversation was left.
+/// What it drops half-way, its client sees as closed.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made. The fiber panics when the service returns the `Done` of another
-/// conversation.
+/// Outside of any pool, when the default pool cannot be made. The fiber panics when the service returns the `Done` of
+/// another conversation.
 ///
 /// ```
 /// use anabranch::{channel::RecvError, proto};

@@ -1,8 +1,9 @@
 //! A barrier: so many have to come before any goes on.
 //!
-//! Who comes is counted, under a lock, and the last one ends the round: the count is nought again, all who wait are woken, and
-//! whoever comes from then on is of the next round. A wait is over when its round is. One that is given up before that takes
-//! its arrival back; one that is given up after that has passed. So a round ends when so many have come who have not left.
+//! Who comes is counted, under a lock, and the last one ends the round: the count is nought again, all who wait are
+//! woken, and whoever comes from then on is of the next round. A wait is over when its round is. One that is given up
+//! before that takes its arrival back; one that is given up after that has passed. So a round ends when so many have
+//! come who have not left.
 
 use super::{
     limit::Limit,
@@ -31,7 +32,8 @@ use std::{
 
 /// A point that strands pass together, as often as they like.
 ///
-/// Who waits with a [`Cx`] and is cancelled leaves, and no longer counts; the others go on waiting until enough have come.
+/// Who waits with a [`Cx`] and is cancelled leaves, and no longer counts; the others go on waiting until enough have
+/// come.
 ///
 /// ```
 /// use anabranch::sync::Barrier;
@@ -180,8 +182,8 @@ unsafe impl Place for Arrival<'_> {
         if state.rounds.number() != self.round {
             return false;
         }
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and the
-        // waiter armed, until `unregister`.
+        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // and the waiter armed, until `unregister`.
         unsafe { state.rounds.join(&self.entry, waiter, ticket) };
         true
     }

@@ -1,14 +1,14 @@
 //! Condition variables: waiting for a change of what a mutex guards.
 //!
-//! A wait joins the queue and then unlocks the mutex. So whoever changes the value with the lock held, and notifies then or later,
-//! finds it in the queue. `has_waiters` is a copy of "the queue is not empty", written under the lock of the queue and read
-//! without it, so that it costs next to nothing to notify nobody. It is written while the mutex is locked, by who begins to
-//! wait; who has locked the mutex after that therefore sees it, and who has locked it before has changed the value
-//! before the waiter looked. Nothing else is asked of its ordering.
+//! A wait joins the queue and then unlocks the mutex. So whoever changes the value with the lock held, and notifies
+//! then or later, finds it in the queue. `has_waiters` is a copy of "the queue is not empty", written under the lock of
+//! the queue and read without it, so that it costs next to nothing to notify nobody. It is written while the mutex is
+//! locked, by who begins to wait; who has locked the mutex after that therefore sees it, and who has locked it before
+//! has changed the value before the waiter looked. Nothing else is asked of its ordering.
 //!
-//! With a `Cx` the lock is taken again whatever is cancelled, so that the guard is always one. An async wait takes the guard, and
-//! gives it back when it has it again: a future that is dropped meanwhile has none to give back. If it had been notified it
-//! notifies another one.
+//! With a `Cx` the lock is taken again whatever is cancelled, so that the guard is always one. An async wait takes the
+//! guard, and gives it back when it has it again: a future that is dropped meanwhile has none to give back. If it had
+//! been notified it notifies another one.
 
 use super::{
     limit::Limit,
@@ -237,8 +237,8 @@ impl Condvar {
         deadline: u64,
         reason: WaitReason,
     ) -> Result<(), WaitError> {
-        // SAFETY: it is dropped by the wait, and then `Relock` gets the lock again before the caller's guard is used; or else
-        // `Relock` forgets it.
+        // SAFETY: it is dropped by the wait, and then `Relock` gets the lock again before the caller's guard is used;
+        // or else `Relock` forgets it.
         let place = CondvarWait::new(self, unsafe { MutexGuard::twin(guard) });
         let relock = Relock { place: &place, mutex: MutexGuard::mutex(guard), cx, reason };
         let outcome = cx.wait(&place, deadline, reason);
@@ -351,8 +351,8 @@ unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         {
             let mut rounds = lock(&self.condvar.queue);
-            // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and
-            // the waiter armed, until `unregister`.
+            // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it
+            // is, and the waiter armed, until `unregister`.
             unsafe { rounds.join(&self.entry, waiter, ticket) };
             self.condvar.show(&rounds);
         }

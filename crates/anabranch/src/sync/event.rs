@@ -5,12 +5,12 @@
 //! | SET     | the event has happened | `set`; while there are waiters, under the lock     | `reset`                                |
 //! | WAITERS | the queue is not empty | who joins the queue, unless SET, under the lock    | who empties the queue, under the lock  |
 //!
-//! A `set` ends the waits of all who are in the queue when it happens, and of no others: it ends the present round, and whoever
-//! comes after a `reset` is of a later one. The queue is in the order of rounds, so the lock may be let go between two
-//! batches of wake-ups.
+//! A `set` ends the waits of all who are in the queue when it happens, and of no others: it ends the present round, and
+//! whoever comes after a `reset` is of a later one. The queue is in the order of rounds, so the lock may be let go
+//! between two batches of wake-ups.
 //!
-//! Orderings: `set` releases the word, also when it was set before, and who finds SET acquires it; who was woken acquires by
-//! its own waiter's word.
+//! Orderings: `set` releases the word, also when it was set before, and who finds SET acquires it; who was woken
+//! acquires by its own waiter's word.
 
 use super::{
     limit::Limit,
@@ -77,7 +77,8 @@ impl Event {
     /// It happens: all who wait go on, and nobody has to wait from now on. Linear in the number of those who wait.
     pub fn set(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
-        // An event that is set already is written all the same, so that whoever finds it set sees what came before this.
+        // An event that is set already is written all the same, so that whoever finds it set sees what came before
+        // this.
         while word & WAITERS == 0 {
             match self.word.compare_exchange_weak(word, word | SET, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
@@ -227,8 +228,8 @@ unsafe impl Place for EventWait<'_> {
             }
             return false;
         }
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and the
-        // waiter armed, until `unregister`.
+        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // and the waiter armed, until `unregister`.
         unsafe { rounds.join(&self.entry, waiter, ticket) };
         true
     }

@@ -19,10 +19,10 @@ use std::{
 
 /// A value that many share, that one at a time may use, and that one can wait for.
 ///
-/// It is an [`Arc`], a [`Mutex`] and a [`Condvar`] in one: clones are handles of the same value, [`with`](Self::with) uses it, and
-/// [`when`](Self::when) waits until a condition holds and then uses it. There is nothing to notify, and so nothing to forget:
-/// whoever has used the value lets those who wait look at it. (The idea is that of the exclusive ARC of the Rust of 2012;
-/// the conditions are Hoare's conditional critical regions.)
+/// It is an [`Arc`], a [`Mutex`] and a [`Condvar`] in one: clones are handles of the same value, [`with`](Self::with)
+/// uses it, and [`when`](Self::when) waits until a condition holds and then uses it. There is nothing to notify, and so
+/// nothing to forget: whoever has used the value lets those who wait look at it. (The idea is that of the exclusive ARC
+/// of the Rust of 2012; the conditions are Hoare's conditional critical regions.)
 ///
 /// Each change costs those who wait a look, so it is not for many waiters and frequent changes; a [`Condvar`] with
 /// [`notify_one`](Condvar::notify_one) is.
@@ -272,7 +272,8 @@ impl<T: ?Sized> Monitor<T> {
 }
 
 impl<T: ?Sized> Held<'_, T> {
-    /// Lets others use the value until `condition` holds. It may be any other than before, except for what is asked for.
+    /// Lets others use the value until `condition` holds. It may be any other than before, except for what is asked
+    /// for.
     ///
     /// # Errors
     /// When the scope was cancelled.

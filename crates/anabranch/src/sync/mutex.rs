@@ -22,11 +22,11 @@ use std::{
 
 /// A value that one strand at a time can get at.
 ///
-/// While it waits for the lock a fiber is suspended and its thread does something else. The guard may be held across waits.
-/// A lock and an unlock that meet nobody are one atomic operation each.
+/// While it waits for the lock a fiber is suspended and its thread does something else. The guard may be held across
+/// waits. A lock and an unlock that meet nobody are one atomic operation each.
 ///
-/// It is fair enough that nobody starves: whoever runs may overtake those who wait, but not one that has been woken in vain
-/// for a millisecond. Locking it again while one has the guard is a deadlock.
+/// It is fair enough that nobody starves: whoever runs may overtake those who wait, but not one that has been woken in
+/// vain for a millisecond. Locking it again while one has the guard is a deadlock.
 ///
 /// There is no poisoning: see the [module](super).
 ///
@@ -271,7 +271,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// A second guard of the same lock.
     ///
     /// # Safety
-    /// One of the two is forgotten; or one is dropped, and the other neither used nor dropped before it has the lock again.
+    /// One of the two is forgotten; or one is dropped, and the other neither used nor dropped before it has the lock
+    /// again.
     pub(super) unsafe fn twin(guard: &Self) -> Self {
         Self::new(guard.mutex)
     }

@@ -1,8 +1,8 @@
 //! What is done once: a cell that is initialised by the first who needs it, and the same without a value.
 //!
-//! Whoever initialises has the one permit of a [semaphore](super::raw_semaphore), for which the others wait. When it fails, by
-//! whichever way, it gives the permit back, and the next one tries. When it succeeds it says so and gives back so many
-//! permits that nobody has to wait any more.
+//! Whoever initialises has the one permit of a [semaphore](super::raw_semaphore), for which the others wait. When it
+//! fails, by whichever way, it gives the permit back, and the next one tries. When it succeeds it says so and gives
+//! back so many permits that nobody has to wait any more.
 //!
 //! Orderings: `is_done` is written with release after the value and read with acquire before it.
 

@@ -73,10 +73,11 @@ impl<T: ?Sized> Mutex<T> {
 impl Semaphore {
     /// The acquisition of so many permits as an operation, for [`select!`](crate::select).
     ///
-    /// Operations of one selection queue like those of several strands: with two for one semaphore, that for two permits waits behind
-    /// that for five if this came first, although two are free. To serve it all the same, whoever gives permits back would
-    /// have to look through the whole queue for who else is there twice. Where both are wanted, whichever can be had first,
-    /// let the selection be `biased`, and that for fewer permits be written before the other: they queue in this order.
+    /// Operations of one selection queue like those of several strands: with two for one semaphore, that for two
+    /// permits waits behind that for five if this came first, although two are free. To serve it all the same, whoever
+    /// gives permits back would have to look through the whole queue for who else is there twice. Where both are
+    /// wanted, whichever can be had first, let the selection be `biased`, and that for fewer permits be written before
+    /// the other: they queue in this order.
     ///
     /// ```
     /// use anabranch::{select, sync::Semaphore};

@@ -1,5 +1,5 @@
-//! The lock in a [`Mutex`](super::Mutex), without what it guards: a [semaphore](super::raw_semaphore) with a single permit. It is
-//! uncontended by one CAS, and a strand that finds it locked looks again for a moment before it waits.
+//! The lock in a [`Mutex`](super::Mutex), without what it guards: a [semaphore](super::raw_semaphore) with a single
+//! permit. It is uncontended by one CAS, and a strand that finds it locked looks again for a moment before it waits.
 
 use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{

@@ -2,19 +2,19 @@
 //! [`RwLock`](super::RwLock) (a reader takes one permit, a writer all), [`Semaphore`](super::Semaphore) and
 //! [`OnceCell`](super::OnceCell) (one permit to initialise).
 //!
-//! The idea. One word counts the free permits. While nobody waits, acquiring and releasing is one CAS on it. A strand that finds
-//! too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a release does not hand permits
-//! over: it wakes the first waiters, as many as the free permits suffice for, and these compete with whoever is running
-//! already. A woken fiber may be bound to a worker that is busy for long; a direct hand-over would keep the permits from
-//! everybody else for as long. Competing is also what makes a contended lock fast.
+//! The idea. One word counts the free permits. While nobody waits, acquiring and releasing is one CAS on it. A strand
+//! that finds too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a release does
+//! not hand permits over: it wakes the first waiters, as many as the free permits suffice for, and these compete with
+//! whoever is running already. A woken fiber may be bound to a worker that is busy for long; a direct hand-over would
+//! keep the permits from everybody else for as long. Competing is also what makes a contended lock fast.
 //!
 //! Overtaking is bounded in three ways.
-//! - *Closed*: while the first waiter wants more than there is, and no woken waiter is on its way, newcomers acquire nothing. So
-//!   readers that keep coming cannot starve a writer, nor can small requests starve a large one.
-//! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] of that it
-//!   asks for a hand-over. The semaphore is closed then, and the next permits go to this waiter directly.
-//! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. After [`OVERTAKES`] releases and
-//!   [`PATIENCE`] they stop to count on it, and wake the next ones.
+//! - *Closed*: while the first waiter wants more than there is, and no woken waiter is on its way, newcomers acquire
+//!   nothing. So readers that keep coming cannot starve a writer, nor can small requests starve a large one.
+//! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] of
+//!   that it asks for a hand-over. The semaphore is closed then, and the next permits go to this waiter directly.
+//! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. After
+//!   [`OVERTAKES`] releases and [`PATIENCE`] they stop to count on it, and wake the next ones.
 //!
 //! | word       | meaning                                                            | changed                                   |
 //! |------------|--------------------------------------------------------------------|-------------------------------------------|
@@ -30,19 +30,20 @@
 //! | WAITERS, OPEN   | anybody, by CAS                              | under the lock; by CAS where there is a single permit       |
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //!
-//! `promised` is what the woken waiters on their way want together, or less (late waiters are not counted any more). A waiter whose
-//! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.
+//! `promised` is what the woken waiters on their way want together, or less (late waiters are not counted any more). A
+//! waiter whose state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of
+//! `promised`.
 //!
-//! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches: the first
-//! in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Whatever raises the one
-//! side or changes the first in the queue checks it under the lock, and its last CAS expects the very word that it has
-//! checked. Two things raise `free` without the lock: a release while the queue is empty, and one while a single permit is
-//! promised already. `promised` never counts more than what is on its way, and every waiter on its way ends by one of the
-//! three steps above. A future that is never polled again is a late one.
+//! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches:
+//! the first in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Whatever
+//! raises the one side or changes the first in the queue checks it under the lock, and its last CAS expects the very
+//! word that it has checked. Two things raise `free` without the lock: a release while the queue is empty, and one
+//! while a single permit is promised already. `promised` never counts more than what is on its way, and every waiter on
+//! its way ends by one of the three steps above. A future that is never polled again is a late one.
 //!
-//! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed by read-modify-writes
-//! alone, so each of several releases is acquired with the last one. Where permits are handed over the releasing strand
-//! acquires them itself, and the waiter acquires its own waiter's word.
+//! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed by
+//! read-modify-writes alone, so each of several releases is acquired with the last one. Where permits are handed over
+//! the releasing strand acquires them itself, and the waiter acquires its own waiter's word.
 //!
 //! Four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds up to 50,
 //! by how the fibers are spread). In the same runs on two cores parking_lot on four threads took 15, tokio's mutex 138
@@ -74,8 +75,8 @@ pub(crate) const MAX_PERMITS: u64 = u64::MAX / ONE / 4;
 /// For how long a waiter may be overtaken.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How many releases wait for a woken waiter before they ask whether it is late: looking at the clock each time would cost as much
-/// as an unlock.
+/// How many releases wait for a woken waiter before they ask whether it is late: looking at the clock each time would
+/// cost as much as an unlock.
 const OVERTAKES: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 63 };
 
 /// See the [module](self).
@@ -291,7 +292,8 @@ impl RawSemaphore {
         }
     }
 
-    /// Wakes the waiters that the free permits suffice for, or hands them over, as long as there is room in `wakes`. Under the lock.
+    /// Wakes the waiters that the free permits suffice for, or hands them over, as long as there is room in `wakes`.
+    /// Under the lock.
     fn wake_some(&self, waiting: &mut Waiting, wakes: &mut Wakes) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -455,8 +457,8 @@ unsafe impl Place for AcquireWait<'_> {
             }
         }
         self.given.set(Given::Nothing);
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is, and the
-        // waiter armed, until `unregister`.
+        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // and the waiter armed, until `unregister`.
         unsafe {
             self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
             if was_woken {

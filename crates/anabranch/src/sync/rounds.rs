@@ -1,7 +1,8 @@
 //! Rounds: a queue of waiters whose waits all end at once, though the lock is let go between two batches of wake-ups.
 //!
-//! Each entry says in which round it joined. Who ends a round begins the next, and then takes off the entries of the old one, a
-//! batch at a time. As all join at the back they are in the order of rounds, so those of the old one are in front.
+//! Each entry says in which round it joined. Who ends a round begins the next, and then takes off the entries of the
+//! old one, a batch at a time. As all join at the back they are in the order of rounds, so those of the old one are in
+//! front.
 
 use crate::{
     sys::sync::{Mutex, lock},
@@ -74,7 +75,8 @@ impl Rounds {
     }
 }
 
-/// Wakes all who wait in a round that has ended: those in `wakes`, then the others, by `decide_some`, under the lock again.
+/// Wakes all who wait in a round that has ended: those in `wakes`, then the others, by `decide_some`, under the lock
+/// again.
 pub(crate) fn wake_round<S>(mut wakes: Wakes, state: &Mutex<S>, mut decide_some: impl FnMut(&mut S, &mut Wakes)) {
     loop {
         let is_full = wakes.is_full();

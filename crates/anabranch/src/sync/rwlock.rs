@@ -1,9 +1,9 @@
 //! A lock for many readers or one writer.
 //!
-//! The idea. It is a [semaphore](super::raw_semaphore) with as many permits as there can be readers: a reader takes one, a
-//! writer takes all. What is known of the semaphore is known of this. Readers that come after a waiting writer wait behind it, so
-//! a stream of readers cannot starve a writer, nor writers a reader; and readers that wait one behind the other are woken
-//! together.
+//! The idea. It is a [semaphore](super::raw_semaphore) with as many permits as there can be readers: a reader takes
+//! one, a writer takes all. What is known of the semaphore is known of this. Readers that come after a waiting writer
+//! wait behind it, so a stream of readers cannot starve a writer, nor writers a reader; and readers that wait one
+//! behind the other are woken together.
 
 use super::{
     limit::Limit,
@@ -34,10 +34,10 @@ pub(super) const ALL: u64 = u32::MAX as u64;
 
 /// A value that many strands may read at a time, or one may change.
 ///
-/// Waiters are woken in the order of arrival, so neither readers nor writers starve: a reader that comes after a waiting writer
-/// waits behind it. Until a woken waiter runs, others may take the lock; a waiter that has been overtaken for a millisecond is
-/// handed the lock by the next release. A strand that reads already and wants to read again may have to wait behind a writer,
-/// which waits for this very strand: do not lock twice.
+/// Waiters are woken in the order of arrival, so neither readers nor writers starve: a reader that comes after a
+/// waiting writer waits behind it. Until a woken waiter runs, others may take the lock; a waiter that has been
+/// overtaken for a millisecond is handed the lock by the next release. A strand that reads already and wants to read
+/// again may have to wait behind a writer, which waits for this very strand: do not lock twice.
 ///
 /// There is no poisoning: see the [module](super). At most 4,294,967,295 can read at a time; one more waits.
 ///

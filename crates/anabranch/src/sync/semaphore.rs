@@ -19,10 +19,10 @@ use std::{
 
 /// A number of permits, to limit how many do something at a time.
 ///
-/// A strand that wants more permits than are free waits. Waiters are woken in the order of arrival, be it one permit that they want
-/// or many: while the first of them wants more than there is, newcomers wait behind it. Until a woken waiter runs, others may take
-/// what is free; a waiter that has been overtaken for a millisecond is handed its permits as soon as there are enough. A
-/// [`Permit`] gives its permits back when it is dropped.
+/// A strand that wants more permits than are free waits. Waiters are woken in the order of arrival, be it one permit
+/// that they want or many: while the first of them wants more than there is, newcomers wait behind it. Until a woken
+/// waiter runs, others may take what is free; a waiter that has been overtaken for a millisecond is handed its permits
+/// as soon as there are enough. A [`Permit`] gives its permits back when it is dropped.
 ///
 /// ```
 /// use anabranch::sync::Semaphore;
@@ -97,8 +97,8 @@ impl Semaphore {
         self.acquire_many(cx, 1)
     }
 
-    /// Waits until it can take `count` permits at once. Who wants more than there will ever be waits for ever, and so do all
-    /// who come after it.
+    /// Waits until it can take `count` permits at once. Who wants more than there will ever be waits for ever, and so
+    /// do all who come after it.
     ///
     /// # Errors
     /// When the scope was cancelled.
@@ -184,8 +184,8 @@ impl Semaphore {
         Ok(Permit { semaphore: self, count })
     }
 
-    /// As [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what it has just
-    /// been given.
+    /// As [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what it
+    /// has just been given.
     ///
     /// ```
     /// use anabranch::sync::Semaphore;

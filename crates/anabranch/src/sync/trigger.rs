@@ -14,9 +14,9 @@ use std::{fmt, sync::Arc, task::Poll, time::Duration};
 
 /// Something that will happen, once, and that one strand waits for.
 ///
-/// It is made before the wait, and its [`Signal`] can be left in as many places as one likes; the first to use it wakes whoever
-/// waits, be it a fiber, a thread or an async task. On it everything can be built that waits; for the usual things see
-/// [`sync`](crate::sync).
+/// It is made before the wait, and its [`Signal`] can be left in as many places as one likes; the first to use it wakes
+/// whoever waits, be it a fiber, a thread or an async task. On it everything can be built that waits; for the usual
+/// things see [`sync`](crate::sync).
 ///
 /// ```
 /// use anabranch::sync::Trigger;

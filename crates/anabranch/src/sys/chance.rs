@@ -16,8 +16,8 @@ pub(crate) fn up_to(n: usize) -> usize {
 /// What may happen in the executions that this thread runs from now on. For `tests/schedules`.
 #[derive(Debug, Clone, Copy)]
 pub struct Odds {
-    /// Waits end that are so long that they should have been ended by somebody. Where they do not, a wake-up that was lost is
-    /// not made good.
+    /// Waits end that are so long that they should have been ended by somebody. Where they do not, a wake-up that was
+    /// lost is not made good.
     pub long_waits_end: bool,
     /// The system refuses one in so many threads; none where this is 0.
     pub refusals: u32,

@@ -1,5 +1,5 @@
-//! The clock, which shuttle has none of: there time stands still for a while, and then jumps by as much as the runtime's
-//! timeouts are long, at random. So each of them may be over at any place where somebody looks.
+//! The clock, which shuttle has none of: there time stands still for a while, and then jumps by as much as the
+//! runtime's timeouts are long, at random. So each of them may be over at any place where somebody looks.
 
 #[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
 pub(crate) use std::time::Instant;
@@ -10,8 +10,9 @@ pub(crate) use self::none::{Instant, pass};
 #[cfg(shuttle)]
 pub(crate) use self::random::Instant;
 
-/// There is no clock on WebAssembly outside of WASI. So each look at it lets a little time pass, since some loops end after a time, and
-/// time jumps over each timed wait, which nothing could end. Waits come to their ends in the right order.
+/// There is no clock on WebAssembly outside of WASI. So each look at it lets a little time pass, since some loops end
+/// after a time, and time jumps over each timed wait, which nothing could end. Waits come to their ends in the right
+/// order.
 #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
 mod none {
     use std::{

@@ -1,8 +1,10 @@
-//! What the runtime says on the standard error stream: warnings to which no caller could react, and the message before an abort.
+//! What the runtime says on the standard error stream: warnings to which no caller could react, and the message before
+//! an abort.
 //!
-//! These lines are written in the middle of waits, on worker threads and in signal handlers. So nothing here panics, unwinds,
-//! allocates or takes a lock: a line is put together in a buffer on the stack and written by one system call if that is possible.
-//! An error stream that is closed or full loses the line, and nothing else happens. (`eprintln!` panics then.)
+//! These lines are written in the middle of waits, on worker threads and in signal handlers. So nothing here panics,
+//! unwinds, allocates or takes a lock: a line is put together in a buffer on the stack and written by one system call
+//! if that is possible. An error stream that is closed or full loses the line, and nothing else happens. (`eprintln!`
+//! panics then.)
 //!
 //! What is formatted has to keep to that as well: in a signal handler strings and numbers alone.
 

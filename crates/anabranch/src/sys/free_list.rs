@@ -1,7 +1,8 @@
 //! Blocks of memory of one size that come and go with the messages: a worker keeps a few of those that it has freed.
 //!
-//! What one fiber leaves behind another fills next, while it is still in the first cache. The allocator keeps a few of a size, too
-//! (glibc seven), but a burst takes more. Threads that are no workers keep none: nobody would be there to free them.
+//! What one fiber leaves behind another fills next, while it is still in the first cache. The allocator keeps a few of
+//! a size, too (glibc seven), but a burst takes more. Threads that are no workers keep none: nobody would be there to
+//! free them.
 
 use crate::sys::thread::thread_local;
 use std::{

@@ -79,12 +79,14 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Maps `len` bytes whose address is a multiple of `len`, a power of two, in huge pages if that is possible and wanted.
+    /// Maps `len` bytes whose address is a multiple of `len`, a power of two, in huge pages if that is possible and
+    /// wanted.
     pub(crate) fn aligned(len: usize, is_huge: bool) -> io::Result<Self> {
         // Its parts are unmapped one by one.
         let start = std::mem::ManuallyDrop::new(Self::new(2 * len)?).start.as_ptr();
         let before = start.align_offset(len);
-        // SAFETY: both parts are whole pages of the mapping, which nobody uses yet and which consists of the rest from here on.
+        // SAFETY: both parts are whole pages of the mapping, which nobody uses yet and which consists of the rest from
+        // here on.
         unsafe {
             let kept = start.add(before);
             for (part, bytes) in [(start, before), (kept.add(len), len - before)] {

@@ -17,8 +17,8 @@
 use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
 use std::time::Duration;
 
-/// Whether the system has a single thread: then nobody leaves a token during a wait, so a wait without an end is an error of the
-/// program, and a timed one is over at once.
+/// Whether the system has a single thread: then nobody leaves a token during a wait, so a wait without an end is an
+/// error of the program, and a timed one is over at once.
 const IS_ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
 const EMPTY: u8 = 0;

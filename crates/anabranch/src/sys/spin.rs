@@ -1,16 +1,17 @@
-//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take it and
-//! a store to let go. Who finds it taken stays away for about a microsecond, and lets other threads run if it lasts longer: the
-//! holder may have been interrupted. In the end it sleeps, so that it does not keep a holder of lower priority from its core:
-//! see [`spin_while`].
+//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take
+//! it and a store to let go. Who finds it taken stays away for about a microsecond, and lets other threads run if it
+//! lasts longer: the holder may have been interrupted. In the end it sleeps, so that it does not keep a holder of lower
+//! priority from its core: see [`spin_while`].
 //!
-//! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and each time
-//! its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second stays away for a
-//! while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice the patience.
+//! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and
+//! each time its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second
+//! stays away for a while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice the
+//! patience.
 //!
 //! Orderings: letting go releases, taking acquires.
 //!
-//! In the models rooms lock with a [`Brief`], which blocks there: of two threads that spin for what a third has, loom would let
-//! one go on after the other for ever. The lock that spins has a model of its own.
+//! In the models rooms lock with a [`Brief`], which blocks there: of two threads that spin for what a third has, loom
+//! would let one go on after the other for ever. The lock that spins has a model of its own.
 
 use crate::sys::sync::{AtomicBool, Ordering, spin_while};
 use std::{

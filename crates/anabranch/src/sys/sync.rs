@@ -1,8 +1,8 @@
-//! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines that
-//! are modelled, and the lines that are run under random schedules.
+//! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines
+//! that are modelled, and the lines that are run under random schedules.
 //!
-//! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or one the
-//! other when it is gone.
+//! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or
+//! one the other when it is gone.
 
 #[cfg(not(loom))]
 pub(crate) use std::{cell::Cell, sync::Arc};
@@ -46,8 +46,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
-/// A full fence. As `fence`, but the models try both orders of any two of these: loom does not know that the order of fences
-/// matters, and that of read-modify-writes it knows.
+/// A full fence. As `fence`, but the models try both orders of any two of these: loom does not know that the order of
+/// fences matters, and that of read-modify-writes it knows.
 #[inline(always)]
 pub(crate) fn full_fence() {
     #[cfg(not(loom))]
@@ -61,8 +61,8 @@ loom::lazy_static! {
     static ref FENCES: AtomicU64 = AtomicU64::new(0);
 }
 
-/// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86 that is
-/// one already, of the processor, and the compiler moves nothing across it.
+/// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86
+/// that is one already, of the processor, and the compiler moves nothing across it.
 #[inline(always)]
 pub(crate) fn fence_after_update() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
@@ -71,15 +71,15 @@ pub(crate) fn fence_after_update() {
     full_fence();
 }
 
-/// Waits for another thread to take the few steps that it is in the middle of. All that waits for a short critical section of
-/// another thread waits here.
+/// Waits for another thread to take the few steps that it is in the middle of. All that waits for a short critical
+/// section of another thread waits here.
 ///
 /// It spins for about a microsecond, then yields [`YIELDS`] times, and then sleeps, for twice as long each time, up to
-/// [`LONGEST_SLEEP`]. The other thread may have been preempted by this one: if this one has a higher priority (`SCHED_FIFO`) the
-/// other runs only while this one sleeps. To park instead would take the other thread a wake-up, so it would have to see that
-/// somebody has parked, by an exchange where a plain store ends its critical section. That would be paid for each message; a
-/// sleep is paid for by those alone that have preempted another in the midst of some instructions, and costs them at most as
-/// much time again as they have waited, or a millisecond.
+/// [`LONGEST_SLEEP`]. The other thread may have been preempted by this one: if this one has a higher priority
+/// (`SCHED_FIFO`) the other runs only while this one sleeps. To park instead would take the other thread a wake-up, so
+/// it would have to see that somebody has parked, by an exchange where a plain store ends its critical section. That
+/// would be paid for each message; a sleep is paid for by those alone that have preempted another in the midst of some
+/// instructions, and costs them at most as much time again as they have waited, or a millisecond.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]
     let mut patience = Patience::new();

@@ -13,13 +13,14 @@ pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
 /// An address that is the calling thread's own while it lives.
 ///
-/// On Linux on x86-64 that of the thread's control block, which the ABI keeps at the beginning of that block: one load, also where
-/// this is inlined into another crate. A thread-local would be reached by a call there.
+/// On Linux on x86-64 that of the thread's control block, which the ABI keeps at the beginning of that block: one load,
+/// also where this is inlined into another crate. A thread-local would be reached by a call there.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, shuttle, miri))))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     let block: *mut ();
-    // SAFETY: reads a word that is there and constant for as long as the thread lives. Code that has begun stays on its thread.
+    // SAFETY: reads a word that is there and constant for as long as the thread lives. Code that has begun stays on its
+    // thread.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) block, options(pure, nomem, nostack, preserves_flags)) };
     block
 }
@@ -39,8 +40,8 @@ pub(crate) fn identity() -> *mut () {
     PLACE.with(|place| place.as_ptr().cast())
 }
 
-/// A number in the place of an address, which the next thread could have when one has ended: then a model would sometimes have
-/// one thread less than it says.
+/// A number in the place of an address, which the next thread could have when one has ended: then a model would
+/// sometimes have one thread less than it says.
 #[cfg(loom)]
 pub(crate) fn identity() -> *mut () {
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,9 @@
 //! Clocks: the system's, and one that a test drives.
 //!
-//! Clones of a clock are the same clock. The system's clocks all count from one origin: who waits in one pool may be in the
-//! scope of another, with its deadline. The system's clock wakes nobody: who waits for a deadline parks no longer than
-//! until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves the
-//! clock wakes all who have subscribed (see [`manual`](super::manual)).
+//! Clones of a clock are the same clock. The system's clocks all count from one origin: who waits in one pool may be in
+//! the scope of another, with its deadline. The system's clock wakes nobody: who waits for a deadline parks no longer
+//! than until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves
+//! the clock wakes all who have subscribed (see [`manual`](super::manual)).
 
 use crate::time::{
     manual::{Manual, Subscription, Wake},

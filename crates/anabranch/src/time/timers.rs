@@ -144,8 +144,8 @@ impl<T: Copy> Timers<T> {
         if self.len == 0 { None } else { Some(self.entry(ROOT).deadline) }
     }
 
-    /// The latest deadline that is at most `slack` after the earliest. Looks at no more than [`MOST_VISITED`] groups, the upper ones first,
-    /// so among many timers it may be one before that.
+    /// The latest deadline that is at most `slack` after the earliest. Looks at no more than [`MOST_VISITED`] groups,
+    /// the upper ones first, so among many timers it may be one before that.
     pub(crate) fn last_deadline_within(&self, slack: Tick) -> Option<Tick> {
         let first = self.next_deadline()?;
         let limit = first.saturating_add(slack);

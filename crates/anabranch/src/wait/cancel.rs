@@ -1,13 +1,14 @@
 //! Cancel scopes: the tree along which cancellation spreads.
 //!
-//! Each [`CancelScope`] has a flag that is set once. A strand that asks whether a scope is cancelled reads the flag. A strand
-//! that is about to suspend arms its waiter first and reads the flag then; a canceller sets the flag first and looks at the
-//! waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern, with a full
-//! fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write, and the waiting side leaves its
-//! address in a place by another one, between arming and reading the flag.
+//! Each [`CancelScope`] has a flag that is set once. A strand that asks whether a scope is cancelled reads the flag. A
+//! strand that is about to suspend arms its waiter first and reads the flag then; a canceller sets the flag first and
+//! looks at the waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's
+//! pattern, with a full fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write,
+//! and the waiting side leaves its address in a place by another one, between arming and reading the flag.
 //!
-//! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is *enlisted*
-//! with its parent at the first wait in it or below it. Until then its cancellation is read off its ancestors.
+//! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is
+//! *enlisted* with its parent at the first wait in it or below it. Until then its cancellation is read off its
+//! ancestors.
 //!
 //! | `state`             | meaning                                            | left by                                          |
 //! |---------------------|----------------------------------------------------|--------------------------------------------------|
@@ -16,9 +17,9 @@
 //! | ENLISTED            | in its parent's list, which passes a cancellation on | `cancel`, of this scope or of one above -> ENLISTED FLAGGED |
 //! | ENLISTED FLAGGED    | cancelled                                          | nothing                                          |
 //!
-//! Each scope has a lock. It guards the list of the scope's children (`first_child` of the scope, `previous` and `next` of the
-//! children), and its waiter. A scope is enlisted, and ends, under the lock of its *parent*, so only siblings get into each
-//! other's way, and the scopes of different fibers do not.
+//! Each scope has a lock. It guards the list of the scope's children (`first_child` of the scope, `previous` and `next`
+//! of the children), and its waiter. A scope is enlisted, and ends, under the lock of its *parent*, so only siblings
+//! get into each other's way, and the scopes of different fibers do not.
 //!
 //! | C, a child of P, is enlisted                     | P is cancelled                                       | C ends            |
 //! |--------------------------------------------------|------------------------------------------------------|-------------------|
@@ -28,24 +29,26 @@
 //! | 4. gives the lock back                           | d. gives the lock back                               |                   |
 //!
 //! None is passed over: if 1 comes before a, C is linked at c; if not, P is FLAGGED at 2. A scope is enlisted after its
-//! parent, and nothing is below a scope that is not enlisted, so a scope that gets its flag in 2 has no child to pass it on to.
-//! Two cancellers do the same one after the other, so when `cancel` returns all below are cancelled, whoever did it. Another
-//! strand may enlist a scope, by a wait below it; whoever sees ENLISTED sees the flag that came with it, since both are set at once.
+//! parent, and nothing is below a scope that is not enlisted, so a scope that gets its flag in 2 has no child to pass
+//! it on to. Two cancellers do the same one after the other, so when `cancel` returns all below are cancelled, whoever
+//! did it. Another strand may enlist a scope, by a wait below it; whoever sees ENLISTED sees the flag that came with
+//! it, since both are set at once.
 //!
-//! Who keeps what alive: a scope ends after the scopes below it, and is unlinked under its parent's lock. A canceller holds all locks from
-//! the scope that it cancels, which its caller keeps alive, down to the scope that it looks at. So all that it reaches is
-//! alive, and so are the waiters, which outlive their scopes, or are taken away under the lock of the scope (`detach`). Locks are
-//! taken downwards only, so no two threads wait for each other.
+//! Who keeps what alive: a scope ends after the scopes below it, and is unlinked under its parent's lock. A canceller
+//! holds all locks from the scope that it cancels, which its caller keeps alive, down to the scope that it looks at. So
+//! all that it reaches is alive, and so are the waiters, which outlive their scopes, or are taken away under the lock
+//! of the scope (`detach`). Locks are taken downwards only, so no two threads wait for each other.
 //!
-//! A wait is in the scope in which it was begun, and the waiter's word says which: a strand may have several scopes at a time
-//! that are not one inside the other, each with the same waiter. Nobody looks at the waiter of a scope before it is enlisted.
+//! A wait is in the scope in which it was begun, and the waiter's word says which: a strand may have several scopes at
+//! a time that are not one inside the other, each with the same waiter. Nobody looks at the waiter of a scope before it
+//! is enlisted.
 //!
 //! A *shielded* scope hears nothing from above: it is ENLISTED from the beginning, and in no list.
 //!
-//! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible. Enlisting
-//! acquires the parent's flag by the lock and releases its copy. A canceller acquires ENLISTED, with which the waiter of a root is
-//! released. `state` is changed by read-modify-writes alone, so each releases what those before it did. The rest is the waiter's,
-//! as above, or guarded by the locks.
+//! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible.
+//! Enlisting acquires the parent's flag by the lock and releases its copy. A canceller acquires ENLISTED, with which
+//! the waiter of a root is released. `state` is changed by read-modify-writes alone, so each releases what those before
+//! it did. The rest is the waiter's, as above, or guarded by the locks.
 //!
 //! A scope is TIMED, from beginning to end, if there is a deadline for what is done in it. That is for
 //! [`is_plainly_going_on`](CancelScope::is_plainly_going_on), which has to say no then, and costs the others nothing.
@@ -58,8 +61,8 @@ use std::{marker::PhantomPinned, ptr};
 
 /// The scope was cancelled.
 const FLAGGED: u8 = 1;
-/// The scope hears when those above are cancelled. Also, from the beginning, a shielded scope and a root that was made with
-/// its waiter: these have nothing to hear from above.
+/// The scope hears when those above are cancelled. Also, from the beginning, a shielded scope and a root that was made
+/// with its waiter: these have nothing to hear from above.
 const ENLISTED: u8 = 2;
 /// There is a deadline.
 const TIMED: u8 = 4;
@@ -74,7 +77,8 @@ pub(crate) struct CancelScope {
     parent: *const CancelScope,
     /// Guards the waiter and the list of the children.
     lock: Mutex<()>,
-    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its maker's.
+    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its
+    /// maker's.
     waiter: Cell<*const Waiter>,
     first_child: Cell<*const CancelScope>,
     /// The siblings, guarded by the lock of the parent.
@@ -154,8 +158,8 @@ impl CancelScope {
         self.state.load(Ordering::Acquire) & FLAGGED != 0
     }
 
-    /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise linear in
-    /// the number of scopes above that have not.
+    /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise
+    /// linear in the number of scopes above that have not.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         let mut scope = self;
@@ -184,7 +188,8 @@ impl CancelScope {
         false
     }
 
-    /// Whether the scope has been enlisted. The flag is in the same word: who sees this sees it too, when it looks for it.
+    /// Whether the scope has been enlisted. The flag is in the same word: who sees this sees it too, when it looks for
+    /// it.
     #[inline]
     fn is_enlisted(&self) -> bool {
         self.state.load(Ordering::Relaxed) & ENLISTED != 0
@@ -200,8 +205,8 @@ impl CancelScope {
 
     #[cold]
     fn enlist_all(&self) {
-        // From the top down, so that what is above has heard all: the flags are copied on the way. Most often the parent is
-        // enlisted, and there is nothing to remember.
+        // From the top down, so that what is above has heard all: the flags are copied on the way. Most often the
+        // parent is enlisted, and there is nothing to remember.
         let mut path = Vec::new();
         let mut scope = self;
         while let Some(parent) = scope.parent()
@@ -277,8 +282,8 @@ impl CancelScope {
         fence_after_update();
         let waiter = self.waiter.get();
         if !waiter.is_null() {
-            // SAFETY: whoever takes a waiter away takes the lock first, and otherwise it outlives the scope. Threads and fibers
-            // alone wait in scopes, so the wake-up runs no foreign code.
+            // SAFETY: whoever takes a waiter away takes the lock first, and otherwise it outlives the scope. Threads
+            // and fibers alone wait in scopes, so the wake-up runs no foreign code.
             if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
                 wake.wake();
             }
@@ -325,8 +330,8 @@ impl CancelScope {
 impl Drop for CancelScope {
     #[inline]
     fn drop(&mut self) {
-        // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above. Whoever
-        // enlisted it waited in it or below, and has ended.
+        // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above.
+        // Whoever enlisted it waited in it or below, and has ended.
         if self.is_enlisted()
             && !self.is_shielded
             && let Some(parent) = self.parent()

@@ -1,9 +1,10 @@
 //! Whose stack the calling thread is on, and whether that stack may be left.
 //!
-//! A [`Cx`](crate::cx::Cx) is not `Send`, which ties it to a thread. A thread runs many fibers, and safe code can carry a `Cx` from one to
-//! another: in a wrapper that checks the thread at run time (`send_wrapper`), or in a scoped thread-local. A wait by such a `Cx`
-//! would save the stack pointer of one fiber as that of the other. So each thread keeps one word that says on whose stack it is, and
-//! whoever waits compares it with its own before anything refers to the wait.
+//! A [`Cx`](crate::cx::Cx) is not `Send`, which ties it to a thread. A thread runs many fibers, and safe code can carry
+//! a `Cx` from one to another: in a wrapper that checks the thread at run time (`send_wrapper`), or in a scoped
+//! thread-local. A wait by such a `Cx` would save the stack pointer of one fiber as that of the other. So each thread
+//! keeps one word that says on whose stack it is, and whoever waits compares it with its own before anything refers to
+//! the wait.
 //!
 //! | word                | the thread is                                       | who may wait                                   |
 //! |---------------------|-----------------------------------------------------|------------------------------------------------|
@@ -12,9 +13,9 @@
 //! | either, with PINNED | the same, and the stack must not be left            | the same; the fiber blocks the thread          |
 //! | address of a mark   | in code that is called in the middle of a wait      | a `run` that began there                       |
 //!
-//! A stack is pinned while a thread runs work on top of a compute wait, and while it is inside another pool. A mark lies on the stack
-//! itself, so each has an address of its own: a strand that waits already is not used by what runs on top of its wait, a broadcast or
-//! the waker of a future.
+//! A stack is pinned while a thread runs work on top of a compute wait, and while it is inside another pool. A mark
+//! lies on the stack itself, so each has an address of its own: a strand that waits already is not used by what runs on
+//! top of its wait, a broadcast or the waker of a future.
 //!
 //! A function does not change its stack while it runs. So one look holds until the function that looked returns.
 //!
@@ -100,7 +101,8 @@ impl Pinned {
     }
 }
 
-/// Runs code in the middle of a wait, or of another step that must not be interrupted by one: no strand below may wait meanwhile.
+/// Runs code in the middle of a wait, or of another step that must not be interrupted by one: no strand below may wait
+/// meanwhile.
 #[inline]
 pub(crate) fn apart<R>(code: impl FnOnce() -> R) -> R {
     // Loom's threads share the thread-locals of one thread, and its strands have no stacks of their own.

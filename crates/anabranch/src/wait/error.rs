@@ -4,8 +4,8 @@ use std::{error::Error, fmt, io};
 
 /// The scope in which somebody waited was cancelled, or its deadline has passed.
 ///
-/// Every wait of a cancelled [`Cx`](crate::Cx) returns this, also the next one and the one after: cancellation is a state
-/// and not an event. Hand it on by `?`.
+/// Every wait of a cancelled [`Cx`](crate::Cx) returns this, also the next one and the one after: cancellation is a
+/// state and not an event. Hand it on by `?`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cancelled;
 

@@ -1,7 +1,7 @@
 //! Waiting from async code: the same places, behind a future.
 //!
-//! The waiter of a future is on the heap, kept by the future and by whoever is just waking it. A future that is dropped ends
-//! its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
+//! The waiter of a future is on the heap, kept by the future and by whoever is just waking it. A future that is dropped
+//! ends its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
 
 use crate::{
     sys::{
@@ -46,9 +46,9 @@ unsafe fn wake(waiter: *const Waiter) {
     }
 }
 
-/// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with others
-/// still to wake. The panic has been reported by its hook; its payload may panic when it is dropped. Nor may it wait: whoever runs it
-/// may be in the middle of a wait of its own.
+/// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with
+/// others still to wake. The panic has been reported by its hook; its payload may panic when it is dropped. Nor may it
+/// wait: whoever runs it may be in the middle of a wait of its own.
 fn contain(code: impl FnOnce()) {
     apart(|| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
@@ -77,8 +77,8 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(BUDGET) };
 }
 
-/// The checkpoint of async code: now and then a future that could be ready at once lets the other tasks of its thread run first.
-/// Otherwise a loop over a channel that is always full would starve them.
+/// The checkpoint of async code: now and then a future that could be ready at once lets the other tasks of its thread
+/// run first. Otherwise a loop over a channel that is always full would starve them.
 pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
     // What other tasks have used of it would be known to the checkers of schedules, from one execution to the next.
     if cfg!(any(loom, shuttle)) {
@@ -116,11 +116,12 @@ impl AsyncTurn {
         self.registered > 0
     }
 
-    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. Without any place it
-    /// waits for ever.
+    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. Without any
+    /// place it waits for ever.
     ///
     /// # Safety
-    /// From `Pending` on until `Ready`, or until `leave`, the places stay where they are, and are those of the next call.
+    /// From `Pending` on until `Ready`, or until `leave`, the places stay where they are, and are those of the next
+    /// call.
     pub(crate) unsafe fn poll<'p, P: Place + ?Sized + 'p>(
         &mut self,
         count: usize,

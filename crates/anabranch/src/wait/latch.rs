@@ -8,18 +8,19 @@
 //! | NOTIFIED | it has happened                           | `reset` -> EMPTY                                           |
 //! | GIVEN UP | nobody will ever wait                     |                                                            |
 //!
-//! One strand waits at a time. A future may be forgotten while it waits; whoever waits next puts its own address in the place
-//! of that one's.
+//! One strand waits at a time. A future may be forgotten while it waits; whoever waits next puts its own address in the
+//! place of that one's.
 //!
-//! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the end of it.
+//! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the
+//! end of it.
 //!
-//! Of two who share what the slot lies in, one tells and the other gives up, once each, and the second of them is told that it
-//! is: so it knows that all is its own, and the first touches nothing afterwards.
+//! Of two who share what the slot lies in, one tells and the other gives up, once each, and the second of them is told
+//! that it is: so it knows that all is its own, and the first touches nothing afterwards.
 //!
-//! Orderings: `tell` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written by
-//! read-modify-writes alone, so each of several notifications is acquired with the last one. `register` releases the
-//! address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter may write another.
-//! Giving up releases what was done until then, and acquires where it comes second; so does telling.
+//! Orderings: `tell` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written
+//! by read-modify-writes alone, so each of several notifications is acquired with the last one. `register` releases the
+//! address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter may write
+//! another. Giving up releases what was done until then, and acquires where it comes second; so does telling.
 
 use crate::{
     sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
@@ -73,7 +74,8 @@ impl Latch {
                     self.word.load(Ordering::Acquire);
                     return false;
                 }
-                // Another notifies just now, or has: written all the same, so that the waiter sees what came before this.
+                // Another notifies just now, or has: written all the same, so that the waiter sees what came before
+                // this.
                 BUSY | NOTIFIED => word,
                 _ => BUSY,
             };

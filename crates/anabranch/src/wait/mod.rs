@@ -2,8 +2,8 @@
 //!
 //! Users find [`Trigger`] here, on which they can build what waits.
 //!
-//! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`, `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels
-//! are built on this room alone.
+//! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`,
+//! `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this room alone.
 
 pub(crate) mod cancel;
 pub(crate) mod current_stack;

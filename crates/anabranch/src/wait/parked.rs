@@ -1,8 +1,8 @@
 //! The waiter of a thread, which parks while it waits.
 //!
-//! It goes on as soon as it finds its waiter decided, be it before it has been woken: so the waiter and the parker are on the heap,
-//! kept by the thread and by whoever is just waking it. A wake-up that comes late leaves a token in the parker; the next wait
-//! takes it for a reason to look.
+//! It goes on as soon as it finds its waiter decided, be it before it has been woken: so the waiter and the parker are
+//! on the heap, kept by the thread and by whoever is just waking it. A wake-up that comes late leaves a token in the
+//! parker; the next wait takes it for a reason to look.
 
 use crate::{
     sys::{parker::Parker, sync::Arc},
@@ -35,7 +35,8 @@ impl Parked {
         Arc::new(Self { waiter: Waiter::new(&KIND), parker: Parker::new() })
     }
 
-    /// The address of the waiter, as that of the whole: whoever wakes it has to find the rest, and the counts of the `Arc`.
+    /// The address of the waiter, as that of the whole: whoever wakes it has to find the rest, and the counts of the
+    /// `Arc`.
     pub(crate) fn waiter(this: &Arc<Self>) -> *const Waiter {
         Arc::as_ptr(this).cast()
     }

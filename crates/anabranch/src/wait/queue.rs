@@ -1,17 +1,17 @@
 //! A queue of waiters behind somebody's lock: what mutexes, semaphores, conditions and events wait in.
 //!
-//! The entries lie with those who wait and are linked into a doubly linked list, so nothing is allocated and each can leave
-//! from the middle. All links and values, and the decision about an entry, are guarded by the lock that guards the [`Queue`]
-//! itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended otherwise takes the lock
-//! and leaves; one that was decided from here has left already and need not come back. Once an entry is decided it is not
-//! touched any more: its waiter may be gone.
+//! The entries lie with those who wait and are linked into a doubly linked list, so nothing is allocated and each can
+//! leave from the middle. All links and values, and the decision about an entry, are guarded by the lock that guards
+//! the [`Queue`] itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended
+//! otherwise takes the lock and leaves; one that was decided from here has left already and need not come back. Once an
+//! entry is decided it is not touched any more: its waiter may be gone.
 //!
 //! The value of an entry is its owner's while the entry is in no queue, and the lock's while it is in one. Whatever is
-//! written into it when the entry is taken off, the owner goes by the outcome of its wait: a wait that had ended otherwise was
-//! handed nothing.
+//! written into it when the entry is taken off, the owner goes by the outcome of its wait: a wait that had ended
+//! otherwise was handed nothing.
 //!
-//! A future may be forgotten while it waits. Its entry stays where it is then, for ever, as what is pinned has to; so a queue
-//! may end with entries in it, and move once nobody borrows what it belongs to: no entry refers to it.
+//! A future may be forgotten while it waits. Its entry stays where it is then, for ever, as what is pinned has to; so a
+//! queue may end with entries in it, and move once nobody borrows what it belongs to: no entry refers to it.
 
 use crate::{
     sys::sync::Cell,
@@ -22,8 +22,8 @@ use crate::{
 };
 use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
 
-/// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks for,
-/// and what it is handed.
+/// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks
+/// for, and what it is handed.
 pub(crate) struct Entry<T> {
     previous: Cell<*const Entry<T>>,
     next: Cell<*const Entry<T>>,
@@ -61,8 +61,8 @@ impl<T> Entry<T> {
     /// Looks at the value, before or after a wait.
     ///
     /// # Safety
-    /// The caller is who waits with this entry, and the entry is in no queue: it was not pushed, or it has been removed since,
-    /// or its wait was decided by the queue. `look` does not come back here.
+    /// The caller is who waits with this entry, and the entry is in no queue: it was not pushed, or it has been removed
+    /// since, or its wait was decided by the queue. `look` does not come back here.
     pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the caller's word: nobody else can reach the value.
         look(unsafe { &mut *self.value.get() })
@@ -77,8 +77,8 @@ pub(crate) struct Queue<T> {
     first: *const Entry<T>,
     /// The last entry; or, marked with [`ONLY`], the waiter of the first if that is the only one and its ticket is 0.
     ///
-    /// Entries lie on the stacks of fibers that wait, so to read one mostly misses the caches and the TLB. So a wait that is alone in its
-    /// queue, as most are, is decided without reading its entry.
+    /// Entries lie on the stacks of fibers that wait, so to read one mostly misses the caches and the TLB. So a wait
+    /// that is alone in its queue, as most are, is decided without reading its entry.
     last: *const (),
 }
 
@@ -140,8 +140,8 @@ impl<T> Queue<T> {
     }
 
     /// # Safety
-    /// The entry is not linked; it stays where it is until it is taken off or removed. The waiter is armed, and does not
-    /// leave its wait before.
+    /// The entry is not linked; it stays where it is until it is taken off or removed. The waiter is armed, and does
+    /// not leave its wait before.
     pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
         entry.address.set(Address { waiter, ticket });
@@ -202,8 +202,8 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Takes the first off and ends its wait. `hand` is shown the value before that. `None`: there is nobody, or the wait
-    /// had ended otherwise, and what was handed is not received. The caller lets go of the lock and wakes.
+    /// Takes the first off and ends its wait. `hand` is shown the value before that. `None`: there is nobody, or the
+    /// wait had ended otherwise, and what was handed is not received. The caller lets go of the lock and wakes.
     #[inline]
     pub(crate) fn decide_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
         // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.

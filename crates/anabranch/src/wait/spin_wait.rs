@@ -1,15 +1,16 @@
 //! What a thread does before it parks: it looks again for a while, and lets others run.
 //!
-//! To park and to be woken costs both sides together some ten microseconds, and what a thread waits for has often come by
-//! then. So first it looks again, each time after twice as long: the other side shall get ahead, instead of sharing a cache
-//! line with every look. Then it looks each time after others have run: the other side may be on this very core, and goes on for its
-//! whole time slice. To park instead would be to be woken by its next step, for one message.
+//! To park and to be woken costs both sides together some ten microseconds, and what a thread waits for has often come
+//! by then. So first it looks again, each time after twice as long: the other side shall get ahead, instead of sharing
+//! a cache line with every look. Then it looks each time after others have run: the other side may be on this very
+//! core, and goes on for its whole time slice. To park instead would be to be woken by its next step, for one message.
 //!
-//! Sharing a core. If what was awaited comes as soon as others run, but not before, it is probably on this core that the other
-//! side is, and each look is in its way. Then the thread lets others run at once the next times, and looks first only now and
-//! then, to see whether that has changed. The system does not see to it: it looks for an idle core for a thread that it wakes, but
-//! leaves those where they are that share one and only yield: two threads of a stream for all of a run, though the next core
-//! was idle. So if sharing goes on, the thread parks once in some milliseconds, to be woken elsewhere.
+//! Sharing a core. If what was awaited comes as soon as others run, but not before, it is probably on this core that
+//! the other side is, and each look is in its way. Then the thread lets others run at once the next times, and looks
+//! first only now and then, to see whether that has changed. The system does not see to it: it looks for an idle core
+//! for a thread that it wakes, but leaves those where they are that share one and only yield: two threads of a stream
+//! for all of a run, though the next core was idle. So if sharing goes on, the thread parks once in some milliseconds,
+//! to be woken elsewhere.
 //!
 //! What it buys. A thread that parks at once at a full channel is woken for each message: 2 us, and 4 us where both
 //! ends are on one core. To let the other side run takes 0.2 us, and it goes on for as long as it can. A stream with
@@ -17,8 +18,9 @@
 
 use std::cell::Cell;
 
-/// How often a thread looks before it lets others run, ever more rarely: for some 0.3 us, about as long as a yield takes to
-/// which nobody answers. (With 8, which is ten times as long, two threads on one core lose 2.5 us at each turn.)
+/// How often a thread looks before it lets others run, ever more rarely: for some 0.3 us, about as long as a yield
+/// takes to which nobody answers. (With 8, which is ten times as long, two threads on one core lose 2.5 us at each
+/// turn.)
 pub(crate) const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 
 /// How many waits in a row begin with letting others run, before the thread looks first again.

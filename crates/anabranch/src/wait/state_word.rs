@@ -1,25 +1,26 @@
 //! The word of a packet: what the packet holds, or who waits at it.
 //!
-//! The idea, from the pipes of Rust's libcore of 2012, which had two words for it: EMPTY, FULL and the like are small numbers,
-//! and a strand that waits for a number to be replaced adds the address of its [`WaitNode`] to it. So to put something down
-//! and to learn whether somebody has to be woken is one swap, and to see whether there is something is one load.
+//! The idea, from the pipes of Rust's libcore of 2012, which had two words for it: EMPTY, FULL and the like are small
+//! numbers, and a strand that waits for a number to be replaced adds the address of its [`WaitNode`] to it. So to put
+//! something down and to learn whether somebody has to be woken is one swap, and to see whether there is something is
+//! one load.
 //!
 //! | word             | meaning                                       | left by                                             |
 //! |------------------|-----------------------------------------------|-----------------------------------------------------|
 //! | number           | whatever the packet says it means             | `swap`; `register` -> number + address              |
 //! | number + address | the same, and somebody waits for its end      | `swap` -> number; `recall`, `unregister` -> number  |
 //!
-//! Whoever takes an address out of the word ends that wait. This happens *after* the address has left the word, so a waiter
-//! whose wait ended otherwise just then finds its address gone, and has to stay until the other is through with it. The
-//! other says so in the sleeper (`is_left`), but only when its decision came too late: otherwise the waiter knows by the outcome
-//! that it was decided here, need not stay, and may be gone.
+//! Whoever takes an address out of the word ends that wait. This happens *after* the address has left the word, so a
+//! waiter whose wait ended otherwise just then finds its address gone, and has to stay until the other is through with
+//! it. The other says so in the sleeper (`is_left`), but only when its decision came too late: otherwise the waiter
+//! knows by the outcome that it was decided here, need not stay, and may be gone.
 //!
-//! Orderings: `swap` releases what was put down, and acquires, as does every `load`. `register` and `recall` are sequentially
-//! consistent, for the sake of a flag beside the word: who waits registers first and reads the flag then, who closes sets
-//! the flag first and recalls then, so one of the two sees the other. (Both are read-modify-writes, of which one comes
-//! first: by that alone it holds, too, unless the word is written by a plain `set` in between. The models, which know
-//! nothing of sequential consistency but fences, go by this.) `is_left` is released and acquired: all that was done to the
-//! waiter comes before its end.
+//! Orderings: `swap` releases what was put down, and acquires, as does every `load`. `register` and `recall` are
+//! sequentially consistent, for the sake of a flag beside the word: who waits registers first and reads the flag then,
+//! who closes sets the flag first and recalls then, so one of the two sees the other. (Both are read-modify-writes, of
+//! which one comes first: by that alone it holds, too, unless the word is written by a plain `set` in between. The
+//! models, which know nothing of sequential consistency but fences, go by this.) `is_left` is released and acquired:
+//! all that was done to the waiter comes before its end.
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
@@ -30,7 +31,8 @@ use std::{cell::UnsafeCell, ptr};
 /// What a word can hold: a number below [`LIMIT`], with or without an address.
 pub(crate) type Content = *mut WaitNode;
 
-/// Numbers are smaller than this: sleepers are aligned to it, which leaves the low bits of their addresses to the number.
+/// Numbers are smaller than this: sleepers are aligned to it, which leaves the low bits of their addresses to the
+/// number.
 const LIMIT: usize = 8;
 
 /// The number `n`.
@@ -122,8 +124,8 @@ impl Word {
     /// Adds the address of a sleeper to `number`. `false`: the word holds another number.
     ///
     /// # Safety
-    /// The sleeper is not registered, and stays where it is until `unregister`; the waiter is armed until then. Nobody else
-    /// waits here for the end of `number`.
+    /// The sleeper is not registered, and stays where it is until `unregister`; the waiter is armed until then. Nobody
+    /// else waits here for the end of `number`.
     #[inline]
     pub(crate) unsafe fn register(
         &self,

@@ -1,10 +1,10 @@
 //! A waiter: one word for whoever waits, be it a parked thread, a suspended fiber or an async task.
 //!
-//! The idea. Each thread or fiber that may wait owns one [`Waiter`] for all the waits of its life, one after the other. A wait
-//! *arms* the word, and then leaves its address in any number of places: the queue of a lock, a channel, the scope that may
-//! be cancelled, a timer. Each of these may want to end the wait; the first whose CAS *decides* the word has done so, and
-//! only that one wakes the waiter. So whoever hands something over knows at once whether it was received, and has to pass on
-//! nothing that a cancelled waiter did not take.
+//! The idea. Each thread or fiber that may wait owns one [`Waiter`] for all the waits of its life, one after the other.
+//! A wait *arms* the word, and then leaves its address in any number of places: the queue of a lock, a channel, the
+//! scope that may be cancelled, a timer. Each of these may want to end the wait; the first whose CAS *decides* the word
+//! has done so, and only that one wakes the waiter. So whoever hands something over knows at once whether it was
+//! received, and has to pass on nothing that a cancelled waiter did not take.
 //!
 //! | word          | meaning                                        | left by                                            |
 //! |---------------|------------------------------------------------|----------------------------------------------------|
@@ -14,28 +14,31 @@
 //! | HERE          | as WAITING, but for the owner's thread alone   | that thread decides -> DECIDED; the owner -> IDLE  |
 //! | STANDING      | whoever is given the address may wake, once    | nobody                                             |
 //!
-//! *Here* is for a fiber that waits at one place which nobody but its own thread uses, as far as is known. Nothing need be atomic then,
-//! neither to leave the address nor to decide. If somebody else comes to the place all the same, or cancels the scope, he does
-//! not touch the word: he *kicks* the fiber, by its worker, which ends the wait for it to look again. So a kick says no more than that
-//! there may be a reason to look, and one that comes late, in another wait, makes that one look for nothing. Whoever cancels
-//! kicks a fiber also if he does not see it wait: it may be just about to, without a fence.
+//! *Here* is for a fiber that waits at one place which nobody but its own thread uses, as far as is known. Nothing need
+//! be atomic then, neither to leave the address nor to decide. If somebody else comes to the place all the same, or
+//! cancels the scope, he does not touch the word: he *kicks* the fiber, by its worker, which ends the wait for it to
+//! look again. So a kick says no more than that there may be a reason to look, and one that comes late, in another
+//! wait, makes that one look for nothing. Whoever cancels kicks a fiber also if he does not see it wait: it may be just
+//! about to, without a fence.
 //!
-//! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is nobody else who
-//! might decide, and the word is only read. Its owner takes the address out of the place, or is woken by it.
+//! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is
+//! nobody else who might decide, and the word is only read. Its owner takes the address out of the place, or is woken
+//! by it.
 //!
-//! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place that
-//! ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is busy), and the
-//! owner does not leave a wait before it has taken its address out of every place. So a word that can be reached is the word
-//! of this very wait. After the decision the place may only wake. A fiber cannot go on before that; a thread or a task might, so
-//! for these the decision keeps what is needed for waking alive (see [`Kind::keep`]).
+//! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place
+//! that ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is
+//! busy), and the owner does not leave a wait before it has taken its address out of every place. So a word that can be
+//! reached is the word of this very wait. After the decision the place may only wake. A fiber cannot go on before that;
+//! a thread or a task might, so for these the decision keeps what is needed for waking alive (see [`Kind::keep`]).
 //!
-//! Orderings: deciding releases, and the owner acquires the word when it finds it decided, also when it finds so because it
-//! would have ended the wait itself: what the place did before (a value put down, a lock handed over) is visible afterwards.
-//! Arming releases and deciding acquires: whoever wakes comes after all that the owner did before. (For a place that
-//! follows from how it got the address; a scope knows the address from earlier.) Arming is a plain store: nobody else writes
-//! the word while there is no wait. A scope may look at any time, and what it sees is ordered by fences, see
-//! [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the same scope and goes the
-//! same way. Others read HERE only to leave the word alone; a kick carries what they did to its thread.
+//! Orderings: deciding releases, and the owner acquires the word when it finds it decided, also when it finds so
+//! because it would have ended the wait itself: what the place did before (a value put down, a lock handed over) is
+//! visible afterwards. Arming releases and deciding acquires: whoever wakes comes after all that the owner did before.
+//! (For a place that follows from how it got the address; a scope knows the address from earlier.) Arming is a plain
+//! store: nobody else writes the word while there is no wait. A scope may look at any time, and what it sees is ordered
+//! by fences, see [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the
+//! same scope and goes the same way. Others read HERE only to leave the word alone; a kick carries what they did to its
+//! thread.
 
 use crate::{
     sys::sync::{Arc, AtomicU64, Ordering},
@@ -275,7 +278,8 @@ impl Waiter {
 
     // ---- its thread ----
 
-    /// Ends a wait here, or that of a standing waiter: the waits that are ended without an update. `None`: it is another, or has ended.
+    /// Ends a wait here, or that of a standing waiter: the waits that are ended without an update. `None`: it is
+    /// another, or has ended.
     ///
     /// # Safety
     /// As for [`decide`](Self::decide), and if it waits here this is its thread.
@@ -307,7 +311,8 @@ impl Waiter {
 
     // ---- everybody ----
 
-    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was kicked, and will see for itself.
+    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was kicked, and will see
+    /// for itself.
     ///
     /// # Safety
     /// The waiter is registered in a place that the caller holds.

@@ -1,4 +1,5 @@
-//! An allocator that counts what it is asked for, for the whole of a test program: blocks and bytes, of each thread and of all.
+//! An allocator that counts what it is asked for, for the whole of a test program: blocks and bytes, of each thread and
+//! of all.
 //!
 //! What one thread allocates and another frees is in the counts of both.
 

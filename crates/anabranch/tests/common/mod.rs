@@ -1,4 +1,5 @@
-//! What the tests share: a watchdog, chance, values that are counted, pools of several sizes, and a way to wait that lets work go.
+//! What the tests share: a watchdog, chance, values that are counted, pools of several sizes, and a way to wait that
+//! lets work go.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -39,8 +40,8 @@ pub fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
 }
 
-/// A builder of a pool whose fibers are all on one thread. Where there may be spares, one of these begins fibers that have not
-/// been begun for a while, be it that the system has not let the process run.
+/// A builder of a pool whose fibers are all on one thread. Where there may be spares, one of these begins fibers that
+/// have not been begun for a while, be it that the system has not let the process run.
 pub fn one_thread() -> Builder {
     Pool::builder().threads(1).max_spare_threads(0)
 }
@@ -175,8 +176,8 @@ pub fn where_work_is_stolen(check: impl Fn() + Sync) {
     });
 }
 
-/// Waits until no thread of the pool looks, wakes or parks any more. A thread that the system keeps from running for long looks
-/// the same, so what a test asserts must not depend on this.
+/// Waits until no thread of the pool looks, wakes or parks any more. A thread that the system keeps from running for
+/// long looks the same, so what a test asserts must not depend on this.
 pub fn at_rest(pool: &Pool) {
     let steps = || {
         let stats = pool.stats();

@@ -1,7 +1,7 @@
 //! Makes a system call fail from now on, as a sandbox does that a program enters after it has started.
 
-/// Makes `call` fail with `error` in all threads of this process, also those that are yet to start; with `command`, only where its
-/// first argument is that. Programs without privileges may do this.
+/// Makes `call` fail with `error` in all threads of this process, also those that are yet to start; with `command`,
+/// only where its first argument is that. Programs without privileges may do this.
 pub fn refuse(call: libc::c_long, command: Option<u32>, error: libc::c_int) {
     const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;

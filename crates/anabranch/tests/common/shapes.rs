@@ -13,7 +13,8 @@ pub fn cancelled<R>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
     })
 }
 
-/// A receiver that is empty at first, and what is to be done that it has a number to receive; `plain` makes that of what comes.
+/// A receiver that is empty at first, and what is to be done that it has a number to receive; `plain` makes that of
+/// what comes.
 macro_rules! receives {
     ($cx:expr, $receiver:ident, $send:expr, $plain:expr) => {{
         let (cx, send, plain): (_, &mut dyn FnMut(i32), _) = ($cx, &mut $send, $plain);

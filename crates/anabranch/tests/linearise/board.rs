@@ -24,8 +24,8 @@ pub enum Op {
     Closed,
 }
 
-/// A channel that keeps the last `capacity` values. A watch channel is one that keeps the latest, of which what was missed is
-/// not counted, that has a value from the beginning, and takes values when there is nobody to see them.
+/// A channel that keeps the last `capacity` values. A watch channel is one that keeps the latest, of which what was
+/// missed is not counted, that has a value from the beginning, and takes values when there is nobody to see them.
 pub struct Board {
     pub capacity: usize,
     pub is_watch: bool,

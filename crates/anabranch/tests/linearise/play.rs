@@ -56,8 +56,8 @@ impl<O> Player<O> {
 
 pub type Part<O> = Box<dyn FnOnce(&Cx<'_>, &mut Player<O>) + Send>;
 
-/// Lets parts be played: on fibers, the last one sometimes on a thread. Now and then it cancels one. When nothing happens any
-/// more it calls `end`, after which nobody may wait, and when all have ended `rest`. What all have done.
+/// Lets parts be played: on fibers, the last one sometimes on a thread. Now and then it cancels one. When nothing
+/// happens any more it calls `end`, after which nobody may wait, and when all have ended `rest`. What all have done.
 pub fn play<O: Send + 'static>(
     pool: &Pool,
     seed: u64,

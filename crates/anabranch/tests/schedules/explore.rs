@@ -1,9 +1,9 @@
 //! Runs a program under many schedules, and sees that each execution leaves behind what it found.
 //!
-//! A leak is found by counting the blocks that are allocated: those of the thread that runs an execution, with all threads
-//! in it, between two executions. shuttle has some of its own, which are as many after each: one for the schedule, however
-//! long it is, and those of its stacks, which it keeps. So the first execution starts more threads than any other has, and
-//! nothing else, and from then on the number must stay the same.
+//! A leak is found by counting the blocks that are allocated: those of the thread that runs an execution, with all
+//! threads in it, between two executions. shuttle has some of its own, which are as many after each: one for the
+//! schedule, however long it is, and those of its stacks, which it keeps. So the first execution starts more threads
+//! than any other has, and nothing else, and from then on the number must stay the same.
 
 use anabranch::{Odds, Pool, WorkerStats, set_odds};
 use shuttle::{
@@ -175,8 +175,8 @@ impl Seen {
     }
 }
 
-/// At each point any thread is as likely to go on as another, but in most executions the one that is at it is likelier: then
-/// a thread comes a long way while another stands between two steps.
+/// At each point any thread is as likely to go on as another, but in most executions the one that is at it is likelier:
+/// then a thread comes a long way while another stands between two steps.
 struct Bursts {
     scheduler: RandomScheduler,
     /// Once in so many times another thread goes on.
@@ -255,9 +255,9 @@ fn is_replay() -> bool {
     std::env::var_os(REPLAY).is_some()
 }
 
-/// Runs `program` under `runs` random schedules, and a quarter as many of few changes of priority (PCT, Burckhardt et al.
-/// 2010), or as many times more as `ANABRANCH_SCHEDULES` says. Where `ANABRANCH_REPLAY` names the file of a schedule that
-/// failed, it runs that one alone.
+/// Runs `program` under `runs` random schedules, and a quarter as many of few changes of priority (PCT, Burckhardt et
+/// al. 2010), or as many times more as `ANABRANCH_SCHEDULES` says. Where `ANABRANCH_REPLAY` names the file of a
+/// schedule that failed, it runs that one alone.
 pub fn explore(runs: usize, program: impl Fn(&Seen) + Send + Sync + 'static) -> Arc<Seen> {
     let seen = Arc::new(Seen::default());
     let mut config = Config::new();

@@ -1,9 +1,9 @@
-//! Whole programs under thousands of random schedules (shuttle): no hang, no leak, no wrong result, no panic that gets lost
-//! or comes twice, wherever one is thrown.
+//! Whole programs under thousands of random schedules (shuttle): no hang, no leak, no wrong result, no panic that gets
+//! lost or comes twice, wherever one is thrown.
 //!
-//! Each execution makes its pools and drops them; all threads in it, the pool's included, take turns as the schedule says.
-//! A hang is a deadlock, or an execution that never ends. Time passes at random, and random threads are taken for blocked.
-//! shuttle has no weak memory: that is for the loom models.
+//! Each execution makes its pools and drops them; all threads in it, the pool's included, take turns as the schedule
+//! says. A hang is a deadlock, or an execution that never ends. Time passes at random, and random threads are taken for
+//! blocked. shuttle has no weak memory: that is for the loom models.
 //!
 //! Nothing here may fork outside of every pool: the default pool is shared by all executions, which shuttle's threads
 //! cannot be.
@@ -24,8 +24,8 @@ use explore::Seen;
 use std::sync::Arc;
 use trap::Trap;
 
-/// One execution of a program in a pool of its own, one of whose first `most` steps panics. What the program returns, if
-/// nothing has.
+/// One execution of a program in a pool of its own, one of whose first `most` steps panics. What the program returns,
+/// if nothing has.
 fn attempt<R>(seen: &Seen, most: usize, program: impl FnOnce(&Pool, &Arc<Trap>) -> R) -> Option<R> {
     let trap = Trap::within(most);
     let pool = trap.pool();

@@ -14,7 +14,8 @@ use std::{
     },
 };
 
-/// What happens in one execution. Its counters are no part of the schedule: nothing changes hands when they are touched.
+/// What happens in one execution. Its counters are no part of the schedule: nothing changes hands when they are
+/// touched.
 #[derive(Default)]
 pub struct Trap {
     /// The step that panics; 0 where none does.
@@ -98,8 +99,8 @@ impl Trap {
         catch_unwind(AssertUnwindSafe(body)).map_err(|payload| self.receive(payload))
     }
 
-    /// A pool of 1 to 3 threads, which gives panics that reach no caller back to the trap. From now on nothing may depend
-    /// on the net under waits that should have been ended, nor on spares.
+    /// A pool of 1 to 3 threads, which gives panics that reach no caller back to the trap. From now on nothing may
+    /// depend on the net under waits that should have been ended, nor on spares.
     pub fn pool(self: &Arc<Self>) -> Pool {
         self.pool_of(self.builder())
     }

@@ -1,7 +1,8 @@
-//! may: coroutines with stacks, begun by `go!`. Its threads are started once a process, as many as its configuration says.
+//! may: coroutines with stacks, begun by `go!`. Its threads are started once a process, as many as its configuration
+//! says.
 //!
-//! Each stack is a mapping of its own, with a guard that is another, and is made when the coroutine is spawned. The system
-//! allows 65,530 mappings a process, so only about half as many coroutines can be alive at once.
+//! Each stack is a mapping of its own, with a guard that is another, and is made when the coroutine is spawned. The
+//! system allows 65,530 mappings a process, so only about half as many coroutines can be alive at once.
 
 use std::sync::Arc;
 use std::time::Instant;

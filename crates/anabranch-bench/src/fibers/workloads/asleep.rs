@@ -1,8 +1,8 @@
 //! Very many fibers asleep at once, and what memory they take.
 //!
-//! Each says that it has begun and sleeps until a time at which all of them wake up; a thread beside them waits until all
-//! have begun, looks at the memory of the process, and sees that none has woken up yet. The figure is the resident memory
-//! that has been added, a fiber. All of them have to end.
+//! Each says that it has begun and sleeps until a time at which all of them wake up; a thread beside them waits until
+//! all have begun, looks at the memory of the process, and sees that none has woken up yet. The figure is the resident
+//! memory that has been added, a fiber. All of them have to end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

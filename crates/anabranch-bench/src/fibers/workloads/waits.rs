@@ -1,8 +1,10 @@
-//! Programs that mostly wait, and the CPU time that they take: user and system time of the process, whatever the clock says.
+//! Programs that mostly wait, and the CPU time that they take: user and system time of the process, whatever the clock
+//! says.
 //!
 //! - `interval-1`, `interval-100`: fibers that each wait for the ticks of an interval of a millisecond.
 //! - `waiting-10k`: ten thousand fibers in a ring, of which each waits at a channel; tokens hop from one to the next.
-//! - `actors`: ten thousand fibers with a bounded mailbox each. Each sends what it receives to another one, chosen by chance.
+//! - `actors`: ten thousand fibers with a bounded mailbox each. Each sends what it receives to another one, chosen by
+//!   chance.
 //! - `crawler`: fetches that sleep for 1 to 50 ms, a hundred at a time.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! anabranch, between fibers and between threads of the system: `spsc` for links between two, the channels with any number of
-//! senders, a `ReceiverSet` and a `Select`.
+//! anabranch, between fibers and between threads of the system: `spsc` for links between two, the channels with any
+//! number of senders, a `ReceiverSet` and a `Select`.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

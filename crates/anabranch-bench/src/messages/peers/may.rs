@@ -83,8 +83,8 @@ impl Shared<Coroutines> for Mpmc {
     }
 }
 
-/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received. At its end the queue cancels them and
-/// waits for them; a wait at an `spsc` channel is not ended by that, but by the end of the channel.
+/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received. At its end the queue cancels
+/// them and waits for them; a wait at an `spsc` channel is not ended by that, but by the end of the channel.
 pub struct Queued;
 
 impl Selection<Coroutines> for Queued {

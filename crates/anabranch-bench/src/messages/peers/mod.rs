@@ -19,7 +19,8 @@ use crate::bench::Peers;
 /// For how many messages bounded channels have room.
 pub const ROOM: usize = 128;
 
-/// A kind of channel, or a way to select among channels, of a library. `U` is unbounded, `B` has room for [`ROOM`] messages.
+/// A kind of channel, or a way to select among channels, of a library. `U` is unbounded, `B` has room for [`ROOM`]
+/// messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
     /// `spsc::unbounded`; for many senders `unbounded`.

@@ -1,8 +1,8 @@
 //! What an unbounded channel holds that nobody has used, and whether one that was full gives its memory back.
 //!
-//! The figure is the bytes of the heap that a channel takes when it has been made and its two ends are there. `full` is what a
-//! message takes of it with 100,000 of them inside, `drained` what the whole channel holds when they have been received and
-//! it was found empty.
+//! The figure is the bytes of the heap that a channel takes when it has been made and its two ends are there. `full` is
+//! what a message takes of it with 100,000 of them inside, `drained` what the whole channel holds when they have been
+//! received and it was found empty.
 
 use std::hint::black_box;
 

@@ -1,9 +1,9 @@
-//! Clients that all send to one server, which adds up what it gets and replies when the last of them has gone: the msgsend of
-//! 2012, after a comparison of Erlang and Scala.
+//! Clients that all send to one server, which adds up what it gets and replies when the last of them has gone: the
+//! msgsend of 2012, after a comparison of Erlang and Scala.
 //!
-//! Either all clients have a sender of the same channel, or each has a channel of its own and the server selects among them,
-//! which is what the *port sets* of 2012 were for. The clock runs from before the first strand is begun until the reply is
-//! there.
+//! Either all clients have a sender of the same channel, or each has a channel of its own and the server selects among
+//! them, which is what the *port sets* of 2012 were for. The clock runs from before the first strand is begun until the
+//! reply is there.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;

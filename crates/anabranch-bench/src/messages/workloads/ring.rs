@@ -1,8 +1,8 @@
-//! A ring of strands, each of which sends a message to the next and receives one from the one before, over and over: there
-//! are as many messages on the way as there are strands.
+//! A ring of strands, each of which sends a message to the next and receives one from the one before, over and over:
+//! there are as many messages on the way as there are strands.
 //!
-//! The benchmark by which the first pipes were measured, in 2012. The clock starts when a first message, which everybody
-//! passes on when it has begun, is back.
+//! The benchmark by which the first pipes were measured, in 2012. The clock starts when a first message, which
+//! everybody passes on when it has begun, is back.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;

@@ -1,8 +1,8 @@
 //! One sender and many channels: each message goes through a channel drawn at random, and one receiver takes it from
 //! whichever has something.
 //!
-//! The sender may be no more than [`WINDOW`] messages ahead. Else everybody whose sends never wait would fill all channels
-//! first and empty them then, and nobody would have to look for the one that has something.
+//! The sender may be no more than [`WINDOW`] messages ahead. Else everybody whose sends never wait would fill all
+//! channels first and empty them then, and nobody would have to look for the one that has something.
 
 use std::sync::Arc;
 

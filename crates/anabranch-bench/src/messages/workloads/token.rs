@@ -1,7 +1,7 @@
 //! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two, who play ping-pong.
 //!
-//! Only one strand can run at a time, so this is what it costs to wake one and to switch to it. The first lap, in which all
-//! begin, is not counted.
+//! Only one strand can run at a time, so this is what it costs to wake one and to switch to it. The first lap, in which
+//! all begin, is not counted.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;

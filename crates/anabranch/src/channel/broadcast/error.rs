@@ -6,7 +6,8 @@ use crate::{
 };
 use std::{error::Error, fmt};
 
-/// So many values were missed, since they were sent faster than they were received. The next one is the oldest that is kept.
+/// So many values were missed, since they were sent faster than they were received. The next one is the oldest that is
+/// kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lagged(pub u64);
 

@@ -15,8 +15,8 @@ pub use self::{
 
 /// Makes a channel that keeps the last `capacity` values, and of which each receiver gets all.
 ///
-/// Sending never waits. A receiver that has fallen behind by more than `capacity` values misses the oldest ones: its next receive
-/// returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
+/// Sending never waits. A receiver that has fallen behind by more than `capacity` values misses the oldest ones: its
+/// next receive returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
 ///
 /// # Panics
 /// When `capacity` is zero, or there is no address space for so many values: their places are allocated here.

@@ -131,8 +131,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. What was missed is an error among the
-    /// values, [`RecvError::Lagged`], after which it goes on. If a wait is cancelled that is the last item.
+    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. What was missed is an error
+    /// among the values, [`RecvError::Lagged`], after which it goes on. If a wait is cancelled that is the last item.
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, RecvError>> + 'a {
         let mut is_over = false;
         let next = move || {
@@ -153,8 +153,8 @@ impl<T> Receiver<T> {
         iter::from_fn(next).fuse()
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many. It ends before
-    /// values that were missed, which is for the next receive to say.
+    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many. It ends
+    /// before values that were missed, which is for the next receive to say.
     ///
     /// # Errors
     /// As for [`recv`](Self::recv).
@@ -167,7 +167,8 @@ impl<T> Receiver<T> {
         Ok(self.take_many(first, into, limit))
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// nothing.
     ///
     /// # Errors
     /// As for [`recv_async`](Self::recv_async).

@@ -1,7 +1,8 @@
-//! The values of a shared channel: a queue in blocks, of any length, or in one block that is gone round, of a given one.
+//! The values of a shared channel: a queue in blocks, of any length, or in one block that is gone round, of a given
+//! one.
 //!
-//! Nothing is ever copied to a larger place. The longer the queue the longer is its next block, so that it asks the allocator
-//! seldom and has little more than it needs; memory is given back as it drains.
+//! Nothing is ever copied to a larger place. The longer the queue the longer is its next block, so that it asks the
+//! allocator seldom and has little more than it needs; memory is given back as it drains.
 
 use crate::channel::dropping::drop_all;
 use std::{

@@ -28,7 +28,8 @@ macro_rules! common {
                 self.channel.len()
             }
 
-            /// Whether [`len`](Self::len) is 0. If the channel is closed, too, there will be nothing to receive any more.
+            /// Whether [`len`](Self::len) is 0. If the channel is closed, too, there will be nothing to receive any
+            /// more.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }

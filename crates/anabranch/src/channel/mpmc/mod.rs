@@ -17,8 +17,8 @@ use crate::{channel::mpmc::shared::Channel, sys::sync::Arc};
 
 /// Makes a channel with room for `capacity` values.
 ///
-/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards. Room for `usize::MAX`
-/// values is room for any number.
+/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards. Room for
+/// `usize::MAX` values is room for any number.
 ///
 /// # Panics
 /// When `capacity` is zero. (See [`rendezvous`].)
@@ -45,7 +45,8 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// Makes a channel with room for any number of values. Sending never waits.
 ///
-/// An idle one takes no more than 256 bytes if its values are small; what it has grown by it gives back as it is drained.
+/// An idle one takes no more than 256 bytes if its values are small; what it has grown by it gives back as it is
+/// drained.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::unbounded();

@@ -94,8 +94,8 @@ impl<T> Sender<T> {
         self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
     }
 
-    /// The reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select): so a value
-    /// is made only if its arm is chosen.
+    /// The reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select): so a
+    /// value is made only if its arm is chosen.
     ///
     /// # Panics
     /// In a rendezvous.

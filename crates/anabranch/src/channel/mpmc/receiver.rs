@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The end of a channel that receives; may be cloned, and each value goes to one of the clones. When the last one is dropped the
-/// channel is closed, and what is in it is dropped.
+/// The end of a channel that receives; may be cloned, and each value goes to one of the clones. When the last one is
+/// dropped the channel is closed, and what is in it is dropped.
 pub struct Receiver<T> {
     pub(super) channel: Arc<Channel<T>>,
 }
@@ -132,7 +132,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// nothing.
     ///
     /// # Errors
     /// As for [`recv_async`](Self::recv_async).
@@ -144,8 +145,9 @@ impl<T> Receiver<T> {
         Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is the last
-    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    /// All values that come, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled
+    /// that is the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a
+    /// `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, WaitError, channel};

@@ -22,8 +22,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A fiber that sends where so many values wait lets others run twice as often, where twice as many wait three times as often,
-/// and so on: one that receives has a share like each of those that send, and the queue would outgrow the caches.
+/// A fiber that sends where so many values wait lets others run twice as often, where twice as many wait three times as
+/// often, and so on: one that receives has a share like each of those that send, and the queue would outgrow the
+/// caches.
 const LONG: usize = if cfg!(shuttle) { 2 } else { 256 };
 
 /// The end of a channel that sends; may be cloned. When the last one is dropped the channel is closed.
@@ -106,8 +107,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has just
-    /// sent it.
+    /// As [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
+    /// just sent it.
     ///
     /// # Errors
     /// When the channel is closed; the value comes back.
@@ -261,7 +262,8 @@ unsafe impl<T> Place for Sending<'_, T> {
         }
         let forget = |offer: &mut Offer<T>| {
             if offer.is_taken {
-                // SAFETY: a valid place. Written without being read: the value is another's now, and a `Box` must not even be moved here.
+                // SAFETY: a valid place. Written without being read: the value is another's now, and a `Box` must not
+                // even be moved here.
                 unsafe { (&raw mut offer.value).write(None) };
             }
         };

@@ -1,11 +1,11 @@
-//! What is behind channels with any number of senders and receivers: a queue of values and two queues of strands, under one
-//! lock.
+//! What is behind channels with any number of senders and receivers: a queue of values and two queues of strands, under
+//! one lock.
 //!
-//! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes in all,
-//! one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare, closing, cancelling,
-//! reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are on one thread it costs none:
-//! the lock is biased, see [`bias::lock`](crate::bias::lock). Whoever is about to wait takes it by a read-modify-write all the
-//! same, see [`Place`](crate::wait::waitable::Place).
+//! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes
+//! in all, one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare,
+//! closing, cancelling, reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are
+//! on one thread it costs none: the lock is biased, see [`bias::lock`](crate::bias::lock). Whoever is about to wait
+//! takes it by a read-modify-write all the same, see [`Place`](crate::wait::waitable::Place).
 //!
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
@@ -13,8 +13,8 @@
 //! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
 //! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
 //!
-//! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and will
-//!   not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
+//! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and
+//!   will not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
 //! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
 //!   [`Target`] that lies with the receiver whose wait is ended for it: nobody else can take it, and closing does not
 //!   touch it. Its bits are copied before the decision, and count if the decision succeeds; a receiver whose wait ended
@@ -25,24 +25,26 @@
 //!   which takes the offer when it runs. A listener that goes without a look wakes the next one, while there are
 //!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
 //!   empty.
-//! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still waits into
-//!   the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is decided, and then its
-//!   place may be gone: so the bits of the value are copied first, and count if the decision succeeds. The sender in turn
-//!   goes by the outcome of its wait, and forgets its value if it was decided with `is_taken`.
-//! - So where senders wait there is no room, and where receivers wait there is no value but those for which others were woken:
-//!   each value that comes into the queue, from a sender or by moving up, wakes one.
-//! - **Nobody meets themselves**: a strand that would send into a rendezvous, or receive from it, whichever can be done first,
-//!   waits for another, although it is itself in both queues.
+//! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still
+//!   waits into the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is
+//!   decided, and then its place may be gone: so the bits of the value are copied first, and count if the decision
+//!   succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if it was decided with
+//!   `is_taken`.
+//! - So where senders wait there is no room, and where receivers wait there is no value but those for which others were
+//!   woken: each value that comes into the queue, from a sender or by moving up, wakes one.
+//! - **Nobody meets themselves**: a strand that would send into a rendezvous, or receive from it, whichever can be done
+//!   first, waits for another, although it is itself in both queues.
 //! - **Permits** are room that is kept. They are given out like room, to offers without a value.
 //!
-//! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and sees the
-//! flag.
+//! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and
+//! sees the flag.
 //!
-//! All of it is in one or two cache lines, which go to whoever has the lock: there is nothing that one side writes and the other
-//! need not see. So nothing is kept apart, and an idle channel with its first block fits into 256 bytes.
+//! All of it is in one or two cache lines, which go to whoever has the lock: there is nothing that one side writes and
+//! the other need not see. So nothing is kept apart, and an idle channel with its first block fits into 256 bytes.
 //!
-//! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock was let go.
-//! The ends are counted beside the lock; the last sender, and the last receiver, closes, after an acquire-release decrement.
+//! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock
+//! was let go. The ends are counted beside the lock; the last sender, and the last receiver, closes, after an
+//! acquire-release decrement.
 
 use crate::{
     bias::lock::{BriefBiased, BriefGuard},
@@ -88,8 +90,8 @@ unsafe impl<T: Send> Send for Target<T> {}
 impl<T> Target<T> {
     pub(crate) const NONE: Self = Self(ptr::null_mut());
 
-    /// What is there counts if the wait was decided from the queue, and is forgotten otherwise: the owner writes `None` before
-    /// a wait and after one that ended otherwise.
+    /// What is there counts if the wait was decided from the queue, and is forgotten otherwise: the owner writes `None`
+    /// before a wait and after one that ended otherwise.
     pub(crate) fn at(slot: *mut Option<T>) -> Self {
         Self(slot)
     }
@@ -140,8 +142,8 @@ impl<T> State<T> {
         Some((wake, unsafe { copy.assume_init() }))
     }
 
-    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it must
-    /// not be left to the receiver that made room, which may be the last that was woken.
+    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it
+    /// must not be left to the receiver that made room, which may be the last that was woken.
     #[inline]
     fn refill(&mut self, capacity: usize) -> Wakes {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
@@ -490,7 +492,8 @@ impl<T> Channel<T> {
         unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
     }
 
-    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no update.
+    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no
+    /// update.
     ///
     /// # Safety
     /// As there.

@@ -16,19 +16,21 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// Something that can be waited for together with others: by [`select!`](crate::select) and by [`Select`](crate::channel::Select).
+/// Something that can be waited for together with others: by [`select!`](crate::select) and by
+/// [`Select`](crate::channel::Select).
 ///
 /// Made by `receiving` and `sending` of the ends of channels, by [`Cx::sleeping`] and
-/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by what there is in
-/// [`sync`](crate::sync) to be locked, acquired or waited for. It is sealed: what else is to be waited for is best built on a
-/// channel or a trigger.
+/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by what
+/// there is in [`sync`](crate::sync) to be locked, acquired or waited for. It is sealed: what else is to be waited for
+/// is best built on a channel or a trigger.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
     /// What there is when it is done.
     type Done;
 }
 
-// Not `A::Output`: the methods of a public trait that is a bound of this one would be everybody's, and none of them is safe in any order.
+// Not `A::Output`: the methods of a public trait that is a bound of this one would be everybody's, and none of them is
+// safe in any order.
 impl<A: Attempt<Output = D>, D> Operation for A {
     type Done = D;
 }
@@ -178,8 +180,8 @@ impl Choice {
 
 /// Numbers that are hard to foretell, by Marsaglia's xorshift.
 ///
-/// What a draw leaves is used for the next: a number below `n` uses up as much of it as `n` has bits. The first eight of a
-/// shuffle of up to eleven use up 27 of 32 bits.
+/// What a draw leaves is used for the next: a number below `n` uses up as much of it as `n` has bits. The first eight
+/// of a shuffle of up to eleven use up 27 of 32 bits.
 struct Dice {
     rest: u32,
     /// How many more draws there are in what is left.

@@ -19,9 +19,9 @@ use std::{
 
 /// A selection among a number of operations that is known only at run time, all of one type.
 ///
-/// For hundreds of receivers, of whatever kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet), which has them by value and does
-/// not look at those that have nothing. A selection does as well only where it is among [streams](crate::channel::spsc); see
-/// [`wait`](Self::wait).
+/// For hundreds of receivers, of whatever kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet), which has
+/// them by value and does not look at those that have nothing. A selection does as well only where it is among
+/// [streams](crate::channel::spsc); see [`wait`](Self::wait).
 ///
 /// ```
 /// use anabranch::channel::{self, Select};
@@ -70,8 +70,8 @@ impl<O: Operation> Select<O> {
         self.len() - 1
     }
 
-    /// Takes one out; the last one gets its index. A receive from a channel that is closed is done at once and ever again,
-    /// and so is best taken out; and so is a send that has been done.
+    /// Takes one out; the last one gets its index. A receive from a channel that is closed is done at once and ever
+    /// again, and so is best taken out; and so is a send that has been done.
     ///
     /// # Panics
     /// When there is none of this index.
@@ -95,8 +95,9 @@ impl<O: Operation> Select<O> {
 
     /// Waits until one can be done, and does it: its index and its result. Receives can be waited for again afterwards.
     ///
-    /// Linear in their number when it has to wait. But receives from [streams](crate::channel::spsc) go on waiting when they have been
-    /// waited for once, unless the selection is biased: waiting for them again does not depend on their number. Without any operation it waits until it is cancelled.
+    /// Linear in their number when it has to wait. But receives from [streams](crate::channel::spsc) go on waiting when
+    /// they have been waited for once, unless the selection is biased: waiting for them again does not depend on their
+    /// number. Without any operation it waits until it is cancelled.
     ///
     /// # Errors
     /// When the wait was cancelled.
@@ -157,8 +158,8 @@ impl<O: Operation> Select<O> {
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
-    /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is not done.
-    /// For an end to the wait drop it, or let the runtime do so.
+    /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is
+    /// not done. For an end to the wait drop it, or let the runtime do so.
     ///
     /// A selection that waits again and again allocates once.
     ///

@@ -1,7 +1,7 @@
 //! `select!` in async code: the arms in one future.
 //!
-//! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are nested pairs,
-//! `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
+//! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are
+//! nested pairs, `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
 //!
 //! A future has its operations by value, so it can be sent if they can. A `Select` keeps them itself and lends itself
 //! to the future. A future may be forgotten, but not what is pinned in it, nor what is in the vector of a `Select`. So

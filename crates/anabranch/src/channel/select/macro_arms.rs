@@ -31,8 +31,8 @@ impl<A: Attempt<Output = D>, D> Selectable<D> for A {}
 
 /// Makes an arm of an operation.
 ///
-/// The type of the arm is opaque, and its result a parameter of a trait. So the compiler requires an operation in this call
-/// alone, and reports a mistake at the expression that is no operation.
+/// The type of the arm is opaque, and its result a parameter of a trait. So the compiler requires an operation in this
+/// call alone, and reports a mistake at the expression that is no operation.
 #[doc(hidden)]
 #[inline]
 pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
@@ -151,15 +151,16 @@ pub fn choose<const N: usize>(
 ///     default => body,             // optional: if none can be done at once
 /// })
 /// ```
-/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time (`cx.sleeping(duration)`), a
-/// trigger (`trigger.waiting()`), or something of [`sync`](crate::sync) (`mutex.locking()`, `semaphore.acquiring(n)`,
-/// `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern gets what the operation results in, and has to
-/// match whatever that is. The value of the whole is `Ok` with that of the body, or [`Cancelled`](crate::Cancelled). There has to
-/// be an arm, or a default.
+/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time
+/// (`cx.sleeping(duration)`), a trigger (`trigger.waiting()`), or something of [`sync`](crate::sync)
+/// (`mutex.locking()`, `semaphore.acquiring(n)`, `event.waiting()`): see [`Operation`](crate::channel::Operation). The
+/// pattern gets what the operation results in, and has to match whatever that is. The value of the whole is `Ok` with
+/// that of the body, or [`Cancelled`](crate::Cancelled). There has to be an arm, or a default.
 ///
-/// If several operations can be done at once, one of them is chosen at random, each with the same probability. `select!(biased cx, { .. })` takes the first in the order in which
-/// they are written. The operations end before the body begins, so it may use the channels again; `?`, `break` and `return`
-/// in it mean what they mean around the macro. Values that were to be sent by other arms are dropped, unless they are lent.
+/// If several operations can be done at once, one of them is chosen at random, each with the same probability.
+/// `select!(biased cx, { .. })` takes the first in the order in which they are written. The operations end before the
+/// body begins, so it may use the channels again; `?`, `break` and `return` in it mean what they mean around the macro.
+/// Values that were to be sent by other arms are dropped, unless they are lent.
 ///
 /// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
 ///
@@ -188,10 +189,10 @@ pub fn choose<const N: usize>(
 /// ```
 ///
 /// # Async code
-/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is that of
-/// the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not done then is not
-/// done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those who have a `cx`, and does
-/// not compile there.
+/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is
+/// that of the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not
+/// done then is not done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those
+/// who have a `cx`, and does not compile there.
 ///
 /// ```
 /// use anabranch::{channel::oneshot, select, sleep_async};

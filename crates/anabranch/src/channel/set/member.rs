@@ -21,8 +21,8 @@ impl Member {
     pub(crate) const NOBODY: Self = Self { index: u32::MAX, generation: u32::MAX };
 }
 
-/// A member, and all that is kept for it. What is looked at when it is called is in one line of the cache, if the wait is small, which
-/// is not that of another member.
+/// A member, and all that is kept for it. What is looked at when it is called is in one line of the cache, if the wait
+/// is small, which is not that of another member.
 #[repr(C, align(64))]
 pub(crate) struct Entry<R: Source> {
     /// First, so that its address is the address of the whole.
@@ -95,7 +95,8 @@ impl<R: Source> Taken<R> {
     /// Gives up the entry, whatever it is doing. Whether it was called, or will be, and has to be passed on.
     pub(crate) fn leave(self) -> (R, bool) {
         let entry = ManuallyDrop::new(self).0.as_ptr();
-        // SAFETY: the set's. What was not withdrawn is in a list or on its way to one, and is freed by who takes it from there.
+        // SAFETY: the set's. What was not withdrawn is in a list or on its way to one, and is freed by who takes it
+        // from there.
         unsafe {
             if (*entry).receiver.withdraw(&(*entry).wait) {
                 return (Entry::clear(entry), false);

@@ -26,29 +26,31 @@
 //! more waits again at once, without another turn.
 //!
 //! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
-//! one, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few stores: the token
-//! goes to the end of the list `here`. All others call by the word, as before; they neither know who the owner is nor have to
-//! ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set that takes the bias
-//! away when it is used on another thread. Only the set has to know where it is, and it alone makes its thread the
-//! owner, when `here` is empty, so there is nothing to be agreed upon with others. Where the channels are biased to
-//! this thread, too, a message for a member that waits costs no read-modify-write at all.
+//! one, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few stores:
+//! the token goes to the end of the list `here`. All others call by the word, as before; they neither know who the
+//! owner is nor have to ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set
+//! that takes the bias away when it is used on another thread. Only the set has to know where it is, and it alone makes
+//! its thread the owner, when `here` is empty, so there is nothing to be agreed upon with others. Where the channels
+//! are biased to this thread, too, a message for a member that waits costs no read-modify-write at all.
 //!
 //! Turns. The set looks for those who were called, in `here` and in the word, when all in `now` have had their turn;
 //! those of them who may have more come before. So nobody has two turns before another who was ready has one, and the
 //! word, to which other threads write, is looked at once in so many messages.
 //!
 //! Who keeps what alive. An entry is the set's, and is freed when its member leaves, unless it has been called and has
-//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the entry and the ready queue
-//! before its token is in the word, and neither afterwards; the owner touches the ready queue until it is not inside any more.
-//! A set that ends while some are on their way leaves the ready queue to them: each frees its entry, and the last one the ready queue.
-//! (Nobody waits for them: between taking a waiter out of a channel and waking it foreign wakers may run.)
+//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the entry and the ready
+//! queue before its token is in the word, and neither afterwards; the owner touches the ready queue until it is not
+//! inside any more. A set that ends while some are on their way leaves the ready queue to them: each frees its entry,
+//! and the last one the ready queue. (Nobody waits for them: between taking a waiter out of a channel and waking it
+//! foreign wakers may run.)
 //!
-//! Orderings: those of [`word`](crate::wait::state_word), by which the set waits, too. A call releases, taking all acquires: what
-//! was sent before is found. GONE releases what was done to the entries that were left; `late` releases and acquires, so
-//! that the last touch of the ready queue comes before its end. `here` is written by the owner, inside, and by the set, on the
-//! same thread or after it has taken the bias away, which acquires what the owner did. A set that is to wait looks into
-//! `here` first, on its own thread: so there is nobody in it while the set waits, and the owner has to look whether the
-//! set waits only when it calls the first. It takes the address out of the word by an exchange, as others may call.
+//! Orderings: those of [`word`](crate::wait::state_word), by which the set waits, too. A call releases, taking all
+//! acquires: what was sent before is found. GONE releases what was done to the entries that were left; `late` releases
+//! and acquires, so that the last touch of the ready queue comes before its end. `here` is written by the owner,
+//! inside, and by the set, on the same thread or after it has taken the bias away, which acquires what the owner did. A
+//! set that is to wait looks into `here` first, on its own thread: so there is nobody in it while the set waits, and
+//! the owner has to look whether the set waits only when it calls the first. It takes the address out of the word by an
+//! exchange, as others may call.
 
 pub(crate) mod member;
 pub(crate) mod ready_queue;
@@ -87,13 +89,14 @@ struct Slot<R: Source> {
 
 /// Many receivers as one.
 ///
-/// Receiving takes the same time whatever the number of members, and is fair: of those that have something each gets its turn.
-/// Members come and go at any time. One whose channel closes is told, once, and leaves.
+/// Receiving takes the same time whatever the number of members, and is fair: of those that have something each gets
+/// its turn. Members come and go at any time. One whose channel closes is told, once, and leaves.
 ///
-/// A receiver that is a member ought to be the only one of its channel: what comes while the set is not used waits in it.
+/// A receiver that is a member ought to be the only one of its channel: what comes while the set is not used waits in
+/// it.
 ///
-/// From a [rendezvous](super::rendezvous) a set receives what senders wait to send. It has no room, so nothing is sent to a set that is
-/// not asked, and `try_send` finds nobody there.
+/// From a [rendezvous](super::rendezvous) a set receives what senders wait to send. It has no room, so nothing is sent
+/// to a set that is not asked, and `try_send` finds nobody there.
 ///
 /// ```
 /// use anabranch::channel::{Closed, ReceiverSet, unbounded};
@@ -121,8 +124,8 @@ pub struct ReceiverSet<R: Receive> {
     scheduler: SetScheduler<R>,
 }
 
-// SAFETY: the entries are the set's; what those who call touch of them is made for it. A wait is memory for the room of the
-// receiver.
+// SAFETY: the entries are the set's; what those who call touch of them is made for it. A wait is memory for the room of
+// the receiver.
 unsafe impl<R: Receive + Send> Send for ReceiverSet<R> {}
 // SAFETY: by shared reference receivers can be looked at, and nothing else.
 unsafe impl<R: Receive + Sync> Sync for ReceiverSet<R> {}
@@ -259,8 +262,8 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more. If a wait is cancelled that is the last
-    /// item, an error.
+    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more. If a wait is cancelled
+    /// that is the last item, an error.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::{ReceiverSet, oneshot}};
@@ -350,8 +353,8 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides before `unregister` ends. To register is
-// a read-modify-write.
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides before `unregister` ends. To
+// register is a read-modify-write.
 unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the reference as in `attempt`; the rest is the caller's word.

@@ -27,8 +27,8 @@ const CALLED: Content = number(1);
 /// There is no set.
 const GONE: Content = number(2);
 
-/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner, at most: about what
-/// it costs to take the bias away, see [`record`](crate::bias::policy).
+/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner, at most: about
+/// what it costs to take the bias away, see [`record`](crate::bias::policy).
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
 /// What those who call a member have of it.
@@ -244,8 +244,8 @@ static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, hom
 unsafe fn call(waiter: *const Waiter) {
     let token: *const Token = waiter.cast();
     prefetch(token.wrapping_byte_add(64).cast());
-    // SAFETY: an entry that is neither in a list nor at its channel is kept for who calls it, and so is the ready queue: until the
-    // token is in the list, and for the owner until it is not inside any more.
+    // SAFETY: an entry that is neither in a list nor at its channel is kept for who calls it, and so is the ready
+    // queue: until the token is in the list, and for the owner until it is not inside any more.
     unsafe {
         let ready_queue = (*token).ready_queue.as_ptr();
         let Some(inside) = (*ready_queue).bias.enter() else { return call_from_elsewhere(token) };
@@ -337,7 +337,8 @@ mod tests {
     fn a_set_does_not_wait_when_the_owner_has_called() {
         let (ready_queue, stay) = (ReadyQueue::new(|_| unreachable!("the token is on the stack")), Stay::new());
         let token = Token::new(ready_queue);
-        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken out.
+        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken
+        // out.
         unsafe {
             let call = || crate::channel::set::ready_queue::call((&raw const token).cast());
             for _ in 0..=STREAK {

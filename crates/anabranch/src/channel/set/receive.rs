@@ -2,8 +2,9 @@
 
 use crate::{channel::set::source::Source, sys::sync::Arc};
 
-/// A receiver that can be a member of a [`ReceiverSet`](crate::channel::ReceiverSet): those of all flavours, and the endpoints of
-/// [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is sealed.
+/// A receiver that can be a member of a [`ReceiverSet`](crate::channel::ReceiverSet): those of all flavours, and the
+/// endpoints of [conversations](mod@crate::proto), each of which leaves the set with what it has received. It is
+/// sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Receive: Source<Value = <Self as Receive>::Item> {
     /// What is received.

@@ -42,11 +42,12 @@ pub(crate) trait Source {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a `wait` of this receiver and a standing waiter.
+    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a `wait` of this receiver and a
+    /// standing waiter.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
 
-    /// Takes the address of the waiter out again. `false`: it is not there; if it was registered then somebody has taken it
-    /// out, and wakes the waiter or has woken it.
+    /// Takes the address of the waiter out again. `false`: it is not there; if it was registered then somebody has
+    /// taken it out, and wakes the waiter or has woken it.
     ///
     /// # Safety
     /// The `wait` is this receiver's. No value was received since it was registered.

@@ -148,7 +148,8 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received nothing.
+    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// nothing.
     ///
     /// # Errors
     /// As for [`recv_async`](Self::recv_async).
@@ -162,8 +163,9 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until the stream is closed. If a wait is cancelled that is the last
-    /// item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    /// All values that come, each as [`recv`](Self::recv) has it, until the stream is closed. If a wait is cancelled
+    /// that is the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a
+    /// `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::spsc};
@@ -211,8 +213,8 @@ impl<T> Receiver<T> {
         self.consumer.is_empty()
     }
 
-    /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost each
-    /// message more than all the rest.
+    /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost
+    /// each message more than all the rest.
     pub fn len(&self) -> usize {
         self.consumer.len()
     }

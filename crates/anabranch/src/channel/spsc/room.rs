@@ -48,8 +48,8 @@ impl<T> Attempt for Reserving<'_, T> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is borrowed and
-// not moved by an attempt that fails.
+// SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is
+// borrowed and not moved by an attempt that fails.
 unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: as in `attempt`; the rest is the caller's word.

@@ -1,14 +1,15 @@
 //! The context switch: a stack on which a function runs that can be left in the middle and gone on with later.
 //!
-//! Everything happens on one thread: whoever resumes a context is the thread that made it. (A started fiber does not move: the
-//! addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
+//! Everything happens on one thread: whoever resumes a context is the thread that made it. (A started fiber does not
+//! move: the addresses of thread-locals are kept in registers across calls, and values on the stack need not be
+//! `Send`.)
 //!
-//! Under shuttle a thread is a coroutine itself, and to leave it saves whatever stack it is on. So one that is left on a fiber's
-//! stack goes on there, and nothing has to stand in for this switch.
+//! Under shuttle a thread is a coroutine itself, and to leave it saves whatever stack it is on. So one that is left on
+//! a fiber's stack goes on there, and nothing has to stand in for this switch.
 //!
-//! There are two of the same face: `native`, our own switch, for the processors that it is written for, and `portable`, that of
-//! corosensei, for all others, for Windows, and for the sanitizers, which have to be told of every switch (`--cfg
-//! anabranch_portable_switch`).
+//! There are two of the same face: `native`, our own switch, for the processors that it is written for, and `portable`,
+//! that of corosensei, for all others, for Windows, and for the sanitizers, which have to be told of every switch
+//! (`--cfg anabranch_portable_switch`).
 
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 #[path = "native.rs"]

@@ -5,9 +5,9 @@
 //! | the thread   | where the function goes on      | old                            |
 //! | the function | old                             | where the thread goes on       |
 //!
-//! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A function that
-//! lets another go on in its place ([`prepare_switch_to`]) leaves it the way out. What the one side tells the other goes through a
-//! register.
+//! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A
+//! function that lets another go on in its place ([`prepare_switch_to`]) leaves it the way out. What the one side tells
+//! the other goes through a register.
 
 use super::{Left, Resume};
 use crate::fiber::{
@@ -94,7 +94,8 @@ impl Exit {
     /// Leaves the function until it is resumed.
     #[inline]
     pub(crate) fn suspend(&self, left: Left) -> Resume {
-        // SAFETY: the function is what runs, as others do not leave by its way, so `outside` is where the thread goes on.
+        // SAFETY: the function is what runs, as others do not leave by its way, so `outside` is where the thread goes
+        // on.
         let word = unsafe { switch(&self.inside, self.outside.get(), left as usize) };
         if word == Resume::GoOn as usize { Resume::GoOn } else { Resume::End }
     }
@@ -110,8 +111,8 @@ pub(crate) fn prepare_switch(from: &Exit) -> Option<PendingSwitch> {
 /// Whether there is [`prepare_switch_to`].
 pub(crate) const GOES_ACROSS: bool = true;
 
-/// How a function leaves for another that was left in the middle of something on this thread, without a detour through the thread's own
-/// stack. To the thread it is as if it had resumed the other.
+/// How a function leaves for another that was left in the middle of something on this thread, without a detour through
+/// the thread's own stack. To the thread it is as if it had resumed the other.
 #[inline]
 pub(crate) fn prepare_switch_to(from: &Exit, to: &Exit) -> Option<PendingSwitch> {
     const { assert!(Resume::GoOn as usize == 0) };
@@ -138,8 +139,8 @@ struct First {
     _end: [usize; 2],
 }
 
-/// The first thing that runs on a stack: fetches what [`First`] has, and calls `run`, also with what [`switch`] was told. There is no
-/// way back, and the unwinder is told so.
+/// The first thing that runs on a stack: fetches what [`First`] has, and calls `run`, also with what [`switch`] was
+/// told. There is no way back, and the unwinder is told so.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(

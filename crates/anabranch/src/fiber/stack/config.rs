@@ -1,7 +1,8 @@
 //! How the stacks of fibers are made and kept.
 
-/// The size of a guard where the program does not say it. Address space is plentiful on 64-bit systems, and page tables are not: guards
-/// of 1 MiB would take 2 KiB more of them for each stack, and make a new stack three times as expensive.
+/// The size of a guard where the program does not say it. Address space is plentiful on 64-bit systems, and page tables
+/// are not: guards of 1 MiB would take 2 KiB more of them for each stack, and make a new stack three times as
+/// expensive.
 pub(crate) const DEFAULT_GUARD_SIZE: usize = if usize::BITS >= 64 { 256 << 10 } else { 64 << 10 };
 
 /// How a pool of stacks makes and keeps them.

@@ -251,8 +251,8 @@ mod tests {
         in_fiber((case != "unnamed").then_some("crawler"), case == "protected", || _ = recurse(0));
     }
 
-    /// What a function compiled by C does whose frame has so many bytes: it writes to the end of the frame, and not to the pages on
-    /// the way.
+    /// What a function compiled by C does whose frame has so many bytes: it writes to the end of the frame, and not to
+    /// the pages on the way.
     fn leap<const BYTES: usize>() {
         let here = black_box(0_u8);
         let end = ptr::from_ref(&here).addr() - BYTES;

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
-//! the floor would stop it. C code need not: it touches a frame where it uses it. So a guard is larger than the frames of nearly all
-//! functions (`stack_config` has the default), or else a large one would lie in the stack below.
+//! the floor would stop it. C code need not: it touches a frame where it uses it. So a guard is larger than the frames
+//! of nearly all functions (`stack_config` has the default), or else a large one would lie in the stack below.
 //!
 //! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
 //! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes

@@ -1,12 +1,13 @@
 //! The stacks of a worker's fibers on Windows: those of corosensei.
 //!
-//! Windows grows stacks itself: it moves a guard page down when that is touched, and keeps in each thread's environment block where
-//! the stack ends. So a switch has to exchange these fields, which corosensei does, and the memory of a stack is that of its crate.
-//! Guards are sound for frames of any size: all code for Windows touches each page of its frame on the way down (`__chkstk`), C
-//! code too. A stack that overflows is reported by the standard library, as an overflow of the thread that runs it.
+//! Windows grows stacks itself: it moves a guard page down when that is touched, and keeps in each thread's environment
+//! block where the stack ends. So a switch has to exchange these fields, which corosensei does, and the memory of a
+//! stack is that of its crate. Guards are sound for frames of any size: all code for Windows touches each page of its
+//! frame on the way down (`__chkstk`), C code too. A stack that overflows is reported by the standard library, as an
+//! overflow of the thread that runs it.
 //!
-//! Free stacks are kept up to a number, and what is beyond goes back to the system. A pool that is dropped while one of its
-//! stacks is out ends the process, as elsewhere.
+//! Free stacks are kept up to a number, and what is beyond goes back to the system. A pool that is dropped while one of
+//! its stacks is out ends the process, as elsewhere.
 
 pub use crate::fiber::stack::error::StackError;
 

@@ -1,7 +1,7 @@
 //! Where pages come from: regions of memory straight from the system, shared by all workers of the process.
 //!
-//! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory; whoever needs more of them has
-//! millions of fibers, and then huge pages spare hundreds of faults each, where the system has them.
+//! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory; whoever needs more
+//! of them has millions of fibers, and then huge pages spare hundreds of faults each, where the system has them.
 
 use super::PAGE;
 use crate::sys::memory::Mapping;

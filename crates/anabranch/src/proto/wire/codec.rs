@@ -1,8 +1,8 @@
 //! Messages as bytes.
 //!
-//! A frame is the length of what follows, four bytes, the least first; and the message. That is its number in its state, by the
-//! order in which the messages are written, and its values, all in the format of postcard: as if the messages of
-//! the state were an `enum`. A frame of length 0 says that its side has left the conversation.
+//! A frame is the length of what follows, four bytes, the least first; and the message. That is its number in its
+//! state, by the order in which the messages are written, and its values, all in the format of postcard: as if the
+//! messages of the state were an `enum`. A frame of length 0 says that its side has left the conversation.
 //!
 //! Only protocols with `#[wire(..)]` have code for this, so all others may carry what serde does not know. That an
 //! endpoint cannot be sent over a wire is said by a trait that no endpoint has. Whether a type is an endpoint is seen
@@ -24,7 +24,8 @@ pub(super) const LENGTH: usize = 4;
 /// The frame of a side that leaves.
 pub(super) const LEFT: [u8; LENGTH] = [0; LENGTH];
 
-/// A protocol that goes over a wire. Implemented by what [`proto!`](crate::proto!) makes of one with `#[wire(version = ..)]`.
+/// A protocol that goes over a wire. Implemented by what [`proto!`](crate::proto!) makes of one with
+/// `#[wire(version = ..)]`.
 pub trait Script: Protocol {
     #[doc(hidden)]
     type Line: super::relay::Relay;
@@ -147,8 +148,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A type of which a message carries a value: `Of::<T>::put` and `Of::<T>::take`, which for endpoints are those here, that no
-/// endpoint can have, and for all others those of [`Value`].
+/// A type of which a message carries a value: `Of::<T>::put` and `Of::<T>::take`, which for endpoints are those here,
+/// that no endpoint can have, and for all others those of [`Value`].
 #[doc(hidden)]
 pub struct Of<T>(PhantomData<T>);
 
@@ -201,8 +202,8 @@ impl<T> Value for Of<T> {
     type Kind = T;
 }
 
-/// Adds the frame of a message that is said in `state`, of `limit` bytes at most; the next state. After an error nothing of it is
-/// there.
+/// Adds the frame of a message that is said in `state`, of `limit` bytes at most; the next state. After an error
+/// nothing of it is there.
 pub(super) fn write<P: Script>(
     state: usize,
     message: <P::Line as Line>::Message,

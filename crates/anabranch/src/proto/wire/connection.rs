@@ -1,10 +1,11 @@
 //! Carrying a conversation between an endpoint and a wire.
 //!
-//! The idea. An endpoint over a wire is the one it always is, and so is that over which its conversation goes in this process; only
-//! that the wire has the other end of it. So whatever an endpoint can do it can do here, and nothing here has to be done
-//! twice. In each state one side speaks. Is it this one, its message is heard, written, and sent; is it the other one, its
-//! message is read, and said to the endpoint. What has been said leads to the next state, on both sides to the same, as both
-//! hear all messages in one order. So there is one loop, which never reads and writes at the same time.
+//! The idea. An endpoint over a wire is the one it always is, and so is that over which its conversation goes in this
+//! process; only that the wire has the other end of it. So whatever an endpoint can do it can do here, and nothing here
+//! has to be done twice. In each state one side speaks. Is it this one, its message is heard, written, and sent; is it
+//! the other one, its message is read, and said to the endpoint. What has been said leads to the next state, on both
+//! sides to the same, as both hear all messages in one order. So there is one loop, which never reads and writes at the
+//! same time.
 //!
 //! | in this state, there speaks | waits for | besides, in async code |
 //! |---|---|---|
@@ -13,9 +14,9 @@
 //!
 //! What is written is gathered while there is more, and sent before anything is waited for.
 //!
-//! The bytes of the other side are a stranger's. A frame is refused by its length before there is memory for it, and its message
-//! by its number if it is none of this state. So what is said to the endpoint follows the protocol, whatever was read; on that
-//! the ring relies, which has no more slots than messages can be under way.
+//! The bytes of the other side are a stranger's. A frame is refused by its length before there is memory for it, and
+//! its message by its number if it is none of this state. So what is said to the endpoint follows the protocol,
+//! whatever was read; on that the ring relies, which has no more slots than messages can be under way.
 //!
 //! The price is a wake-up a message, beside system calls. An endpoint whose line *is* the stream would save that, and
 //! could not be waited for like any other.
@@ -51,8 +52,9 @@ use std::{
 
 /// What carries a conversation between its endpoint and a wire, as long as somebody [runs](Self::run) it.
 ///
-/// `over` and `over_async` of `client` and `server` in the module that [`proto!`](crate::proto!) makes return one with the
-/// endpoint. Without it the endpoint sees nothing; if it is dropped, or comes to an error, the endpoint sees `Closed`.
+/// `over` and `over_async` of `client` and `server` in the module that [`proto!`](crate::proto!) makes return one with
+/// the endpoint. Without it the endpoint sees nothing; if it is dropped, or comes to an error, the endpoint sees
+/// `Closed`.
 #[must_use = "nothing goes over the wire unless the connection is run"]
 pub struct Connection<P: Script, S> {
     line: P::Line,
@@ -78,9 +80,9 @@ impl<P: Script, S> Connection<P, S> {
     /// Carries the conversation to its end, on this thread: between its messages it blocks. The wire can have another
     /// conversation then.
     ///
-    /// A read of the stream cannot be left: if the endpoint is dropped while the other side is to speak, this ends with the
-    /// next message, or with an error of the stream, to which a time limit for reads can lead. Likewise it notices that the
-    /// other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once,
+    /// A read of the stream cannot be left: if the endpoint is dropped while the other side is to speak, this ends with
+    /// the next message, or with an error of the stream, to which a time limit for reads can lead. Likewise it notices
+    /// that the other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once,
     /// unless it is just writing to somebody who does not read.
     ///
     /// Not for fibers, whose threads others need; they have `cx.block_on(connection.run_async())`.
@@ -94,8 +96,8 @@ impl<P: Script, S> Connection<P, S> {
         block_on(self.carry::<OnThread>())
     }
 
-    /// Carries the conversation to its end, in async code. The wire can have another conversation then. If the future is
-    /// dropped before, the endpoint sees `Closed`.
+    /// Carries the conversation to its end, in async code. The wire can have another conversation then. If the future
+    /// is dropped before, the endpoint sees `Closed`.
     ///
     /// # Errors
     /// When the conversation did not come to its end: [`WireError`] says why.
@@ -244,7 +246,8 @@ type Begun<P, S, E> = (At<<P as Script>::Line, E>, Connection<P, S>);
 /// Begins a conversation over a wire, for generated code. Blocks.
 ///
 /// # Safety
-/// `E` is the endpoint of the first state of the protocol on this side, and `P` says truly which states and messages it has.
+/// `E` is the endpoint of the first state of the protocol on this side, and `P` says truly which states and messages it
+/// has.
 #[doc(hidden)]
 pub unsafe fn over<P: Script, S: Read + Write, E>(
     mut wire: Wire<S>,

@@ -10,7 +10,8 @@
 //! | 1 | the length of its name | |
 //! | | its name | UTF-8 |
 //!
-//! Both say it at once and then listen: it is short enough for any stream to take, and two servers, who would both wait, are told.
+//! Both say it at once and then listen: it is short enough for any stream to take, and two servers, who would both
+//! wait, are told.
 //!
 //! The hash is FNV-1a of the protocol's text, written in a form without spaces. It does not know what is inside of
 //! types, hence the version. Parameters would all be `T` in it, so the macro refuses a protocol with parameters.

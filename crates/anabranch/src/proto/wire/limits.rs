@@ -1,12 +1,13 @@
 //! A deserializer around another one, for bytes of a stranger's choosing.
 //!
 //! Serde asks types what they want, and a type may want as much as the bytes say. Three things are kept from them here:
-//! - **Lengths.** A sequence is not told how long it says it is, so nothing is allocated ahead of what was really there.
+//! - **Lengths.** A sequence is not told how long it says it is, so nothing is allocated ahead of what was really
+//!   there.
 //! - **Depth.** A type that contains itself goes as deep as the bytes say, and the stack ends before they do.
-//! - **Number.** Values without bytes, of which a sequence says that it has 2^60, are refused when there are far more values
-//!   than bytes.
-//! - **Memory.** A large value that says with one byte that it is not there takes its place in a sequence all the same. Sequences
-//!   and maps are refused when their values take far more memory than there are bytes.
+//! - **Number.** Values without bytes, of which a sequence says that it has 2^60, are refused when there are far more
+//!   values than bytes.
+//! - **Memory.** A large value that says with one byte that it is not there takes its place in a sequence all the same.
+//!   Sequences and maps are refused when their values take far more memory than there are bytes.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{cell::Cell, fmt};

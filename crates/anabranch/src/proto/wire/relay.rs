@@ -16,8 +16,8 @@ use crate::{
 };
 use std::cell::UnsafeCell;
 
-/// How much room there is for what comes over the wire, where the protocol sets no limit: the other side is not to choose
-/// how much memory it takes.
+/// How much room there is for what comes over the wire, where the protocol sets no limit: the other side is not to
+/// choose how much memory it takes.
 const ROOM: usize = 16;
 
 /// That over which a conversation goes, as far as wires have to do with it. Sealed.
@@ -108,7 +108,8 @@ impl<'a, T: Transport> Hearing<'a, T> {
     }
 
     fn line(&self) -> &T {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked at.
+        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked
+        // at.
         unsafe { &*self.line.get() }
     }
 }

@@ -41,14 +41,14 @@ pub struct Wire<S> {
 impl<S> Wire<S> {
     /// One end of a wire, which is a stream that the other end has the other end of.
     ///
-    /// Each side says who it is before it listens, in 279 bytes at most. A stream that takes less before anybody reads, as a pipe in
-    /// memory may, is none for a wire.
+    /// Each side says who it is before it listens, in 279 bytes at most. A stream that takes less before anybody reads,
+    /// as a pipe in memory may, is none for a wire.
     pub fn new(stream: S) -> Self {
         Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
     }
 
-    /// No message may have more bytes than these: neither those that are read, whose lengths somebody else chooses, nor those
-    /// that are written. Without this it is a mebibyte.
+    /// No message may have more bytes than these: neither those that are read, whose lengths somebody else chooses, nor
+    /// those that are written. Without this it is a mebibyte.
     #[must_use]
     pub fn max_message(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -65,7 +65,8 @@ impl<S> Wire<S> {
         self.stream
     }
 
-    /// The stream, and what was read of it ahead of the conversations so far: for a stream that goes on in another protocol.
+    /// The stream, and what was read of it ahead of the conversations so far: for a stream that goes on in another
+    /// protocol.
     pub fn into_parts(mut self) -> (S, Vec<u8>) {
         let ahead = self.input.split_off(self.start);
         (self.stream, ahead)

@@ -211,8 +211,8 @@ fn ends_that_leave() {
     seen.assert_panics_at(4);
 }
 
-/// Both sides send and receive at the same time, each by one wait for either: every value goes once, and none is lost with an arm
-/// that was not chosen.
+/// Both sides send and receive at the same time, each by one wait for either: every value goes once, and none is lost
+/// with an arm that was not chosen.
 #[test]
 fn selects() {
     let seen = explore(10_000, |seen| {

@@ -1,8 +1,8 @@
 //! Fibers, and what they wait for.
 //!
-//! They run on stacks of their own as always, switched by the lines that ship: a thread of shuttle that is on the stack of a
-//! fiber when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a thread, the
-//! hand, or by chance.
+//! They run on stacks of their own as always, switched by the lines that ship: a thread of shuttle that is on the stack
+//! of a fiber when another has its turn goes on there. Most programs are played on a pool whose clock is moved by a
+//! thread, the hand, or by chance.
 
 mod channels;
 mod locks;
@@ -89,8 +89,8 @@ impl Stage<'_> {
     }
 }
 
-/// One execution of `program`, by a plain thread or by a fiber, one of whose first `most` steps panics; none where that is 0.
-/// What it returns, if nothing has.
+/// One execution of `program`, by a plain thread or by a fiber, one of whose first `most` steps panics; none where that
+/// is 0. What it returns, if nothing has.
 fn play<R: Send>(seen: &Seen, most: usize, program: impl FnOnce(&Cx<'_>, &Stage<'_>) -> R + Send) -> Option<R> {
     play_in(seen, most, |builder| builder, program)
 }

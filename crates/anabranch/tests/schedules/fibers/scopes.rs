@@ -146,8 +146,8 @@ fn races() {
     seen.assert_panics_at(3);
 }
 
-/// Waits in a drop that unwinds: a fiber does not leave its stack for them. So it must not wait for a lock that another fiber of its thread
-/// holds while that one waits.
+/// Waits in a drop that unwinds: a fiber does not leave its stack for them. So it must not wait for a lock that another
+/// fiber of its thread holds while that one waits.
 #[test]
 fn waits_while_unwinding() {
     struct Mourns<'a>(&'a Cx<'a>, &'a Stage<'a>, &'a Mutex<u64>);

@@ -1,9 +1,9 @@
 //! How long an end that has nothing to do stays away.
 //!
-//! An end that follows the other at its heels takes a cache line from it with each message, and then neither is fast: 24 ns a
-//! message where 12 are possible. So an end that has caught up pauses before it looks again, for as long as pays: if by then
-//! there is one message for every four pauses, it pauses for twice as long the next time, or else for half as long. Two that talk in
-//! turn, of whom one waits for a single message each time, do not pause.
+//! An end that follows the other at its heels takes a cache line from it with each message, and then neither is fast:
+//! 24 ns a message where 12 are possible. So an end that has caught up pauses before it looks again, for as long as
+//! pays: if by then there is one message for every four pauses, it pauses for twice as long the next time, or else for
+//! half as long. Two that talk in turn, of whom one waits for a single message each time, do not pause.
 
 use crate::{
     channel::spsc::stream::cursor::Cursor,
@@ -22,7 +22,8 @@ impl Backoff {
         Self(0)
     }
 
-    /// Pauses before the end looks again whether the slot where it is holds `awaited`. For a thread that nothing else could use.
+    /// Pauses before the end looks again whether the slot where it is holds `awaited`. For a thread that nothing else
+    /// could use.
     #[inline(never)]
     pub(crate) fn snooze<T>(&mut self, at: &Cursor<T>, awaited: Content) {
         if at.ahead(1).is_none() {

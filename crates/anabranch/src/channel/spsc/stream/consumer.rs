@@ -22,15 +22,15 @@ pub(crate) struct Consumer<T> {
     pub(crate) backoff: Backoff,
 }
 
-// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
-// words and at flags.
+// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks
+// at words and at flags.
 unsafe impl<T: Send> Send for Consumer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Consumer<T> {}
 
 impl<T> Consumer<T> {
-    /// Takes the next value, if that takes no more than a few instructions: this thread uses both ends, and there is a value
-    /// and nobody to be woken. Otherwise [`pop`](Self::pop) comes next.
+    /// Takes the next value, if that takes no more than a few instructions: this thread uses both ends, and there is a
+    /// value and nobody to be woken. Otherwise [`pop`](Self::pop) comes next.
     #[inline(always)]
     pub(crate) fn pop_fast(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
@@ -40,8 +40,8 @@ impl<T> Consumer<T> {
         }
         // SAFETY: alive while this end is.
         let _inside = unsafe { shared.as_ref() }.sides.enter()?;
-        // SAFETY: full, so it is the receiver's, and not the last of its slab. The sender is used by this thread alone, and not
-        // now.
+        // SAFETY: full, so it is the receiver's, and not the last of its slab. The sender is used by this thread alone,
+        // and not now.
         unsafe {
             let value = (*(*slot).value.get()).assume_init_read();
             (*slot).word.set(EMPTY);
@@ -117,7 +117,8 @@ impl<T> Consumer<T> {
         self.look_again()
     }
 
-    /// Stays away before the next look for a value, see [`Backoff`]. The receiver is a thread of its own, so slabs may grow.
+    /// Stays away before the next look for a value, see [`Backoff`]. The receiver is a thread of its own, so slabs may
+    /// grow.
     pub(crate) fn snooze(&mut self) {
         let is_growing = &self.at.shared().is_growing;
         if !is_growing.load(Ordering::Relaxed) {
@@ -127,7 +128,8 @@ impl<T> Consumer<T> {
         self.backoff.snooze(&self.at, FULL);
     }
 
-    /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any more.
+    /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any
+    /// more.
     #[inline]
     fn is_full(&self) -> bool {
         !self.is_ended && number_of(self.at.slot().word.load()) == FULL

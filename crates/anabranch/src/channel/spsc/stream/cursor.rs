@@ -88,7 +88,8 @@ impl<T> Cursor<T> {
 
     #[inline]
     pub(crate) fn slot(&self) -> &Slot<T> {
-        // SAFETY: positions are within slabs that are alive: the receiver's has not been freed, and the sender is not behind.
+        // SAFETY: positions are within slabs that are alive: the receiver's has not been freed, and the sender is not
+        // behind.
         unsafe { &*self.slot }
     }
 
@@ -138,8 +139,8 @@ impl<T> Cursor<T> {
         }
     }
 
-    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up and waits. For
-    /// the sender, at the last slot of the last slab.
+    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up
+    /// and waits. For the sender, at the last slot of the last slab.
     #[inline(never)]
     pub(crate) fn extend(&self) {
         // SAFETY: the slab is alive.
@@ -166,7 +167,8 @@ impl<T> Cursor<T> {
         if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the receiver.
+        // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the
+        // receiver.
         unsafe {
             Slab::free_all(self.slab);
             drop(Box::from_raw(self.shared.as_ptr()));

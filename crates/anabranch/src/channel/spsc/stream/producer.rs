@@ -19,8 +19,8 @@ pub(crate) struct Producer<T> {
     pub(crate) backoff: Backoff,
 }
 
-// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks at
-// words and at flags.
+// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks
+// at words and at flags.
 unsafe impl<T: Send> Send for Producer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Producer<T> {}
@@ -49,8 +49,8 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room and nobody
-    /// to be woken. Otherwise [`push`](Self::push) comes next.
+    /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room
+    /// and nobody to be woken. Otherwise [`push`](Self::push) comes next.
     #[inline(always)]
     pub(crate) fn push_fast(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
@@ -60,8 +60,8 @@ impl<T> Producer<T> {
         }
         // SAFETY: alive while this end is.
         let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
-        // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread alone, and not
-        // now.
+        // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread
+        // alone, and not now.
         unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
@@ -118,7 +118,8 @@ impl<T> Producer<T> {
         if self.at.is_last() && !self.at.shared().is_bounded {
             self.at.extend();
         }
-        // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and not now.
+        // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and
+        // not now.
         unsafe { (*self.at.slot().value.get()).write(value) };
         self.at.slot().word.set(FULL);
         // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
@@ -152,8 +153,8 @@ impl<T> Producer<T> {
         }
         // Looked up before the swap: after it the receiver may free the slab.
         let next = self.at.following();
-        // SAFETY: empty, so it is the sender's until the swap. It stays alive: the receiver does not leave it before it has
-        // been filled, nor, if the stream has ended, at all.
+        // SAFETY: empty, so it is the sender's until the swap. It stays alive: the receiver does not leave it before it
+        // has been filled, nor, if the stream has ended, at all.
         let found = unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.swap(FULL)

@@ -21,8 +21,9 @@ pub(crate) const END: Content = number(2);
 /// How large the first slab of an unbounded stream is, if its values are small.
 const SLAB: usize = free_list::SIZE;
 
-/// How large its slabs get at most, likewise, if the receiver is on another thread. What one thread allocates and another frees
-/// goes through a lock of the allocator, for which the two wait: with slabs of 200 bytes 45 ns a message, with these 12.
+/// How large its slabs get at most, likewise, if the receiver is on another thread. What one thread allocates and
+/// another frees goes through a lock of the allocator, for which the two wait: with slabs of 200 bytes 45 ns a message,
+/// with these 12.
 const LARGE_SLAB: usize = 4080;
 
 /// How many slots such a slab has at least.
@@ -113,7 +114,8 @@ impl<T> Slab<T> {
     /// The slab is alive.
     #[inline]
     pub(crate) unsafe fn first(this: *const Self) -> *const Slot<T> {
-        // SAFETY: the slots follow the head, which ends where their alignment wants it, by `repr(Rust)` of an array of them.
+        // SAFETY: the slots follow the head, which ends where their alignment wants it, by `repr(Rust)` of an array of
+        // them.
         unsafe { (&raw const (*this).slots).cast() }
     }
 

@@ -96,7 +96,8 @@ impl StreamWait {
         unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
     }
 
-    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it takes no update.
+    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it
+    /// takes no update.
     ///
     /// # Safety
     /// As there.
