@@ -280,13 +280,15 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
             seat.stack.ask();
             seat.raid(8);
         });
-        let (first, second) = (Fork::new(), Fork::new());
-        seat.fork(&first);
-        seat.join(&first);
+        let mut fork = Fork::new();
+        seat.fork(&fork);
+        seat.join(&fork);
+        // At the same address.
+        fork = Fork::new();
         seat.roots.fetch_add(1, Ordering::Relaxed);
         seat.stack.forget_demand();
         let is_asked = seat.stack.is_asked();
-        seat.fork(&second);
+        seat.fork(&fork);
         if is_asked {
             seat.publish(1);
         }
@@ -294,6 +296,42 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
         seat.stack.ask();
         seat.raid(8);
         assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
-        seat.join(&second);
+        seat.join(&fork);
     });
+}
+
+/// The owner ends a fork, and begins another one at the same address, once it was raided: with a demand that it has served
+/// meanwhile, or without one.
+#[test]
+fn models_raid_is_not_skipped_for_a_new_frame_at_an_old_address() {
+    for asks in [true, false] {
+        explore(if asks { "raid, old address, demand" } else { "raid, old address" }, Some(3), move || {
+            let seat = Seat::new();
+            let other = thief(&seat, move |seat| {
+                if asks {
+                    seat.stack.ask();
+                }
+                seat.raid(8);
+            });
+            let mut fork = Fork::new();
+            let begin = |fork: &Fork| {
+                let is_asked = seat.stack.is_asked();
+                seat.fork(fork);
+                if is_asked {
+                    seat.publish(1);
+                }
+            };
+            for _ in 0..2 {
+                begin(&fork);
+                seat.join(&fork);
+                fork = Fork::new();
+            }
+            begin(&fork);
+            other.join().unwrap();
+            seat.stack.ask();
+            seat.raid(8);
+            assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
+            seat.join(&fork);
+        });
+    }
 }
