@@ -183,7 +183,7 @@ impl Cx<'_> {
     /// anabranch::run(|cx| {
     ///     let mut ticks = cx.interval(Duration::from_millis(1));
     ///     for _ in 0..3 {
-    ///         ticks.wait(cx)?;
+    ///         ticks.tick(cx)?;
     ///     }
     ///     Ok::<_, anabranch::Cancelled>(())
     /// })

@@ -5,7 +5,10 @@ use super::{
     seat::{Fork, Seat, thief},
 };
 use crate::{
-    fork::{frame::Lineage, shelf::Theft},
+    fork::{
+        frame::{Lineage, Running},
+        shelf::Theft,
+    },
     sys::{asymmetric_fence::Fence, sync::Ordering},
 };
 use loom::thread;
@@ -117,6 +120,34 @@ fn models_shelf_descendants_and_thefts() {
         });
         seat.join(&inner);
         seat.join(&outer);
+        other.join().unwrap();
+    });
+}
+
+/// A thief takes the newest fork and leaves the oldest, which does not descend from what it waits for. The owner of both
+/// does not take the one back for the other.
+#[test]
+fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
+    explore("shelf, newest taken", Some(3), || {
+        let seat = Seat::new();
+        let (oldest, newest) = (Fork::new(), Fork::new());
+        seat.fork(&oldest);
+        // SAFETY: of the root.
+        let lineage = unsafe { Lineage::below(ptr::null()) };
+        let record = Running::new(&raw const lineage);
+        seat.stack.begin(&record);
+        seat.fork(&newest);
+        assert_eq!(seat.publish(2), 2);
+        let ancestor = (&raw const lineage).expose_provenance();
+        let other = thief(&seat, move |seat| {
+            let ancestor = ptr::with_exposed_provenance(ancestor);
+            if let Some(claim) = seat.stack.shelf.take_descendant(0, ancestor, Theft { thief: 7, base: 0 }) {
+                claim.run();
+            }
+        });
+        seat.join(&newest);
+        seat.stack.end(&record);
+        seat.join(&oldest);
         other.join().unwrap();
     });
 }

@@ -25,7 +25,7 @@ fn time_limits() {
                     let start = cx.now();
                     let mut ticks = cx.interval(SHORT);
                     for n in 1..=2 {
-                        let tick = stage.note(ticks.wait(cx), CutShort, Received);
+                        let tick = stage.note(ticks.tick(cx), CutShort, Received);
                         assert!(tick.is_none_or(|tick| tick >= start + SHORT * n && tick <= cx.now()));
                     }
                     _ = sender.send((stage.trap.step(), stage.make()));
