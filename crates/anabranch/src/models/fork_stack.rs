@@ -141,7 +141,7 @@ fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
         let ancestor = (&raw const lineage).expose_provenance();
         let other = thief(&seat, move |seat| {
             let ancestor = ptr::with_exposed_provenance(ancestor);
-            if let Some(claim) = seat.stack.shelf.take_descendant(0, ancestor, Theft { thief: 7, base: 0 }) {
+            if let Some(claim) = seat.stack.shelf.take_descendant(1, ancestor, Theft { thief: 7, base: 0 }) {
                 claim.run();
             }
         });
