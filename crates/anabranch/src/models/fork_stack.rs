@@ -124,8 +124,8 @@ fn models_shelf_descendants_and_thefts() {
     });
 }
 
-/// A thief takes the newest fork and leaves the oldest, which does not descend from what it waits for. The owner of both
-/// does not take the one back for the other.
+/// A thief takes the newest fork and leaves the oldest, which does not descend from what it waits for. The owner of
+/// both does not take the one back for the other.
 #[test]
 fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
     explore("shelf, newest taken", Some(3), || {
@@ -331,8 +331,8 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
     });
 }
 
-/// The owner ends a fork, and begins another one at the same address, once it was raided: with a demand that it has served
-/// meanwhile, or without one.
+/// The owner ends a fork, and begins another one at the same address, once it was raided: with a demand that it has
+/// served meanwhile, or without one.
 #[test]
 fn models_raid_is_not_skipped_for_a_new_frame_at_an_old_address() {
     for asks in [true, false] {
