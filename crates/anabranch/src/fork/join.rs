@@ -1,20 +1,20 @@
 //! Fork and join: the second closure may be run by another thread while this one runs the first.
 //!
-//! What happens when nobody steals, which is nearly always: the frame (the closure and a pointer to the code that runs
-//! it) is written on this stack and linked to the thread's list, the first closure is called, the frame is unlinked,
-//! one test tells that it is still private, and the second closure is called, statically and inlined where the compiler
+//! Nearly always no thread steals. Then the thread writes the frame (the closure and a pointer to the code that runs
+//! it) on its stack, and links it to its list. It calls the first closure and unlinks the frame. One test tells that
+//! the frame is still private, and the thread calls the second closure, statically and inlined where the compiler
 //! likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `fork::stack` has the protocol,
 //! `fork::frame` what happens to a frame that is published.
 //!
-//! Tried and dropped. An array with an index instead of the list is a few instructions less and was a third slower on
-//! fib: the slot's address comes from the index in memory, each fork reads what the one before has just written, and
+//! Tried and dropped: an array with an index instead of the list. It saves a few instructions and was a third slower on
+//! fib. The slot's address comes from the index in memory, each fork reads what the one before has just written, and
 //! the processor waits. A handle that is passed down (`|worker| ..`) would save one load from thread-local storage, 2
 //! of 51 instructions.
 //!
-//! Two things about what the second half captures are easy to lose. It must be loaded in the pieces in which it was
-//! stored, as a load that spans two recent stores waits until both have reached the cache. And nothing that the first
-//! half captures may have to outlive a call on the rare way, or each fork saves registers for it. On the unbalanced
-//! tree, whose forks capture four values, the two took more than half of what a fork added.
+//! Two properties of the captured values are easy to lose. What the second half captures must be loaded in the pieces
+//! in which it was stored: a load that spans two recent stores waits until both have reached the cache. And nothing
+//! that the first half captures may have to outlive a call on the rare path, or each fork saves registers for it. On
+//! the unbalanced tree, whose forks capture four values, the two took more than half of what a fork added.
 
 use crate::{
     fork::{frame::Frame, scope::report, stack::Outcome},
@@ -27,10 +27,10 @@ use std::{cell::UnsafeCell, mem::ManuallyDrop, panic::AssertUnwindSafe, ptr, thr
 pub(crate) trait Job: Send {
     type Output: Send;
 
-    /// Whether it has to run on a fiber.
+    /// Whether the job has to run on a fiber.
     const MAY_WAIT: bool = false;
 
-    /// Runs it on the thread that has stolen it.
+    /// Runs the job on the thread that has stolen it.
     fn run(self) -> Self::Output;
 }
 
@@ -62,7 +62,8 @@ union Payload<J: Job> {
 }
 
 impl<J: Job> Fork<J> {
-    /// The frame, by which the whole fork can be run: a pointer to the field alone would not be good for the payload.
+    /// Returns a pointer to the frame that is valid for the whole fork. One made from the field alone would not be
+    /// valid for the payload.
     #[inline(always)]
     pub(crate) fn frame(&self) -> *const Frame {
         ptr::from_ref(self).cast()
@@ -81,14 +82,15 @@ impl<J: Job> Fork<J> {
         }
     }
 
-    /// The thief's way of running it.
+    /// Runs the job for the thief, and stores the result.
     ///
     /// # Safety
     /// `frame` was made by [`frame`](Self::frame) from a `Fork<J>` that the caller has taken, and its job has not been
     /// run.
     unsafe fn execute(frame: *const Frame) {
         let this = frame.cast::<Self>();
-        // SAFETY: the pointer is one to the whole fork, and a taken fork is the thief's until it is done.
+        // SAFETY: the caller's pointer is one to the whole fork, and a taken fork belongs to the thief until it is
+        // done. The payload is the job, since that has not been run.
         unsafe {
             let payload = (*this).payload.get();
             let job = ManuallyDrop::take(&mut (*payload).job);
@@ -101,14 +103,16 @@ impl<J: Job> Fork<J> {
     /// The fork was never published or has been reclaimed, and neither this nor `take_result` has been called.
     #[inline(always)]
     pub(crate) unsafe fn take_job(&self) -> J {
-        // SAFETY: the caller's word: the payload is the job, and this thread's.
+        // SAFETY: the fork was never published or has been reclaimed, so no thief has replaced the job or accesses it.
+        // The caller takes it out once.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).job) }
     }
 
     /// # Safety
     /// A thief has run the fork and it is done; this is called once.
     pub(crate) unsafe fn take_result(&self) -> thread::Result<J::Output> {
-        // SAFETY: the caller's word: the payload is the result, and this thread's again.
+        // SAFETY: the caller has seen that the fork is done, so the thief has stored the result and accesses it no
+        // more. The caller takes it out once.
         unsafe { ManuallyDrop::take(&mut (*self.payload.get()).result) }
     }
 }
@@ -124,18 +128,21 @@ impl<J: Job> Drop for Unwind<'_, J> {
     // come.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: made by `run_linked` for what it pushed and nobody has popped.
+        // SAFETY: `run_linked` made this for the frame that it pushed. The frame is still linked, since `run_linked`
+        // unwinds before its caller can pop it.
         unsafe { abandon(self.worker, self.fork) }
     }
 }
 
 /// # Safety
-/// As for [`ForkStack::pop`](crate::fork::stack::ForkStack::pop), with the frame of `fork`.
+/// Only the owner calls this. The frame of `fork` is the newest that it has not popped, as for
+/// [`ForkStack::pop`](crate::fork::stack::ForkStack::pop).
 #[cold]
 #[inline(never)]
 unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     let frame = fork.frame();
-    // SAFETY: the caller's word; then as in `fork` itself.
+    // SAFETY: the caller owns the stack, and the frame of `fork` is its newest. A fork that is private or was reclaimed
+    // has its job; one that is done has its result. Either belongs to this thread alone.
     unsafe {
         if worker.stack.pop(frame) || worker.finish(frame) != Outcome::Done {
             drop(fork.take_job());
@@ -148,7 +155,7 @@ unsafe fn abandon<J: Job>(worker: &Worker, fork: &Fork<J>) {
     }
 }
 
-/// What to do instead of a fork on a thread that is in no pool. No closure, since it is to know who called.
+/// What to do instead of a fork on a thread that is in no pool. It is not a closure, since it tracks its caller.
 pub(crate) trait Outside<A, J, R> {
     #[track_caller]
     fn run(self, a: A, job: J) -> R;
@@ -171,14 +178,14 @@ where
     }
 }
 
-/// Runs `a` while others may take `job`, and then one of three: `own` with the job, if nobody took it; `stolen` with
-/// its result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A panic of `a` or
-/// of the job goes on when both have ended.
+/// Runs `a` while other threads may take `job`. Then runs one of three: `own` with the job, if no thread took it;
+/// `stolen` with its result, if a thief has run it; `outside`, without having run `a`, if the thread is in no pool. A
+/// panic of `a` or of the job propagates when both have ended.
 ///
 /// Three closures and not an enum of three outcomes, because the compiler may load the job back from the frame in
-/// pieces that suit the enum. Where such a piece is wider than the stores that it was written with, the processor
-/// cannot hand it on and waits until they have reached the cache: on a fork with two captured `u32`s that was more than
-/// half of its cost.
+/// pieces that suit the enum. If such a piece is wider than the stores that wrote it, the processor cannot forward the
+/// stores and waits until they have reached the cache. On a fork with two captured `u32`s that was more than half of
+/// its cost.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn fork<A, RA, J, R>(
@@ -196,18 +203,20 @@ where
     let fork = Fork::new(job, worker.stack.newest());
     let ra = if worker.stack.is_asked() {
         if worker.registry().is_none() {
-            // SAFETY: never published.
+            // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
             return outside.run(a, unsafe { fork.take_job() });
         }
-        // SAFETY: this thread's seat in a pool, and its newest fork; popped below.
+        // SAFETY: this thread owns the stack of its seat in a pool, and `fork` follows its newest frame. It is popped
+        // below.
         unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
     } else {
-        // SAFETY: as above; the seat outside of every pool is always asked.
+        // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is popped below. The thread is in
+        // a pool: the seat outside of every pool is always asked.
         unsafe { run_linked(worker, &fork, a) }
     };
     let frame = fork.frame();
-    // SAFETY: pushed by `run_linked`, and whatever `a` pushed has been popped. A fork that is still private, or was
-    // reclaimed, is this thread's alone with its job in it; one that is done has its result.
+    // SAFETY: `run_linked` pushed the frame, and whatever `a` pushed has been popped. A fork that is still private, or
+    // was reclaimed, belongs to this thread alone and has its job; one that is done has its result.
     unsafe {
         if !worker.stack.pop(frame) && worker.finish(frame) == Outcome::Done {
             return match fork.take_result() {
@@ -219,13 +228,15 @@ where
     }
 }
 
-/// Links the fork and runs `a`. If that panics the fork is ended; otherwise it is left to the caller to pop.
+/// Links the fork and runs `a`. If `a` panics this ends the fork; otherwise the caller pops it.
 ///
 /// # Safety
-/// As for [`ForkStack::push`](crate::fork::stack::ForkStack::push), with the frame of `fork`.
+/// Only the owner calls this. The frame of `fork` follows its newest one and is popped before it ends, as for
+/// [`ForkStack::push`](crate::fork::stack::ForkStack::push).
 #[inline(always)]
 unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce() -> RA) -> RA {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller owns the stack, and made the frame of `fork` to follow the newest. `Unwind` or the caller pops
+    // it before it ends.
     unsafe { worker.stack.push(fork.frame()) };
     let unwind = Unwind { worker, fork };
     let ra = a();
@@ -235,8 +246,8 @@ unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce
 
 /// Serves the demand for work, then runs `a`.
 ///
-/// Never inlined, and handed a pair of its own that lies in memory: if `a` had to outlive a call in `fork`, every fork
-/// would save as many registers as `a` captures values, for the sake of the rare one that serves.
+/// Never inlined, and passed a pair of its own that lies in memory. If `a` had to outlive a call in `fork`, every fork
+/// would save as many registers as `a` captures values, only for the rare fork that serves.
 #[cold]
 #[inline(never)]
 fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
@@ -244,7 +255,7 @@ fn serve_first<A: FnOnce() -> RA, RA>((worker, a): (&Worker, A)) -> RA {
     a()
 }
 
-/// [`join`] on a thread that is in no pool. Never inlined, for the same reason.
+/// Runs [`join`] on a thread that is in no pool. Never inlined, so that `a` need not outlive a call in `fork`.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -260,17 +271,18 @@ where
 
 /// Runs both closures, possibly in parallel, and returns both results.
 ///
-/// `a` runs on the calling thread. `b` may be taken by an idle thread of the pool meanwhile; if none does, the calling
-/// thread runs it afterwards, at the cost of about a nanosecond over calling the two one after the other. There is no
-/// need to stop forking when pieces get small. Called outside of any pool it uses the default one, which the calling
-/// thread joins as a guest until the call returns.
+/// `a` runs on the calling thread. An idle thread of the pool may take `b` meanwhile. If none does, the calling thread
+/// runs `b` afterwards, which costs about a nanosecond more than calling the two one after the other. There is no need
+/// to stop forking when pieces get small. Outside of any pool, `join` uses the default pool, which the calling thread
+/// joins as a guest until the call returns.
 ///
-/// While the calling thread waits for `b`, it runs pieces that `b` has forked and nothing else, so a lock that is held
+/// While the calling thread waits for `b`, it runs pieces that `b` has forked and nothing else. So a lock that is held
 /// across a `join` is safe as long as the two closures do not wait for each other's locks.
 ///
 /// # Panics
-/// When `a` or `b` panics: once both have ended. If `a` panics, `b` is not begun any more, but waited for if it was;
-/// when both panic, the panic of `a` is passed on. Outside of any pool, when the default pool cannot be made.
+/// Panics when `a` or `b` panics, once both have ended. If `a` panics before `b` has begun, `b` does not run; if `b`
+/// has begun, `join` waits for it. If both panic, the panic of `a` is passed on. Outside of any pool, also panics when
+/// the default pool cannot be made.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {

@@ -1,13 +1,13 @@
 //! The offer of a fork that may wait.
 //!
 //! Such a fork cannot go onto the shelf: the shelf is the end of one stack of forks, and a worker has many of these,
-//! one for each of its fibers. So it is offered in the queue of jobs, where it may still lie when the fork is long
-//! over; what lies there is on the heap, and says so.
+//! one for each of its fibers. So it is offered in the queue of jobs. The offer may still be in the queue long after
+//! the fork is over, so it is on the heap and records whether the fork was taken.
 //!
 //! | state   | meaning                          | left by                                                        |
 //! |---------|----------------------------------|----------------------------------------------------------------|
-//! | OFFERED | nobody has the fork              | the owner or a thief -> TAKEN, by CAS                          |
-//! | TAKEN   | whoever took it runs it          | the end; a thief notifies `done`                               |
+//! | OFFERED | no thread has taken the fork     | the owner or a thief -> TAKEN, by CAS                          |
+//! | TAKEN   | the thread that took it runs it  | the end; a thief notifies `done`                               |
 //!
 //! Orderings: the queue's lock carries the frame to the thief, `done` its result to the owner, so taking the offer
 //! carries nothing. A thief that comes too late touches the offer alone: the frame may be gone.
@@ -22,13 +22,14 @@ pub(crate) struct Offer {
     is_taken: AtomicBool,
     execute: unsafe fn(*const ()),
     frame: *const (),
-    /// A thief has run it.
+    /// Notified when a thief has run it.
     pub(crate) done: Latch,
 }
 
-// SAFETY: the frame is touched by whoever has taken the offer alone.
+// SAFETY: only the thread that has taken the offer accesses the frame, and `new` demands that any thread may.
 unsafe impl Send for Offer {}
-// SAFETY: as above.
+// SAFETY: the flag is atomic, the latch is made for sharing, and only the thread that has taken the offer accesses the
+// frame.
 unsafe impl Sync for Offer {}
 
 impl Offer {
@@ -38,16 +39,17 @@ impl Offer {
         Self { is_taken: AtomicBool::new(false), execute, frame, done: Latch::new() }
     }
 
-    /// Takes the fork, to run it. `false`: another has.
+    /// Takes the fork, to run it. Returns `false` if another thread has taken it.
     pub(crate) fn take(&self) -> bool {
         !self.is_taken.swap(true, Ordering::Relaxed)
     }
 
-    /// Takes the fork, if nobody has it, and runs it on the calling thread. `finish` is called before the owner is
-    /// told.
+    /// Takes the fork, unless another thread has, and runs it on the calling thread. Calls `finish` before it notifies
+    /// the owner.
     pub(crate) fn run(&self, finish: impl FnOnce()) {
         if self.take() {
-            // SAFETY: taken just now, which happens once, as `new` demands.
+            // SAFETY: `take` returns `true` once, so `execute` is called once, which is what the caller of `new`
+            // allows.
             unsafe { (self.execute)(self.frame) };
             finish();
             self.done.notify();

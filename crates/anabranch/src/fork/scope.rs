@@ -16,18 +16,18 @@ use std::{any::Any, fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr};
 
 pub(crate) type Panic = Box<dyn Any + Send>;
 
-/// What a parent knows of its tasks.
+/// The state that a parent shares with its tasks.
 ///
-/// Orderings: a task's last touch of the data is the decrement of `pending`, a release; the parent reads the zero with
-/// acquire, so it sees all that its tasks did. The parker that is to be woken is read before, because the parent may
-/// return, and the data be gone, as soon as `pending` is zero.
+/// Orderings: a task's last access to the data is the decrement of `pending`, a release. The parent reads the zero with
+/// acquire, so it sees all that its tasks did. A task reads the parker that it wakes before the decrement: as soon as
+/// `pending` is zero the parent may return, and the data be gone.
 pub(crate) struct ScopeData {
     lineage: Lineage,
     pending: AtomicU64,
-    /// The parent is in its wait, and wants to hear of new tasks too, since it can run them.
+    /// Whether the parent waits. It is then woken for new tasks too, since it can run them.
     is_waiting: AtomicBool,
     panic: Mutex<Option<Panic>>,
-    /// The worker on which the parent runs: it lives as long as its pool.
+    /// The worker on which the parent runs. It lives as long as its pool.
     parent: *const Worker,
 }
 
@@ -35,15 +35,15 @@ pub(crate) struct ScopeData {
 unsafe impl Sync for ScopeData {}
 
 impl ScopeData {
-    /// For the calling thread, which is the parent.
+    /// Creates the data of a scope whose parent is the calling thread.
     pub(crate) fn new(parent: &Worker) -> Self {
-        // SAFETY: what this thread runs has not ended.
+        // SAFETY: the lineage is that of the work that this thread runs, which ends after this scope.
         Self::with(unsafe { Lineage::below(parent.stack.lineage()) }, parent)
     }
 
-    /// Likewise, for a broadcast.
+    /// Creates the data of a broadcast whose parent is the calling thread.
     pub(crate) fn of_broadcast(parent: &Worker) -> Self {
-        // SAFETY: as in `new`.
+        // SAFETY: the lineage is that of the work that this thread runs, which ends after this broadcast.
         Self::with(unsafe { Lineage::of_broadcast(parent.stack.lineage()) }, parent)
     }
 
@@ -57,29 +57,32 @@ impl ScopeData {
         }
     }
 
-    /// Enters a task and puts it into `queue`.
+    /// Counts a task as pending and puts it into `queue`.
     ///
     /// # Safety
-    /// The caller waits until [`is_settled`](Self::is_settled) before the data, or anything that `run` borrows, ends.
+    /// The caller waits until [`is_settled`](Self::is_settled) before it lets the data, or anything that `run` borrows,
+    /// end.
     pub(crate) unsafe fn post<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
         self.pending.fetch_add(1, Ordering::Relaxed);
         let data = Shared(self);
         let run = move || {
             let data = data;
             let outcome = catch_unwind(AssertUnwindSafe(run));
-            // SAFETY: this task is pending, so the data is alive.
+            // SAFETY: this task is pending, and the caller of `post` keeps the data alive until no task is.
             unsafe { ScopeData::strike(data.0, outcome.err()) };
         };
-        // SAFETY: the caller waits for the task, and `run` catches its panics.
+        // SAFETY: the caller waits for the task before the lineage, or anything that `run` borrows, ends. `run` catches
+        // its panics.
         queue.push(unsafe { Task::new(&raw const self.lineage, Box::new(run)) });
     }
 
-    /// A task is over.
+    /// Ends a task: keeps its panic, and wakes the parent after the last one.
     ///
     /// # Safety
     /// The task is still pending; the data may be gone afterwards.
     unsafe fn strike(this: *const Self, panic: Option<Panic>) {
-        // SAFETY: alive while a task is pending. The parker is a worker's, and outlives the data.
+        // SAFETY: the caller's task is pending, so the data is alive until the decrement. The parker belongs to a
+        // worker, which outlives the data.
         unsafe {
             if let Some(panic) = panic {
                 let surplus = {
@@ -101,7 +104,7 @@ impl ScopeData {
         self.pending.load(Ordering::Acquire) == 0
     }
 
-    /// Passes the first panic on.
+    /// Resumes the first panic, if a task has panicked.
     pub(crate) fn rethrow(&self) {
         let panic = lock(&self.panic).take();
         if let Some(panic) = panic {
@@ -112,7 +115,7 @@ impl ScopeData {
 
 struct Shared(*const ScopeData);
 
-// SAFETY: a data may be used from any thread.
+// SAFETY: `ScopeData` is `Sync`, and each task that has the pointer is pending, so the data is alive.
 unsafe impl Send for Shared {}
 
 /// Passes a panic that reaches no caller to the panic handler of the pool.
@@ -134,14 +137,15 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// Runs `body`, which may spawn tasks, and waits for all of them.
 ///
 /// Tasks may borrow what lives outside of the scope, and spawn further tasks. They run on any thread of the pool that
-/// the caller is in, at the latest when the scope ends. A task costs an allocation and a turn of a lock; for two known
-/// pieces of work [`join`](crate::join) is far cheaper, and for the elements of a collection the parallel loops are.
+/// the caller is in, at the latest when the scope ends. A task costs an allocation and one lock operation. For two
+/// known pieces of work [`join`](crate::join) is far cheaper, and for the elements of a collection so are the parallel
+/// loops.
 ///
 /// While it waits, the calling thread runs tasks of this scope and nothing else.
 ///
 /// # Panics
-/// When `body` or a task panics: after all tasks have ended, once, with the panic of `body` if there is one, otherwise
-/// with the first of the tasks'. Outside of any pool, when the default pool cannot be made.
+/// Panics when `body` or a task panics, after all tasks have ended. The panic is that of `body` if there is one,
+/// otherwise the first of the tasks'. Outside of any pool, also panics when the default pool cannot be made.
 ///
 /// ```
 /// let words = ["ana", "branch", "rivers"];
@@ -183,8 +187,7 @@ pub fn scope<'env, R>(body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 impl<'scope> Scope<'scope, '_> {
     /// Spawns a task into the scope. It may run at once on another thread, and has run when the scope ends.
     ///
-    /// The scope may be handed to other threads, those of other pools and of none included; whoever spawns, the task is
-    /// run by the pool of the scope.
+    /// Any thread may spawn into the scope, also one of another pool or of none. The pool of the scope runs the task.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -199,7 +202,7 @@ impl<'scope> Scope<'scope, '_> {
     /// assert_eq!(count.into_inner(), 2);
     /// ```
     pub fn spawn(&'scope self, task: impl FnOnce() + Send + 'scope) {
-        // SAFETY: the parent is a worker of a pool that waits for this scope, so it is alive.
+        // SAFETY: the parent's thread waits for this scope, so its pool, and the worker with it, is alive.
         let parent = unsafe { &*self.data.parent };
         let here = Worker::current();
         let is_ours = match (here.registry(), parent.registry()) {
@@ -207,7 +210,7 @@ impl<'scope> Scope<'scope, '_> {
             _ => false,
         };
         let queue = if is_ours { &here.tasks } else { &parent.tasks };
-        // SAFETY: `scope` waits for the data to be settled before it returns, whatever happens; `'scope` is over only
+        // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends only
         // then.
         unsafe { self.data.post(queue, task) };
         // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag.
@@ -216,9 +219,9 @@ impl<'scope> Scope<'scope, '_> {
         if self.data.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
-        // A member of the pool works now, so the pool has a lookout, which may doze, and the member announces its tasks
-        // before it waits. Another thread does neither, and the parent does not look into its queue while the body of
-        // the scope waits with a `Cx`.
+        // If this thread is a member of the pool, the pool has a lookout, which may be parked, and the thread announces
+        // its tasks before it waits. Neither holds for another thread, and the parent does not look into its queue
+        // while the body of the scope waits with a `Cx`.
         if let Some(registry) = parent.registry() {
             if is_ours { registry.rouse_for_work() } else { registry.stir() }
         }

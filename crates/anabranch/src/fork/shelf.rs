@@ -1,20 +1,20 @@
-//! The shelf: the published forks of one thread, which any other may take without asking.
+//! The shelf: the published forks of one thread, which any other thread may take.
 //!
 //! | a fork is | it is kept in                | leaves by                                                                |
 //! |-----------|------------------------------|--------------------------------------------------------------------------|
 //! | available | `available`, the oldest first | a thief takes it -> taken; its owner reclaims it -> over                 |
 //! | taken     | `taken`                      | the thief has run it and calls `settle` -> run                           |
-//! | run       | nothing, it counts as open   | the thief tells the owner, who calls `withdraw` -> over                  |
+//! | run       | nothing, it counts as open   | the thief notifies the owner, which calls `withdraw` -> over             |
 //!
-//! All of that changes under one lock, so a fork that is available is alive for as long as the lock is held: its owner
-//! has to come by to take it off. That is why a waiting thread can look what a fork descends from before it takes it,
-//! and why what a taken one says about its thief is true. The two counts beside the lock are hints, for those who only
-//! look around; a thief that finds the lock taken goes on to the next shelf.
+//! All of that changes under one lock. So an available fork is alive for as long as a thread holds the lock: its owner
+//! needs the lock to take it off. That is why a waiting thread can check what a fork descends from before it takes it,
+//! and why the record of a theft is exact. The two counts beside the lock are hints for threads that search. A thief
+//! that finds the lock taken goes on to the next shelf.
 //!
 //! A fork's position is the number of published forks that were open below it. The owner's joins end from above, so
 //! positions grow along `available`, and the one that is on top is always the newest fork that the owner published.
-//! There is no limit to how many there are: a fork that was taken leaves nothing behind but a record of its theft, and
-//! of these there are no more than pieces of work that are being run.
+//! Their number has no limit. A fork that was taken leaves behind only a record of its theft, and there are no more of
+//! these than pieces of work that are being run.
 //!
 //! Orderings: the lock carries a frame from the publisher to the thief and back. The counts carry nothing.
 //!
@@ -27,12 +27,12 @@ use crate::{
 };
 use std::{collections::VecDeque, ptr};
 
-/// A list that has become empty keeps room for so many.
+/// The most entries for which an empty list keeps memory.
 const KEPT: usize = 256;
 
 /// See the [module](self).
 pub(crate) struct Shelf {
-    /// How many published forks the owner has not ended. Changed under the lock.
+    /// The number of published forks that the owner has not ended. Changed under the lock.
     open: AtomicUsize,
     /// A copy of the length of `lists.available`, and of that of `lists.taken`.
     available: AtomicUsize,
@@ -50,8 +50,8 @@ struct Entry {
     frame: *const Frame,
 }
 
-/// Who has taken a fork: the index of the worker, and the position on the thief's own shelf from which on its forks lie
-/// that are inside of what it has taken.
+/// A record of the thief of a fork: the index of its worker, and a position on the thief's own shelf. The thief's forks
+/// from that position on are inside of the work that it has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Theft {
     pub(crate) thief: usize,
@@ -66,9 +66,11 @@ pub(crate) struct Claim {
     shelf: *const Shelf,
 }
 
-// SAFETY: the frames are touched under the lock, and by who has taken them.
+// SAFETY: a thread accesses a frame only while it holds the lock, or after it has taken the frame. The owner keeps a
+// published frame alive until it has ended it under the lock.
 unsafe impl Send for Shelf {}
-// SAFETY: as above.
+// SAFETY: the counts are atomic, and a thread accesses a frame only while it holds the lock, or after it has taken the
+// frame.
 unsafe impl Sync for Shelf {}
 
 impl Shelf {
@@ -83,7 +85,7 @@ impl Shelf {
         }
     }
 
-    /// Brings the copies up to date, and gives back what a long list took.
+    /// Updates the copies of the lengths, and frees the memory of a long list that has become empty.
     fn note(&self, lists: &mut Lists) {
         if lists.available.is_empty() && lists.available.capacity() > KEPT {
             lists.available = VecDeque::new();
@@ -92,7 +94,7 @@ impl Shelf {
         self.taken.store(lists.taken.len(), Ordering::Relaxed);
     }
 
-    /// For who would rather look elsewhere than wait.
+    /// Returns `None` if another thread holds the lock: a thief then searches elsewhere.
     fn try_lock(&self) -> Option<MutexGuard<'_, Lists>> {
         #[cfg(any(loom, shuttle))]
         return Some(lock(&self.lists));
@@ -109,8 +111,7 @@ impl Shelf {
     /// Puts the oldest of the private frames on top.
     ///
     /// # Safety
-    /// It was given what a frame on the shelf has, and is alive until its owner has ended it by `reclaim` or
-    /// `withdraw`.
+    /// `Frame::shelve` has prepared it, and it is alive until its owner has ended it by `reclaim` or `withdraw`.
     pub(crate) unsafe fn publish(&self, frame: *const Frame) {
         let mut lists = lock(&self.lists);
         let position = self.open.load(Ordering::Relaxed);
@@ -122,7 +123,7 @@ impl Shelf {
     /// Takes back the frame that was published last of those that are open; it is over then.
     ///
     /// # Errors
-    /// Somebody has taken it; its position.
+    /// Returns the position of the frame if a thief has taken it.
     pub(crate) fn reclaim(&self, frame: *const Frame) -> Result<(), usize> {
         let mut lists = lock(&self.lists);
         let position = self.open.load(Ordering::Relaxed) - 1;
@@ -134,7 +135,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// The fork that was published last of those that are open is over; a thief has run it.
+    /// Ends the newest open fork on the shelf, which a thief has run.
     pub(crate) fn withdraw(&self) {
         let _lists = lock(&self.lists);
         self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
@@ -142,20 +143,21 @@ impl Shelf {
 
     // ---- everybody ----
 
-    /// How many published forks the owner has open, in whatever state. Exact for the owner while nobody publishes for
-    /// it.
+    /// Returns how many published forks the owner has open, in whatever state. Exact for the owner while no raider
+    /// publishes for it.
     pub(crate) fn open(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Takes the oldest available frame, for the thief that is named.
+    /// Takes the oldest available frame, for the thief that `theft` names.
     pub(crate) fn take(&self, theft: Theft) -> Option<Claim> {
         self.take_if(0, theft, |_| true)
     }
 
     /// Takes the oldest available frame that lies at `from` or above, if it descends from `ancestor`.
     pub(crate) fn take_descendant(&self, from: usize, ancestor: *const Lineage, theft: Theft) -> Option<Claim> {
-        // SAFETY: called under the lock with a frame that is available, and so alive.
+        // SAFETY: `take_if` calls this under the lock with an available frame. Its owner needs the lock to end it, so
+        // it is alive.
         self.take_if(from, theft, |frame| unsafe { Frame::lineage(frame).descends_from(ancestor) })
     }
 
@@ -175,12 +177,12 @@ impl Shelf {
         Some(Claim { frame, position, shelf: self })
     }
 
-    /// Who runs the fork at this position. `None`: nobody does.
+    /// Returns the thief that runs the fork at this position, or `None`.
     pub(crate) fn theft_at(&self, position: usize) -> Option<Theft> {
         self.find_theft(|taken| taken.iter().find(|(at, _)| *at == position))
     }
 
-    /// Who runs the oldest of the forks at `from` or above that were taken.
+    /// Returns the thief that runs the oldest taken fork at `from` or above.
     pub(crate) fn oldest_theft(&self, from: usize) -> Option<Theft> {
         self.find_theft(|taken| taken.iter().filter(|(at, _)| *at >= from).min_by_key(|(at, _)| *at))
     }
@@ -192,12 +194,12 @@ impl Shelf {
         find(&self.try_lock()?.taken).map(|(_, theft)| *theft)
     }
 
-    /// Whether there is something to take.
+    /// Returns whether there is something to take. A hint.
     pub(crate) fn has_available(&self) -> bool {
         self.available.load(Ordering::Relaxed) > 0
     }
 
-    /// A thief has run the fork at this position.
+    /// Removes the record of the theft at this position, once the thief has run the fork.
     fn settle(&self, position: usize) {
         let mut lists = lock(&self.lists);
         let index = lists.taken.iter().position(|(at, _)| *at == position);
@@ -207,10 +209,10 @@ impl Shelf {
 }
 
 impl Claim {
-    /// Runs the frame and tells its owner.
+    /// Runs the frame and notifies its owner.
     pub(crate) fn run(self) {
-        // SAFETY: this claim is the proof that the frame was taken, and it is used up here. The shelf belongs to a
-        // worker, and stays. The frame may be gone after the last call.
+        // SAFETY: this claim proves that the frame was taken, and is consumed here, so the frame is run once. The shelf
+        // belongs to a worker, which outlives the frames. The frame may be gone after the last call.
         unsafe {
             Frame::execute(self.frame);
             (*self.shelf).settle(self.position);

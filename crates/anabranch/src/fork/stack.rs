@@ -1,11 +1,11 @@
-//! The fork stack: the forks that a thread has open, and how the oldest of them come onto the shelf.
+//! The fork stack: the open forks of a thread, and how the oldest of them are published on the shelf.
 //!
-//! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it: three
-//! plain stores and two loads by the owner, no fence. Nothing that is loaded there is ever needed as an address, so the
-//! processor never waits for one fork in order to do the next. Only when somebody asks is the oldest private frame, the
-//! biggest piece of work there is, published on the [`Shelf`]. Lists of frames on the stack come from Spice (Holk's
-//! heartbeat scheduler in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from private deques
-//! (Acar, Chargueraud, Rainey 2013).
+//! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it. That is
+//! three plain stores and two loads by the owner, and no fence. No loaded value is needed as an address, so the
+//! processor never waits for one fork in order to do the next. Only when a thief asks does the owner publish the oldest
+//! private frame, the biggest piece of work there is, on the [`Shelf`]. Lists of frames on the stack come from Spice
+//! (Holk's heartbeat scheduler in Zig, 2024) and from Lace's and Wool's task stacks; publication on demand from private
+//! deques (Acar, Chargueraud, Rainey 2013).
 //!
 //! ```text
 //!   tail -> F -> E -> D" -> C" -> B' -> A'       ' = is_published: always the oldest ones, the end of the list
@@ -15,10 +15,10 @@
 //! ```
 //!
 //! The list leads from new to old, and publication goes from old to new. So the publisher *traces* the private frames:
-//! it walks from `tail` to the first frame that is traced or published, and writes into each frame on its way which one
-//! followed it and what it belongs to. `gate.oldest` is where the next publication begins, and the traces lead on from
-//! there. A frame is walked past once and published once at most, so publication costs a fork O(1), however many are
-//! open.
+//! it walks from `tail` to the first frame that is traced or published. It writes into each frame on the way its newer
+//! neighbour and the work that forked it. `gate.oldest` is where the next publication begins, and the traces lead on
+//! from there. A frame is walked past once and published once at most, so publication costs a fork O(1), however many
+//! are open.
 //!
 //! | a frame is | known by                    | left by                                                              |
 //! |------------|-----------------------------|----------------------------------------------------------------------|
@@ -26,20 +26,20 @@
 //! | traced     | `is_traced`                 | the publisher -> published; the owner pops it                        |
 //! | published  | `is_published`              | see [`Shelf`], [`Offer`]                                             |
 //!
-//! A pop does not tell the publisher. It need not: if the walk meets a traced frame, all that are older are still there
-//! and as they were, `oldest` among them, and only what followed the frame that was met may have changed, which the
-//! walk notes anew. If it meets none, then all that had been traced is gone, and what `oldest` says too: the last
-//! private frame on the walk is the oldest. A frame that is made at the place of one that was traced begins without the
-//! mark.
+//! A pop does not inform the publisher, and need not. If the walk meets a traced frame, all older frames are still
+//! linked and unchanged, `oldest` among them. Only the newer neighbour of that frame may have changed, and the walk
+//! writes it again. If the walk meets no traced frame, all traced frames are gone, and the frame that `oldest` names
+//! with them: the last private frame on the walk is the oldest. A frame that is made at the address of a traced one
+//! begins without the mark.
 //!
-//! Raids. An owner in a long piece of work that does not fork cannot be asked, so a thread that finds no other work may
-//! publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then* reads
-//! `tail`. The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame either the
-//! raider sees that it was popped, or the owner sees that the stack is closed, and goes to the gate, a lock that the
-//! raider holds until it is done. While the stack is closed no pop ends, so all that the raider reaches from `tail`
-//! stays where it is. This is the protocol of Cilk's THE deque (Frigo, Leiserson, Randall 1998) with the fence on the
-//! thief's side alone. Where the system has no such barrier, the stack is closed for good, and every pop goes through
-//! the gate.
+//! Raids. An owner in a long piece of work that does not fork does not serve a request. So a thread that finds no other
+//! work may publish for it. The raider *closes* the stack, *then* makes every thread go through a full barrier, *then*
+//! reads `tail`. The owner's pop moves `tail` down and *then* looks whether the stack is closed. So for each frame
+//! either the raider sees that it was popped, or the owner sees that the stack is closed. In that case the owner takes
+//! the gate, a lock that the raider holds until it is done. While the stack is closed no pop ends, so all frames that
+//! the raider reaches from `tail` stay where they are. This is the protocol of Cilk's THE deque (Frigo, Leiserson,
+//! Randall 1998) with the fence on the thief's side alone. Where the system has no such barrier, the stack is always
+//! closed, and every pop goes through the gate.
 //!
 //! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner
 //! that is asked, leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds
@@ -56,7 +56,7 @@
 //! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their
 //! frame by then but one: the owner may be between its steps 1 and 2. That frame is none of those that are open, so
 //! while it is linked the newest frame is another one than at c, and the raid is not skipped. A demand that is cleared
-//! after a is cleared by one who comes to the gate after c, or by one that changes the number.
+//! after a is cleared by a thread that takes the gate after c, or by a guest that changes the number.
 //!
 //! Invariants: (1) The published frames are the oldest, in the order of the shelf. Joins are nested, so a published
 //! frame that is popped is the one on top of the shelf. (2) Frames are traced and published under the gate alone; a
@@ -68,10 +68,10 @@
 //! before it. And the gate carries what a raider did to the owner. The owner reads `is_closed` under the barrier's
 //! guarantee; if it finds the stack open again (release, acquire) it sees in `is_published` what the raider did, and
 //! what the raider wrote into a frame comes before all that the owner does with the memory of that frame later.
-//! `is_asked` carries nothing: a demand seen late is served late.
+//! `is_asked` orders nothing: a demand seen late is served late.
 //!
-//! Without a barrier pools at first published more of their own accord. Then a branch that blocked for its other half
-//! in a later join stood still, since no thread could publish that half.
+//! Tried and dropped: without a barrier, owners published more frames unasked, and there were no raids. Then a branch
+//! that blocked for its other half in a later join waited forever, since no thread could publish that half.
 
 use crate::{
     fork::{
@@ -88,18 +88,18 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{ptr, sync::Arc};
 
-/// How often a raid publishes twice as many frames as the one before.
+/// The number of raids after which the number of frames that a raid publishes no longer doubles.
 const MOST_DOUBLINGS: u32 = 16;
 
-/// What the lock of publication guards.
+/// The data under the gate, the lock of publication.
 struct Gate {
     /// The oldest private frame, as the last publication left it; null if it left none.
     oldest: *const Frame,
-    /// How many raids there have been since the owner published something itself.
+    /// The number of raids since the owner last published something itself.
     raids: u32,
     /// The root in which a raid has published everything, and the newest frame that it has seen; see the module.
     swept: Option<(u64, *const Frame)>,
-    /// What runs on this thread, the innermost first.
+    /// The pieces of work that run on this thread, the innermost first.
     running: *const Running,
 }
 
@@ -109,11 +109,11 @@ impl Gate {
     }
 }
 
-/// What the owner reads at each fork and join and others write now and then.
+/// The flags that the owner reads at each fork and join, and that other threads write rarely.
 struct Signals {
-    /// The shelf wants work.
+    /// A thief asks for work.
     is_asked: AtomicBool,
-    /// A raider is at the list: no pop may end.
+    /// A raider walks the list: no pop may end.
     is_closed: AtomicBool,
 }
 
@@ -127,10 +127,11 @@ pub(crate) struct ForkStack {
     pub(crate) shelf: Shelf,
 }
 
-// SAFETY: all that is shared is atomic or behind the gate, where the records of what runs live as long as they are
-// linked.
+// SAFETY: all shared data is atomic or behind the gate. `end` unlinks a record of running work under the gate before
+// the record dies.
 unsafe impl Send for ForkStack {}
-// SAFETY: as above. Methods that only the owner may call say so and are unsafe.
+// SAFETY: all shared data is atomic or behind the gate. The methods that only the owner may call on the frames are
+// unsafe, and their callers are the owner.
 unsafe impl Sync for ForkStack {}
 
 /// What became of a fork that may have been published.
@@ -174,13 +175,13 @@ impl ForkStack {
 
     // ---- the owner ----
 
-    /// Whether somebody asked for work, or the stack is that of a thread outside of every pool.
+    /// Returns whether a thief asked for work, or the stack is that of a thread outside of every pool.
     #[inline(always)]
     pub(crate) fn is_asked(&self) -> bool {
         self.signals.is_asked.load(Ordering::Relaxed)
     }
 
-    /// The newest frame, to be the one before the next.
+    /// Returns the newest frame, which the next one follows.
     #[inline(always)]
     pub(crate) fn newest(&self) -> *const Frame {
         self.tail.load(Ordering::Relaxed)
@@ -196,14 +197,14 @@ impl ForkStack {
         self.tail.store(frame.cast_mut(), Ordering::Release);
     }
 
-    /// Unlinks the newest frame. Whether it is private beyond doubt: then it is the owner's, and nobody has seen it.
+    /// Unlinks the newest frame. Returns `true` if the frame is certainly private: then it belongs to the owner alone.
     /// Otherwise [`finish`](Self::finish) has to follow.
     ///
     /// # Safety
     /// Only the owner calls this, with the frame that it pushed last of those it has not popped.
     #[inline(always)]
     pub(crate) unsafe fn pop(&self, frame: *const Frame) -> bool {
-        // SAFETY: the owner's, and alive until its join ends.
+        // SAFETY: the caller owns the frame, and it is alive until its join ends.
         unsafe {
             self.tail.store(Frame::previous(frame).cast_mut(), Ordering::Release);
             asymmetric_fence::light();
@@ -212,8 +213,8 @@ impl ForkStack {
         }
     }
 
-    /// Ends a fork that was popped and may be published: takes it back, or waits until a thief has run it. `pause` is
-    /// called between two looks, with the fork's position on the shelf; it may return at any time, and must do so when
+    /// Ends a fork that was popped and may be published: reclaims it, or waits until a thief has run it. Calls `pause`
+    /// between two checks, with the fork's position on the shelf. `pause` may return at any time, and must do so when
     /// this thread is unparked.
     ///
     /// # Safety
@@ -221,9 +222,9 @@ impl ForkStack {
     pub(crate) unsafe fn finish(&self, frame: *const Frame, mut pause: impl FnMut(usize)) -> Outcome {
         {
             let _gate = lock(&self.gate);
-            // SAFETY: the owner's, and alive until its join ends.
+            // SAFETY: the caller owns the frame, and it is alive until its join ends.
             if !unsafe { Frame::is_published(frame) } {
-                // A raider was at the list and did not reach it, or there always may be one.
+                // A raider walked the list and did not publish this frame, or the stack is always closed.
                 return Outcome::Private;
             }
         }
@@ -231,7 +232,7 @@ impl ForkStack {
             Ok(()) => return Outcome::Reclaimed,
             Err(position) => position,
         };
-        // SAFETY: this thread is the owner, and has not ended the frame.
+        // SAFETY: the frame is published on the shelf, and this thread, its owner, has not ended it.
         while !unsafe { Frame::is_done(frame) } {
             pause(position);
         }
@@ -239,8 +240,8 @@ impl ForkStack {
         Outcome::Done
     }
 
-    /// Serves the demand: publishes the oldest private frames, so many at most. `owner` will wait for them. How many
-    /// there were.
+    /// Serves the demand: publishes the oldest private frames, at most `most`. `owner` will wait for them. Returns
+    /// their number.
     ///
     /// # Safety
     /// Only the owner calls this.
@@ -250,21 +251,22 @@ impl ForkStack {
         gate.raids = 0;
         gate.swept = None;
         let newest = self.tail.load(Ordering::Relaxed);
-        // SAFETY: the owner does not pop meanwhile.
+        // SAFETY: the caller is the owner, and pops no frame during this call.
         unsafe { self.publish(&mut gate, newest, owner, most, offer) }
     }
 
-    /// Ends a fork that may wait and was popped: its offer, if it was published.
+    /// Ends a fork that may wait and was popped. Returns its offer, if it was published.
     ///
     /// # Safety
     /// Only the owner of `frame` calls this, once, when it has just popped it and found that it may be published.
     pub(crate) unsafe fn finish_offered(&self, frame: *const Frame) -> Option<Arc<Offer>> {
         let _gate = lock(&self.gate);
-        // SAFETY: the owner's, and alive until its join ends.
+        // SAFETY: the caller owns the frame, has popped it, and calls this once. The frame is alive until its join
+        // ends.
         unsafe { Frame::is_published(frame).then(|| Frame::take_offer(frame)) }
     }
 
-    /// Takes the list off the stack: the fiber to which it belongs leaves the thread.
+    /// Detaches and returns the list of frames, when the fiber to which it belongs leaves the thread.
     ///
     /// # Safety
     /// Only the owner calls this, when all frames are published and none is on the shelf.
@@ -275,17 +277,17 @@ impl ForkStack {
         newest
     }
 
-    /// Puts back what was detached.
+    /// Attaches a list that was detached.
     ///
     /// # Safety
     /// Only the owner calls this, when no frame is linked.
     pub(crate) unsafe fn attach(&self, newest: *const Frame) {
         debug_assert!(self.newest().is_null());
-        // The frames came to raiders by the gate, when they were published.
+        // Raiders see these frames through the gate, under which they were published.
         self.tail.store(newest.cast_mut(), Ordering::Release);
     }
 
-    /// Links a piece of work that begins on this thread. The record stays where it is until `end`.
+    /// Links a piece of work that begins on this thread. The record must not move until `end`.
     pub(crate) fn begin(&self, record: &Running) {
         let mut gate = lock(&self.gate);
         record.outer.set(gate.running);
@@ -298,17 +300,17 @@ impl ForkStack {
         lock(&self.gate).running = record.outer.get();
     }
 
-    /// What this thread runs now; null for the root.
+    /// Returns the lineage of what this thread runs now; null for the root.
     pub(crate) fn lineage(&self) -> *const Lineage {
         let gate = lock(&self.gate);
-        // SAFETY: linked under the gate.
+        // SAFETY: a record is alive while it is linked, and is unlinked only under the gate, which this holds.
         unsafe { gate.running.as_ref() }.map_or(ptr::null(), |record| record.lineage)
     }
 
-    /// How many broadcasts what this thread runs now is inside of, one in the other.
+    /// Returns the number of nested broadcasts that the work on this thread is inside of.
     #[cfg(not(loom))]
     pub(crate) fn broadcasts(&self) -> u32 {
-        // SAFETY: what runs has not ended.
+        // SAFETY: the work that this thread runs has not ended, so its lineage is alive.
         unsafe { self.lineage().as_ref() }.map_or(0, Lineage::broadcasts)
     }
 
@@ -316,20 +318,20 @@ impl ForkStack {
 
     /// Asks the owner to publish at its next fork.
     pub(crate) fn ask(&self) {
-        // Looking first keeps the line shared with the owner when others have asked already.
+        // The check keeps the cache line shared with the owner when other threads have asked already.
         if !self.is_asked() {
             self.signals.is_asked.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Withdraws a demand, from a seat that is about to be taken.
+    /// Withdraws the demand on a seat that a guest is about to take.
     pub(crate) fn forget_demand(&self) {
         self.signals.is_asked.store(false, Ordering::Relaxed);
     }
 
-    /// Publishes the oldest frames for an owner that does not answer: `most` of them, and twice as many at each raid
-    /// that follows, since an owner that is blocked may wait for all of them. How many there were. `roots` counts the
-    /// roots that the owner's seat has had.
+    /// Publishes the oldest frames for an owner that does not serve the demand, and returns their number. Publishes at
+    /// most `most` frames, and twice as many at each raid that follows, since a blocked owner may wait for all of them.
+    /// `roots` counts the roots that the owner's seat has had.
     ///
     /// Costs some microseconds where there may be private frames and an asymmetric barrier.
     pub(crate) fn raid(
@@ -355,7 +357,8 @@ impl ForkStack {
         let newest = self.tail.load(Ordering::Acquire);
         let most = most.saturating_mul(1 << gate.raids.min(MOST_DOUBLINGS));
         gate.raids += 1;
-        // SAFETY: the stack is closed, so what is linked stays; the frames came with `tail`.
+        // SAFETY: the stack is closed, so no pop of a linked frame ends. The acquire load of `tail` makes the frames
+        // visible.
         let published = unsafe { self.publish(&mut gate, newest, owner, most, offer) };
         gate.swept = demand.filter(|_| gate.oldest.is_null()).map(|root| (root, newest.cast_const()));
         if self.fence == Fence::Asymmetric {
@@ -364,22 +367,22 @@ impl ForkStack {
         published
     }
 
-    /// Traces what is private from `newest` on, and returns the oldest private frame; null if there is none.
+    /// Traces the private frames from `newest` on, and returns the oldest private frame; null if there is none.
     ///
     /// # Safety
-    /// No frame of the list is popped meanwhile.
+    /// No pop of a linked frame ends during the call.
     unsafe fn trace(gate: &mut Gate, newest: *const Frame) -> *const Frame {
         let (mut frame, mut newer, mut running) = (newest, ptr::null(), gate.running);
-        // SAFETY: the frames stay, by the caller's word, and so do the records of what runs, which change under the
-        // gate.
+        // SAFETY: the caller guarantees that no frame of the list is popped meanwhile. The records of what runs are
+        // alive: they change only under the gate, which the caller holds.
         unsafe {
             while !frame.is_null() && !Frame::is_published(frame) {
                 if Frame::is_traced(frame) {
-                    // From here on all is as it was.
+                    // All older frames are traced and unchanged.
                     Frame::set_newer(frame, newer);
                     return gate.oldest;
                 }
-                // A frame that was there when a piece of work began is not that one's, but of what it interrupted.
+                // A frame that was open when a piece of work began belongs to the work that this piece interrupted.
                 while let Some(record) = running.as_ref().filter(|record| ptr::eq(record.base.get(), frame)) {
                     running = record.outer.get();
                 }
@@ -391,10 +394,10 @@ impl ForkStack {
         newer
     }
 
-    /// Publishes the oldest of the private frames from `newest` on. How many.
+    /// Publishes the oldest of the private frames from `newest` on. Returns their number.
     ///
     /// # Safety
-    /// No frame of the list is popped meanwhile.
+    /// No pop of a linked frame ends during the call.
     unsafe fn publish(
         &self,
         gate: &mut Gate,
@@ -404,8 +407,9 @@ impl ForkStack {
         mut offer: impl FnMut(Arc<Offer>),
     ) -> usize {
         let mut count = 0;
-        // SAFETY: the frames stay, by the caller's word. Private, and traced; what forked them is below them on the
-        // stack, and goes on. One on the shelf is taken off again by its owner when it has popped it.
+        // SAFETY: the caller guarantees that no frame of the list is popped meanwhile, and holds the gate. The frames
+        // are private and traced. The work that forked them lies below them on the stack and has not ended. The owner
+        // takes a frame off the shelf, or takes its offer, before the frame ends.
         unsafe {
             let mut frame = Self::trace(gate, newest);
             while count < most && !frame.is_null() {

@@ -1,8 +1,8 @@
-//! Spawned tasks: work that outlives the call which made it, and therefore lives on the heap and not in a frame.
+//! Spawned tasks: work that outlives the call that made it. So it is on the heap and not in a frame.
 //!
-//! Each worker has a queue of the tasks spawned on it; anybody may take from it. A second one of the same kind, the
-//! inbox, holds what must run on this very worker. The queue is behind a lock, so that a waiting thread can look for
-//! the descendants of what it waits for; a count beside it spares those who only look from touching the lock.
+//! Each worker has a queue of the tasks spawned on it, from which any thread may take. A second queue, the inbox, holds
+//! the tasks that must run on this very worker. The queue is behind a lock, so that a waiting thread can search it for
+//! the descendants of what it waits for. A thread that only checks for tasks reads a count beside the lock.
 
 use crate::{
     fork::frame::Lineage,
@@ -10,13 +10,13 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// A closure that must be run exactly once, by whoever takes it.
+/// A closure that must be run exactly once, by the thread that takes it.
 pub(crate) struct Task {
     run: Box<dyn FnOnce() + Send>,
     lineage: *const Lineage,
 }
 
-// SAFETY: the closure is `Send`; the lineage belongs to the scope, which waits for its tasks, and is only read.
+// SAFETY: the closure is `Send`. The lineage is only read, and belongs to the scope, which waits for its tasks.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -24,7 +24,7 @@ impl Task {
     /// `lineage` stays alive until the task has run, and `run` does not unwind. What the closure borrows must outlive
     /// the task; its lifetime is erased here.
     pub(crate) unsafe fn new<'a>(lineage: *const Lineage, run: Box<dyn FnOnce() + Send + 'a>) -> Self {
-        // SAFETY: only the lifetime changes, and the caller vouches for it.
+        // SAFETY: only the lifetime changes, and the caller guarantees that all borrows outlive the task.
         let run = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Box<dyn FnOnce() + Send>>(run) };
         Self { run, lineage }
     }
@@ -59,30 +59,31 @@ impl Tasks {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// The newest task, for the worker that spawned it.
+    /// Takes the newest task, for the worker that spawned it.
     pub(crate) fn take_newest(&self) -> Option<Task> {
         self.take(VecDeque::pop_back)
     }
 
-    /// The oldest task, for thieves.
+    /// Takes the oldest task, for thieves.
     pub(crate) fn take_oldest(&self) -> Option<Task> {
         self.take(VecDeque::pop_front)
     }
 
-    /// The newest task that descends from `ancestor`. Linear in the number of tasks above it.
+    /// Takes the newest task that descends from `ancestor`. Linear in the number of newer tasks.
     pub(crate) fn take_descendant(&self, ancestor: *const Lineage) -> Option<Task> {
         self.take(|queue| {
-            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive; the lock
-            // keeps it in the queue while we look.
+            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive. The lock
+            // keeps the task in the queue during the search.
             let index = queue.iter().rposition(|task| unsafe { (*task.lineage).descends_from(ancestor) })?;
             queue.remove(index)
         })
     }
 
-    /// The oldest task that is inside of more broadcasts than so many. Linear in the number of tasks below it.
+    /// Takes the oldest task that is inside of more than `broadcasts` broadcasts. Linear in the number of older tasks.
     pub(crate) fn take_inside_of_more(&self, broadcasts: u32) -> Option<Task> {
         self.take(|queue| {
-            // SAFETY: as in `take_descendant`.
+            // SAFETY: a task in the queue has not run, so its scope waits for it and the lineage is alive. The lock
+            // keeps the task in the queue during the search.
             let index = queue.iter().position(|task| unsafe { (*task.lineage).broadcasts() } > broadcasts)?;
             queue.remove(index)
         })
