@@ -1,4 +1,4 @@
-//! The control block of a fiber. How it waits is in `suspend`.
+//! The control block of a fiber. The module `suspend` has how a fiber waits.
 //!
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
 //! ends the next begins on the same stack, without a switch. Blocks live as long as their worker.
@@ -7,10 +7,10 @@
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
 //! | idle      | the worker's list of idle stacks               | a job is given to it -> running                        |
 //! | running   | the worker's thread is on its stack            | `suspend` -> suspended; `yield_now` -> ready; end      |
-//! | suspended | nobody; the places where its waiter is         | a place decides the waiter and wakes it -> ready       |
+//! | suspended | the waitables where its waiter is registered   | a waitable decides the waiter and wakes it -> ready    |
 //! | ready     | the worker's list of ready fibers, or its inbox | the worker resumes it -> running                      |
 //!
-//! Once it runs, a fiber stays on its worker. Only the inbox is touched by other threads.
+//! Once it runs, a fiber stays on its worker. Other threads access only the inbox.
 
 use crate::{
     fiber::locals::Locals,
@@ -48,24 +48,24 @@ use std::{
     ptr,
 };
 
-/// How many lines of a stack are fetched before its fiber goes on, beside the topmost, and how far from the frame of
-/// [`suspend`](Strand::suspend) they begin: there lies the frame that goes on, below it those that have returned.
+/// How many lines of a stack are prefetched before its fiber goes on, beside the topmost, and how far from the frame of
+/// [`suspend`](Strand::suspend) they begin. The frame that goes on lies there, below it the frames that have returned.
 const FETCHED: usize = 5;
 const FIRST_FETCHED: usize = 192;
 
-/// See the [module](self). What every wait touches comes first, together.
+/// See the [module](self). The fields that every wait uses come first, together.
 #[repr(C, align(64))]
 pub(crate) struct Fiber {
     /// First, so that its address is the fiber's.
     pub(crate) waiter: Waiter,
-    /// The next in a list or inbox.
+    /// The next fiber in a list or inbox.
     next: Cell<*const Fiber>,
     pub(crate) home: *const Worker,
     /// The way out of the context, while it runs.
     pub(crate) exit: Cell<*const Exit>,
-    /// Where about on its stack it waited last. A hint.
+    /// An address near the place on its stack where it waited last. A hint.
     pub(crate) depth: Cell<*const u8>,
-    /// What it has forked, while it is left.
+    /// The list of its open forks, while no thread runs it.
     pub(crate) forks: Cell<*const Frame>,
     pub(crate) card: FiberStatus,
     pub(crate) timer: Cell<Option<Key>>,
@@ -73,28 +73,30 @@ pub(crate) struct Fiber {
     kick: Kick,
     context: UnsafeCell<Option<Context>>,
     job: Cell<Option<Job>>,
-    /// To be cancelled when the pool ends.
+    /// The scope to be cancelled when the pool ends.
     root: Root,
     locals: Locals,
 }
 
-// SAFETY: a fiber is its worker's, and all but the waiter, the root, the card, and `next` while it is in an inbox, is
-// touched by that worker's thread alone.
+// SAFETY: only the thread of its worker accesses a fiber, except for the waiter, the kick, the root and the card, which
+// are made for sharing, and `next` while the fiber is in an inbox, whose protocol orders the accesses.
 unsafe impl Send for Fiber {}
-// SAFETY: as above.
+// SAFETY: the fields that other threads access are made for sharing or ordered by the inbox. Only the thread of its
+// worker accesses the others.
 unsafe impl Sync for Fiber {}
 
 static KIND: Kind = Kind {
-    // SAFETY: the waiter of this kind is the first field of a `Fiber`, by `Fiber::new`; it was decided by the caller.
+    // SAFETY: a waiter of this kind is the first field of a `Fiber`, since only `Fiber::new` makes one. The caller has
+    // decided it.
     wake: |waiter| unsafe { wake(waiter.cast()) },
     // A fiber does not go on, let alone end, before it has been woken.
     keep: None,
     looks: 0,
     resumes: true,
     home: Some(Home {
-        // SAFETY: the waiter is alive, and that of a fiber, as above.
+        // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
         is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
         kick: |waiter| unsafe { kick(waiter.cast()) },
     }),
 };
@@ -103,7 +105,8 @@ static KIND: Kind = Kind {
 /// The fiber does not end before this does.
 #[cold]
 unsafe fn kick(fiber: *const Fiber) {
-    // SAFETY: a worker does not end before its fibers have.
+    // SAFETY: the caller guarantees that the fiber does not end before this returns, and a worker ends after its
+    // fibers.
     unsafe {
         let home = (*fiber).home;
         let parker = &raw const (*home).parker;
@@ -112,10 +115,10 @@ unsafe fn kick(fiber: *const Fiber) {
 }
 
 /// # Safety
-/// The fiber was decided, by the caller.
+/// The caller has decided the waiter of the fiber.
 unsafe fn wake(fiber: *const Fiber) {
-    // SAFETY: a fiber that was decided is suspended, or about to be, and goes on only through the lists below: until
-    // then it and its worker are alive.
+    // SAFETY: the caller has decided the fiber, so it is suspended, or about to be. It goes on only through the lists
+    // below; until then it and its worker are alive.
     unsafe {
         let home = (*fiber).home;
         if ptr::eq(Worker::current(), home) {
@@ -134,10 +137,10 @@ impl Linked for Fiber {
 
     #[inline(always)]
     unsafe fn fetch_ahead(first: *const Self) {
-        // SAFETY: fibers in a list are alive.
+        // SAFETY: the caller guarantees that the fiber is in a list, and fibers in a list are alive.
         unsafe {
             let after: *const u8 = (*first).next.get().cast();
-            // Where two take turns, all is in the caches.
+            // If two fibers take turns, all of it is in the caches.
             if !after.is_null() {
                 (*first).fetch();
                 prefetch(after);
@@ -148,7 +151,7 @@ impl Linked for Fiber {
 }
 
 impl Fiber {
-    /// A block without a stack.
+    /// Creates a block without a stack.
     pub(crate) fn new(home: *const Worker) -> Self {
         Self {
             waiter: Waiter::new(&KIND),
@@ -168,12 +171,13 @@ impl Fiber {
         }
     }
 
-    /// Answers whoever has kicked a fiber.
+    /// Lets a fiber answer the thread that has kicked it.
     ///
     /// # Safety
     /// It is the kick of a fiber of the calling worker.
     pub(crate) unsafe fn answer(kick: *const Kick) {
-        // SAFETY: the caller's word; the pointer to the kick was made from one to the fiber.
+        // SAFETY: the caller passes the kick of a fiber of its worker, and blocks live as long as their worker. The
+        // pointer to the kick was made from one to the fiber, so it is valid for the whole fiber.
         unsafe {
             let fiber = kick.byte_sub(offset_of!(Self, kick)).cast::<Self>();
             Waiter::answer(&raw const (*fiber).waiter);
@@ -189,7 +193,8 @@ impl Fiber {
         &self.card
     }
 
-    /// What it does, as of a moment ago. Whoever wakes it leaves its card alone, which is one line less to fetch.
+    /// Returns what the fiber does, as of a moment ago. A thread that wakes it does not update its card, which saves
+    /// the fetch of a cache line.
     pub(crate) fn state(&self) -> State {
         match self.card.state() {
             State::Suspended if !self.waiter.is_waiting() => State::Ready,
@@ -197,49 +202,50 @@ impl Fiber {
         }
     }
 
-    /// The stack on which it waits.
+    /// Returns the stack on which it waits.
     #[inline]
     pub(crate) fn own_stack(&self) -> Stack {
         Stack::of(ptr::from_ref(self).cast())
     }
 
-    /// The block does not move any more.
+    /// Binds the waiter to the fiber's stack. The block does not move any more.
     pub(crate) fn bind_to_own_stack(&self) {
         self.waiter.bind_to(self.own_stack());
     }
 
-    /// The fiber on whose stack the thread is, if nothing has pinned that.
+    /// Returns the fiber on whose stack the thread is, unless that stack is pinned.
     #[inline]
     pub(crate) fn current() -> *const Self {
         Stack::current().address().cast()
     }
 
-    /// Values that are the fiber's own.
+    /// Returns the values that the fiber has for itself.
     pub(crate) fn locals(&self) -> &Locals {
         &self.locals
     }
 
     // ---- the worker, from its own stack ----
 
-    /// Gives an idle block a stack to run on.
+    /// Equips an idle block with a stack to run on.
     ///
     /// # Safety
     /// The block has none, and does not move any more.
     pub(crate) unsafe fn equip(&self, stack: FiberStack) {
         let guarded = stack.guarded(None);
         let this = ptr::from_ref(self);
-        // SAFETY: the block outlives the context, which is ended by `strip` before the worker ends.
+        // SAFETY: the caller does not move the block, and the block outlives the context: `strip` ends the context
+        // before the worker ends.
         let context = Context::new(stack, move |exit| unsafe { (*this).serve(exit) });
-        // SAFETY: the worker's thread alone comes here, and nothing runs on this block.
+        // SAFETY: only the worker's thread calls this, and no code runs on this block, since it has no stack.
         unsafe {
             *self.guarded.get() = Some(guarded);
             *self.context.get() = Some(context);
         }
     }
 
-    /// Takes the stack of an idle block.
+    /// Takes the stack of an idle block, and returns it.
     pub(crate) fn strip(&self) -> Option<FiberStack> {
-        // SAFETY: as in `equip`; the context is idle.
+        // SAFETY: only the worker's thread calls this, and the context is idle, so no code runs on this block.
         unsafe { (*self.context.get()).take().map(Context::into_stack) }
     }
 
@@ -247,33 +253,35 @@ impl Fiber {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it, or one that went on in its place, suspends or is idle: the current one of the worker,
-    /// which it stays until `come_back`.
+    /// Runs the fiber until it, or one that went on in its place, suspends or is idle. It is the current fiber of the
+    /// worker until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.
     #[inline]
     pub(crate) unsafe fn resume(&self) -> Left {
-        // SAFETY: the caller's word. The context is borrowed while it runs, and nobody else takes it: what runs on it
-        // reaches the way out alone.
+        // SAFETY: the caller is the worker's thread, on its own stack, and the block has a context that does not run.
+        // The context stays borrowed while it runs, and no other code accesses it: the function on it uses only its
+        // `exit`.
         unsafe {
             self.become_current();
             (*self.context.get()).as_mut().expect("a fiber has a context").resume()
         }
     }
 
-    /// From here on the thread is on this fiber's stack, or will be in a moment.
+    /// Makes the fiber the current one of its worker, just before the thread switches to its stack.
     #[inline]
     pub(crate) fn become_current(&self) {
         let home = self.home();
         home.counters.switches.add(1);
         self.own_stack().make_current();
         self.take_up();
-        // SAFETY: the record lies in the block, and nobody changes it before `show_name` has taken it back.
+        // SAFETY: the record lies in the block, which outlives the fiber, and only `show_name` changes it, after it has
+        // withdrawn it.
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
     }
 
-    /// Has the processor fetch what the fiber uses of its stack when it goes on.
+    /// Prefetches the part of its stack that the fiber uses when it goes on.
     #[inline(always)]
     pub(super) fn fetch(&self) {
         prefetch(self.exit.get().cast());
@@ -283,30 +291,30 @@ impl Fiber {
         }
     }
 
-    /// The fiber runs, with what it had forked.
+    /// Marks the fiber as running, and attaches its open forks.
     #[inline]
     pub(crate) fn take_up(&self) {
         self.card.set(State::Running);
         let forks = self.forks.get();
         if !forks.is_null() {
             self.forks.set(ptr::null());
-            // SAFETY: detached by `prepare_switch`, and the frames are on the fiber's stack. No other fiber runs, with
-            // frames of its own.
+            // SAFETY: `prepare_switch` detached the list, and the frames are on the fiber's stack. No other fiber runs
+            // on this worker, so no frame is linked.
             unsafe { self.home().stack.attach(forks) };
         }
     }
 
-    /// The worker is on its own stack, and will be for a while.
+    /// Makes the worker's own stack the current one, after the thread has left the fibers' stacks.
     #[inline]
     pub(crate) fn come_back() {
         Stack::THREAD.make_current();
-        // SAFETY: there is nothing that has to stay valid.
+        // SAFETY: a null pointer needs nothing to stay valid.
         unsafe { overflow::set_current(ptr::null()) };
     }
 
     // ---- the fiber ----
 
-    /// What runs on the stack: one job after the other.
+    /// Runs one job after the other on the fiber's stack.
     fn serve(&self, exit: &Exit) {
         let abort = AbortOnUnwind;
         self.exit.set(exit);
@@ -315,7 +323,8 @@ impl Fiber {
             while let Some(now) = job {
                 self.card.set(State::Running);
                 self.home().counters.fibers.add(1);
-                // SAFETY: a job is in one place at a time, and was taken from there to be run.
+                // SAFETY: a job is in one queue at a time. This fiber has taken it from there, so only this call runs
+                // it, once.
                 unsafe {
                     if let Some(name) = now.name() {
                         self.set_name(name);
@@ -333,22 +342,22 @@ impl Fiber {
         std::mem::forget(abort);
     }
 
-    /// Drops the values that are the fiber's own: for a job, before it tells anybody that it has ended.
+    /// Drops the fiber's own values. A job calls this before it reports its end.
     pub(crate) fn clear_locals(&self) {
-        // Those that are left when one panics are dropped all the same.
+        // If the drop of one value panics, the loop drops the others.
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.locals.clear())) {
             self.report(panic);
         }
     }
 
-    /// Gives a panic that reaches no caller to the panic handler.
+    /// Passes a panic that reaches no caller to the panic handler.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
         if let Some(registry) = self.home().registry() {
             registry.pool_threads.report(panic);
         }
     }
 
-    /// What becomes of such a panic.
+    /// Returns the panic handler of the fiber's pool.
     pub(crate) fn panic_handler(&self) -> PanicHandler {
         self.home().registry().map(|registry| registry.pool_threads.panic_handler().clone()).unwrap_or_default()
     }
@@ -360,12 +369,12 @@ impl Fiber {
         }
     }
 
-    /// The fiber is one that no parent waits for. `scope` stays until `clear_root`.
+    /// Registers the scope of a fiber that no parent waits for. `scope` must stay alive until `clear_root`.
     pub(crate) fn set_root(&self, scope: &CancelScope) {
         self.root.set(scope, self.closing());
     }
 
-    /// The scope may end afterwards.
+    /// Removes the scope that `set_root` registered. The scope may end afterwards.
     pub(crate) fn clear_root(&self) {
         self.root.clear(self.closing());
     }
@@ -374,19 +383,19 @@ impl Fiber {
         &self.home().registry().expect("fibers run on the workers of a pool").closing
     }
 
-    /// Cancels the fiber if no parent will do it.
+    /// Cancels the fiber if no parent waits for it.
     ///
     /// # Safety
-    /// As for [`Root::cancel`].
+    /// Called within [`Closing::close`], for a fiber of this pool, as for [`Root::cancel`].
     pub(crate) unsafe fn cancel_root(&self) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller calls this within `Closing::close`, for a fiber of this pool.
         unsafe { self.root.cancel() };
     }
 
-    /// Tells the handler of overflows what this fiber, which runs, is called.
+    /// Sets the name that the handler of overflows reports for this fiber, which runs.
     pub(crate) fn show_name(&self, name: Option<&str>) {
-        // SAFETY: this thread runs the fiber. While the record changes nobody refers to it; the name in it is kept by
-        // the card until there is another.
+        // SAFETY: this thread runs the fiber, so the overflow handler reads the record only on this thread. The record
+        // is withdrawn while it changes. The card keeps the name in it until `show_name` is called again.
         unsafe {
             overflow::set_current(ptr::null());
             if let Some(guarded) = &mut *self.guarded.get() {

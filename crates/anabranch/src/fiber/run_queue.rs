@@ -1,48 +1,47 @@
 //! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion goes deep before
-//! it goes wide, and every now and then the oldest, so that none is forgotten; thieves take the oldest, several at a
+//! it goes wide. From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a
 //! time.
 //!
 //! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
-//! `sys::asymmetric_fence`) and with thieves that take many. What lies in the queue has numbers, `head..tail`. The
-//! owner puts in and takes out at the tail, without a lock and without a read-modify-write. Whoever takes at the head
-//! holds the lock. Both announce first what they want and look then at what the other wants, with a fence between the
-//! two:
+//! `sys::asymmetric_fence`) and with thieves that take many. The entries of the queue have the numbers `head..tail`.
+//! The owner pushes and pops at the tail, without a lock and without a read-modify-write. A thread that takes at the
+//! head holds the lock. Owner and thief first announce what they want, and then read what the other wants, with a fence
+//! between the two:
 //!
 //! | the owner takes `tail - 1`              | a thief, with the lock, takes some at the head       |
 //! |-----------------------------------------|------------------------------------------------------|
 //! | 1. `tail` down by one                   | a. `claim` up, from `head` to where it wants to stop |
 //! | 2. fence                                | b. fence                                             |
-//! | 3. reads `claim`; if that is above `tail`, there is a thief who may want the same: waits for the lock, and looks at `head` | c. reads `tail`, and stops there if that is less; `head` and `claim` are there now |
+//! | 3. reads `claim`; if that is above `tail`, a thief may want the same entry: waits for the lock, and reads `head` | c. reads `tail`, and stops there if that is less; `head` and `claim` are there now |
 //!
-//! If both fence, one sees the other: the thief leaves what the owner has announced, or the owner waits until `head`
-//! says what the thief has taken. Without a thief under way `claim` is `head`, and the two differ only so that whoever
-//! asks whether the queue is empty is not told of what is merely claimed. A thief reads what it takes only after (c),
-//! so nothing is read that the owner might write just now. Who lists the queue claims all of it for as long as it
-//! looks, and takes nothing.
+//! Since both fence, at least one sees the other: the thief leaves what the owner has announced, or the owner waits
+//! until `head` shows what the thief has taken. While no thief takes, `claim` equals `head`. The two are separate so
+//! that claimed entries still count in the check whether the queue is empty. A thief reads the entries that it takes
+//! only after (c), so it never reads a slot that the owner may write. A thread that lists the queue claims all of it
+//! meanwhile, and takes nothing.
 //!
-//! Others than the owner put into a second list, under the lock.
+//! Threads other than the owner push onto a second list, under the lock.
 //!
-//! What was spawned one after the other often talks to each other, and a message from one worker to another takes ten
-//! times as long as on one worker. So what a worker runs shall be a piece of the order in which all were put in. A
-//! thief goes through its loot from the old end: what it leaves to be stolen from in turn lies next to what it was
-//! stolen from of. And the owner takes the oldest itself only where no thief has come for a while. A ring of 503 fibers
-//! is so cut in two places, instead of 6 to 14.
+//! Fibers that were spawned one after the other often exchange messages, and a message from one worker to another takes
+//! ten times as long as on one worker. So the fibers that a worker runs should be neighbours in the order of the
+//! pushes. A thief runs the stolen fibers oldest first: those that it leaves for other thieves lie next to those that
+//! stayed with the victim. And the owner takes the oldest itself only if no thief has come for a while. A ring of 503
+//! fibers is so cut in two places, instead of 6 to 14.
 //!
-//! For the same reason a thief asks first whether what is there [lies for long](RunQueue::lies_for_long): where the
-//! owner is at work, and begins its fibers as it comes to them, they stay together. What the owner has put in because
-//! somebody asked for it, or others have put in, is there to be taken. All that a thief learns by asking, and leaves
-//! for the next, are hints.
+//! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long): while the
+//! owner works and begins its fibers in turn, they stay together. A thief may take at once what the owner has pushed on
+//! request, or what other threads have posted. The results of these checks are hints.
 //!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
 //! | `tail`   | the owner                    | where the next one goes                            |
-//! | `claim`  | who holds the lock           | below it the owner takes nothing without the lock  |
-//! | `head`   | who holds the lock           | below it all is taken                              |
+//! | `claim`  | the holder of the lock       | below it the owner takes nothing without the lock  |
+//! | `head`   | the holder of the lock       | below it all is taken                              |
 //! | `slots`  | the owner, with the lock     | a ring; the owner reads it without the lock        |
 //!
-//! Orderings: every write of `tail` releases and a thief acquires it, so what was put in is seen. A thief's write of
-//! `head` releases, and the owner acquires it before it uses the slots below again. The two fences are sequentially
-//! consistent or amount to it. The rest is the lock's.
+//! Orderings: every write of `tail` releases and a thief acquires it, so it sees what the owner pushed. A thief's write
+//! of `head` releases, and the owner acquires it before it uses the slots below again. The two fences are sequentially
+//! consistent, or equivalent to that. The lock orders the rest.
 
 use crate::{
     fiber::queue_age::QueueAge,
@@ -55,17 +54,17 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{collections::VecDeque, mem::MaybeUninit, ptr};
 
-/// The most that a thief takes at a time: half of what there is, up to this.
+/// The most entries that a thief takes at a time: half of the entries, up to this.
 const STEAL_BATCH: usize = if cfg!(shuttle) { 2 } else { 32 };
 
-/// After so many of the newest the worker takes the oldest.
+/// After this many of the newest the worker takes the oldest.
 #[cfg(not(loom))]
 pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 
-/// How many the ring has room for at first.
+/// The first capacity of the ring.
 const FIRST: usize = if cfg!(any(loom, shuttle)) { 2 } else { 64 };
 
-/// No number is as high: all are claimed.
+/// A claim of all entries: no entry has a number this high.
 const ALL: u64 = u64::MAX;
 
 type Slot<T> = Cell<MaybeUninit<T>>;
@@ -75,9 +74,9 @@ pub(crate) struct RunQueue<T> {
     owner: CachePadded<Owner<T>>,
     claim: AtomicU64,
     head: AtomicU64,
-    /// How many were posted.
+    /// The number of posted entries.
     posted: AtomicU64,
-    /// Whether the owner has put in what somebody has asked for. A hint.
+    /// Whether the owner has pushed an entry that another thread asked for. A hint.
     is_asked_for: AtomicBool,
     overdue: QueueAge,
     lock: Brief<VecDeque<T>>,
@@ -87,16 +86,19 @@ pub(crate) struct RunQueue<T> {
 /// What the owner writes.
 struct Owner<T> {
     tail: AtomicU64,
-    /// Nothing, or a power of two of slots; the number of an entry is its place but for a multiple of that.
+    /// Null, or a power of two of slots. The slot of an entry is its number modulo the capacity.
     slots: Cell<*mut Slot<T>>,
     capacity: Cell<usize>,
-    /// Where `head` was when the owner last wanted the oldest.
+    /// The value of `head` when the owner last took the oldest.
     seen: Cell<u64>,
 }
 
-// SAFETY: who touches what when is said above; what is put in by one thread may be taken by another.
+// SAFETY: the cells of `owner` change only under the lock, and the owner alone writes them. A slot is read only by the
+// owner or, once claimed, by the holder of the lock, as the module describes. `T: Send` allows an entry to move to
+// another thread.
 unsafe impl<T: Send> Send for RunQueue<T> {}
-// SAFETY: as above.
+// SAFETY: the protocol of the module orders every access to a slot, and the cells of `owner` change only under the
+// lock. Methods that only the owner may call are unsafe.
 unsafe impl<T: Send> Sync for RunQueue<T> {}
 
 impl<T: Copy> RunQueue<T> {
@@ -145,23 +147,24 @@ impl<T: Copy> RunQueue<T> {
         if tail - self.head.load(Ordering::Acquire) >= self.owner.capacity.get() as u64 {
             self.grow();
         }
-        // SAFETY: there is room, so nothing that is in the queue is in this slot, and nobody else reads it before it
-        // is.
+        // SAFETY: there is room, so no entry of the queue is in this slot. No other thread reads the slot before `tail`
+        // is above it.
         unsafe { self.slot(tail).set(MaybeUninit::new(item)) };
         self.owner.tail.store(tail + 1, Ordering::Release);
     }
 
-    /// As [`push`](Self::push), for what somebody has asked for, and need not [lie](Self::lies_for_long).
+    /// Pushes, like [`push`](Self::push), an entry that another thread asked for. Thieves need not wait until it [lies
+    /// for long](Self::lies_for_long).
     ///
     /// # Safety
     /// The caller is the owner.
     pub(crate) unsafe fn push_asked_for(&self, item: T) {
         self.is_asked_for.store(true, Ordering::Relaxed);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller is the owner, as `push` demands.
         unsafe { self.push(item) };
     }
 
-    /// The newest of the owner's, or else the oldest that others have put in.
+    /// Takes the newest of the owner's entries, or else the oldest that another thread has posted.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -172,7 +175,7 @@ impl<T: Copy> RunQueue<T> {
             self.owner.tail.store(tail, Ordering::Release);
             self.fence.frequent();
             if self.claim.load(Ordering::Relaxed) <= tail {
-                // SAFETY: it was in the queue and is the caller's now.
+                // SAFETY: the entry was in the queue, and no thief claims it, so it belongs to the caller, the owner.
                 return Some(unsafe { self.item(tail) });
             }
             if let Some(item) = self.take_contended(tail) {
@@ -182,20 +185,20 @@ impl<T: Copy> RunQueue<T> {
         if self.has_posted() { self.take_posted(&mut self.lock.lock()) } else { None }
     }
 
-    /// The owner wants this entry, and somebody claims it, or did.
+    /// Takes the owner's entry `tail` after a thief has claimed it, if the thief has left it.
     #[cold]
     fn take_contended(&self, tail: u64) -> Option<T> {
         let _lock = self.lock.lock();
         if self.head.load(Ordering::Relaxed) <= tail {
-            // SAFETY: nobody has taken it, and nobody who would hold the lock does now.
+            // SAFETY: `head` shows that no thief has taken the entry, and none can now, since the owner holds the lock.
             return Some(unsafe { self.item(tail) });
         }
         self.owner.tail.store(tail + 1, Ordering::Release);
         None
     }
 
-    /// The oldest that others have put in, or else of the owner's; the newest if since the last time somebody has taken
-    /// from the old end, so that none is forgotten there.
+    /// Takes the oldest entry that another thread has posted, or else the owner's oldest, so that none starves. If a
+    /// thief has taken from the old end since the last call, takes the newest instead.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -211,13 +214,13 @@ impl<T: Copy> RunQueue<T> {
         let head = self.head.load(Ordering::Relaxed);
         if self.owner.seen.replace(head) != head {
             drop(posted);
-            // SAFETY: the caller's word.
+            // SAFETY: the caller is the owner, as `take_newest` demands.
             return unsafe { self.take_newest() };
         }
         if head >= self.owner.tail.load(Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: the lock is held, and the owner, who might want it too, is the caller.
+        // SAFETY: the entry is in the queue. This holds the lock, so no thief takes it, and the owner is the caller.
         let item = unsafe { self.item(head) };
         self.claim.store(head + 1, Ordering::Relaxed);
         self.head.store(head + 1, Ordering::Release);
@@ -231,7 +234,7 @@ impl<T: Copy> RunQueue<T> {
         let (old, old_capacity) = (self.owner.slots.get(), self.owner.capacity.get());
         let numbers = self.head.load(Ordering::Relaxed)..self.owner.tail.load(Ordering::Relaxed);
         let entries = numbers.clone().map(|number| {
-            // SAFETY: in the queue, whose lock is held.
+            // SAFETY: the number is that of an entry in the queue, and this holds the lock.
             unsafe { self.slot(number).get() }
         });
         let entries: Vec<_> = entries.collect();
@@ -240,24 +243,26 @@ impl<T: Copy> RunQueue<T> {
         self.owner.slots.set(Box::into_raw(slots.collect::<Box<[_]>>()).cast());
         self.owner.capacity.set(capacity);
         for (number, entry) in numbers.zip(entries) {
-            // SAFETY: the ring is new and large enough.
+            // SAFETY: the ring is new and has room for this number. No other thread reads it, since this holds the
+            // lock.
             unsafe { self.slot(number).set(entry) };
         }
-        // SAFETY: made below, or by an earlier call, and given up just now.
+        // SAFETY: an earlier call made the old ring, and this one has just replaced it. This holds the lock and is the
+        // owner, so no thread uses the old ring.
         unsafe { free(old, old_capacity) };
     }
 
     // ---- others ----
 
-    /// For those who are not the owner.
+    /// Posts an entry, from a thread that is not the owner.
     pub(crate) fn post(&self, item: T) {
         let mut posted = self.lock.lock();
         posted.push_back(item);
         self.posted.store(posted.len() as u64, Ordering::Relaxed);
     }
 
-    /// Whether there is something that the owner does not come to by itself before long. To be asked again and again,
-    /// with the time in microseconds since whenever.
+    /// Returns whether the queue has an entry that the owner will not soon take by itself. Thieves call it repeatedly,
+    /// with the time in microseconds since any fixed moment.
     pub(crate) fn lies_for_long(&self, now: u64) -> bool {
         if self.is_empty() {
             self.overdue.forget();
@@ -274,7 +279,8 @@ impl<T: Copy> RunQueue<T> {
         Some(item)
     }
 
-    /// Takes the older half, up to a limit: one to be used, the rest into the thief's own queue, the oldest on top.
+    /// Takes the older half, up to a limit. Returns one entry, and pushes the rest onto the thief's own queue, the
+    /// oldest on top.
     ///
     /// # Safety
     /// The caller is the owner of `own`.
@@ -285,7 +291,7 @@ impl<T: Copy> RunQueue<T> {
         self.is_asked_for.store(false, Ordering::Relaxed);
         let mut loot = [MaybeUninit::uninit(); STEAL_BATCH];
         let count = self.take_half(&mut loot);
-        // SAFETY: as many were taken, and the caller's word.
+        // SAFETY: `take_half` has initialised `count` entries. The caller is the owner of `own`, as `push` demands.
         unsafe {
             for item in loot.get(1..count)?.iter().rev() {
                 own.push(item.assume_init());
@@ -294,7 +300,7 @@ impl<T: Copy> RunQueue<T> {
         }
     }
 
-    /// How many it has put there.
+    /// Moves the older half into `loot`, and returns the number of entries.
     fn take_half(&self, loot: &mut [MaybeUninit<T>; STEAL_BATCH]) -> usize {
         let half = |count: usize| count.div_ceil(2).min(STEAL_BATCH);
         let mut posted = self.lock.lock();
@@ -309,11 +315,12 @@ impl<T: Copy> RunQueue<T> {
         if wanted == 0 {
             return 0;
         }
-        // Whoever waits for the lock meanwhile waits for some microseconds.
+        // The fence takes some microseconds, for which other threads wait for the lock.
         let tail = self.claim(head + wanted);
         let end = tail.clamp(head, head + wanted);
         for (place, number) in loot.iter_mut().zip(head..end) {
-            // SAFETY: claimed, and below what the owner has announced.
+            // SAFETY: this thread holds the lock and has claimed the entry. The entry is below the `tail` that the
+            // owner has announced, so the owner does not write its slot.
             *place = unsafe { self.slot(number).get() };
         }
         self.head.store(end, Ordering::Release);
@@ -321,14 +328,14 @@ impl<T: Copy> RunQueue<T> {
         (end - head) as usize
     }
 
-    /// With the lock held, claims what is below this number; where the tail is then.
+    /// Claims the entries below `end`, with the lock held, and returns the tail after the claim.
     fn claim(&self, end: u64) -> u64 {
         self.claim.store(end, Ordering::Relaxed);
         self.fence.rare();
         self.owner.tail.load(Ordering::Acquire)
     }
 
-    /// Looks at all that is in the queue; nothing that is looked at is taken meanwhile.
+    /// Calls `look` with each entry of the queue. No thread takes these entries meanwhile.
     #[cfg_attr(loom, expect(dead_code, reason = "claims as a thief does"))]
     pub(crate) fn for_each(&self, mut look: impl FnMut(T)) {
         if self.is_empty() {
@@ -337,7 +344,8 @@ impl<T: Copy> RunQueue<T> {
         let posted = self.lock.lock();
         let head = self.head.load(Ordering::Relaxed);
         for number in head..self.claim(ALL) {
-            // SAFETY: claimed, and below what the owner has announced.
+            // SAFETY: this thread holds the lock and has claimed the entry. The entry is below the `tail` that the
+            // owner has announced, so the owner does not write its slot.
             look(unsafe { self.item(number) });
         }
         self.claim.store(head, Ordering::Relaxed);
@@ -345,35 +353,36 @@ impl<T: Copy> RunQueue<T> {
     }
 
     /// # Safety
-    /// The number is that of an entry, or of the next one with room for it, and the ring does not change meanwhile.
+    /// The number is that of an entry, or of the next entry if the ring has room. The ring does not change meanwhile.
     #[inline]
     unsafe fn slot(&self, number: u64) -> &Slot<T> {
         let index = number as usize & (self.owner.capacity.get() - 1);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a ring that has this slot and does not change. The mask keeps the index below
+        // its capacity.
         unsafe { &*self.owner.slots.get().add(index) }
     }
 
     /// # Safety
-    /// As for `slot`; it is the number of an entry, which the caller may read.
+    /// The number is that of an entry, which the caller may read. The ring does not change meanwhile.
     #[inline]
     unsafe fn item(&self, number: u64) -> T {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes the number of an entry that it may read, so the slot exists and is initialised.
         unsafe { self.slot(number).get().assume_init() }
     }
 }
 
 /// # Safety
-/// These are the slots of a ring that nobody uses.
+/// These are the slots of a ring, or null. No thread uses the ring.
 unsafe fn free<T>(slots: *mut Slot<T>, capacity: usize) {
     if !slots.is_null() {
-        // SAFETY: made from a box of this length, and the caller's word.
+        // SAFETY: `grow` made the slots from a box of this length. The caller guarantees that no thread uses the ring.
         drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(slots, capacity)) });
     }
 }
 
 impl<T> Drop for RunQueue<T> {
     fn drop(&mut self) {
-        // SAFETY: the ring of this queue, of which there is nobody else left.
+        // SAFETY: these are the slots of this queue's ring. The queue is dropped, so no other thread uses it.
         unsafe { free(self.owner.slots.get(), self.owner.capacity.get()) };
     }
 }
@@ -384,7 +393,7 @@ mod tests {
 
     fn filled(count: u32) -> RunQueue<u32> {
         let jobs = RunQueue::new(Fence::Symmetric);
-        // SAFETY: nobody else has it.
+        // SAFETY: this thread made the queue, so it is the owner.
         (0..count).for_each(|number| unsafe { jobs.push(number) });
         jobs
     }

@@ -1,10 +1,9 @@
 //! A job: what a fiber runs, as one word.
 //!
-//! What is spawned lies in one block on the heap: a table of what can be done with it, what its handle looks at, the
-//! function and, in the same place, the result. Two have it, the queue in which it waits to be started and the handle,
-//! and the last of them frees it. That is decided by the word with which the end is told to the handle (see
-//! `wait::latch`), so a block has no count. A fork of `Cx::join` is a job too, as the `Offer` that it was published as;
-//! its address is marked.
+//! A spawned job is one block on the heap: a vtable, the state that its handle reads, the function and, in the same
+//! place, the result. The queue and the handle share the block, and the last of them frees it. The latch that reports
+//! the end to the handle decides which is the last (see `wait::latch`), so a block has no count. A fork of `Cx::join`
+//! is a job too, as the `Offer` that it was published as; its address is marked.
 
 use crate::{
     fiber::{
@@ -21,59 +20,58 @@ use std::{
     sync::Arc,
 };
 
-/// Tells what a block is called.
+/// Returns the name of a block.
 type NameOf = unsafe fn(NonNull<Header>) -> Option<Arc<str>>;
 
-/// What can be done with a block.
+/// The operations on a block.
 pub(crate) struct Vtable {
-    /// Runs it on a fiber, to the end, that of the fiber's locals included, and gives up the share of the queue. Does
-    /// not unwind.
+    /// Runs the job on a fiber, drops the fiber's locals, and gives up the share of the queue. Does not unwind.
     pub(crate) run: unsafe fn(NonNull<Header>, &Fiber),
-    /// What it is called; `None` for the many that are called nothing.
+    /// Returns the name of the block; `None` for the many blocks without a name.
     pub(crate) name: Option<NameOf>,
-    /// Takes the result out, an `Option` of it, to where this points.
+    /// Moves the result to the `Option` that the pointer points to.
     pub(crate) take: unsafe fn(NonNull<Header>, *mut ()),
-    /// Drops what is left of it and frees it.
+    /// Drops what is left of the block and frees it.
     pub(crate) end: unsafe fn(NonNull<Header>),
     pub(crate) place: Place,
 }
 
-/// Where a block lies.
+/// Where a block was allocated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Page,
     Heap,
 }
 
-/// What every block begins with.
+/// The head of every block.
 pub(crate) struct Header {
     pub(crate) vtable: &'static Vtable,
 }
 
 impl Vtable {
-    /// Takes the result out. `None`: there is none, or none any more.
+    /// Takes the result out. Returns `None` if there is none, or it has been taken.
     ///
     /// # Safety
-    /// The function of this block, which is of these vtable, returns `T` and has ended; the caller is the only one who
-    /// asks.
+    /// The block has this vtable. Its function returns `T` and has ended. No other thread takes the result.
     pub(crate) unsafe fn take_result<T>(&self, block: NonNull<Header>) -> Option<T> {
         let mut result = None::<T>;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the function of the block returns `T` and has ended, and that no other
+        // thread takes the result. `result` is an `Option<T>`.
         unsafe { (self.take)(block, (&raw mut result).cast()) };
         result
     }
 }
 
-/// See the [module](self). To be run once, by whoever has it then.
+/// See the [module](self). To be run once, by the thread that takes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     address: NonNull<Header>,
     _shared: PhantomData<*const Offer>,
 }
 
-// SAFETY: what can be spawned can be sent, by the bounds of whoever makes a job; an offer is made for sharing.
+// SAFETY: the caller of `new` guarantees that any thread may run the block, and an `Offer` is `Sync`.
 unsafe impl Send for Job {}
-// SAFETY: as above.
+// SAFETY: a shared job gives only copies of its address. Any thread may run the block, and an `Offer` is `Sync`.
 unsafe impl Sync for Job {}
 
 const OFFER: usize = 1;
@@ -85,13 +83,13 @@ impl Job {
         Self { address: block, _shared: PhantomData }
     }
 
-    /// A fork that may wait.
+    /// Creates the job of a fork that may wait.
     pub(crate) fn offer(offer: Arc<Offer>) -> Self {
         let offer = Arc::into_raw(offer).cast::<Header>().map_addr(|address| address | OFFER);
         Self { address: NonNull::new(offer.cast_mut()).expect("marked"), _shared: PhantomData }
     }
 
-    /// The offer that it is.
+    /// Returns the offer, if the job is one.
     fn as_offer(self) -> Option<*const Offer> {
         let address = self.address.as_ptr();
         (address.addr() & OFFER != 0).then(|| address.map_addr(|address| address & !OFFER).cast_const().cast())
@@ -102,26 +100,29 @@ impl Job {
     #[inline]
     pub(crate) unsafe fn run(self, fiber: &Fiber) {
         match self.as_offer() {
-            // SAFETY: alive until it has been run, by the caller's word.
+            // SAFETY: the caller guarantees that the job has not been run. The caller of `new` keeps the block alive
+            // until then.
             None => unsafe { (self.address.as_ref().vtable.run)(self.address, fiber) },
-            // SAFETY: made from an `Arc` by `offer`, and given back once.
+            // SAFETY: `offer` made the pointer from an `Arc`. The caller runs the job once, so the `Arc` is taken back
+            // once.
             Some(offer) => unsafe { Arc::from_raw(offer) }.run(|| fiber.clear_locals()),
         }
     }
 
     /// # Safety
-    /// It has not been run, and is not while this looks.
+    /// It has not been run, and is not run during the call.
     #[inline]
     pub(crate) unsafe fn name(self) -> Option<Arc<str>> {
         if self.as_offer().is_some() {
             return None;
         }
-        // SAFETY: alive, by the caller's word.
+        // SAFETY: the caller guarantees that the job is not run before this returns. The caller of `new` keeps the
+        // block alive until then.
         unsafe { self.address.as_ref().vtable.name.and_then(|name| name(self.address)) }
     }
 }
 
-/// What may be the name of a block.
+/// A type that can be the name of a block.
 pub(crate) trait Name: Send + Sync {
     const IS_ONE: bool;
 
@@ -144,14 +145,16 @@ impl Name for Arc<str> {
     }
 }
 
-/// Puts a block on the heap: into a page of this worker's, if it is one and the block is small. `make` is told which.
+/// Allocates a block: in a page of this worker, if the thread is one and the block is small, else on the heap. Passes
+/// the choice to `make`.
 #[inline]
 pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     let layout = Layout::new::<B>();
     let here = Worker::current();
     // Threads outside of a pool share their seat.
     let place = if task_alloc::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
-    // SAFETY: of some size, since a block has a head, and written before anybody reads it. The seat is this thread's.
+    // SAFETY: the layout has a size, since a block has a head, and the block is written before it is read. This thread
+    // holds the seat, so it is the owner of the store.
     unsafe {
         let address = match place {
             Place::Page => Store::take(here.fibers.local.open_store(), layout),
@@ -168,7 +171,7 @@ pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
 /// Drops a block and frees it, also when the dropping panics.
 ///
 /// # Safety
-/// It comes from [`allocate`], from this place, and nobody else has it any more.
+/// It comes from [`allocate`], from this place, and no other thread uses it any more.
 #[inline]
 pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     struct Free<B>(NonNull<B>, Place);
@@ -176,8 +179,8 @@ pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     impl<B> Drop for Free<B> {
         fn drop(&mut self) {
             let block = self.0.as_ptr().cast();
-            // SAFETY: from `allocate`, and what was in it has been dropped. The seat is this thread's; one outside of a
-            // pool has no store.
+            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the seat, so
+            // the store is its own; a seat outside of every pool has none.
             unsafe {
                 match self.1 {
                     Place::Page => Store::free(Worker::current().fibers.local.store(), block),
@@ -188,7 +191,7 @@ pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     }
 
     let free = Free(block, place);
-    // SAFETY: the caller's word.
+    // SAFETY: the block is from `allocate`, and the caller guarantees that no other thread uses it.
     unsafe { free.0.drop_in_place() };
 }
 

@@ -2,25 +2,26 @@
 //!
 //! A million fibers that have not begun are a million small blocks, most of which are made and freed by the same
 //! worker. So each worker has a [`Store`] of its own and takes and frees blocks without a lock and without a
-//! read-modify-write (the idea is that of mimalloc's pages; Leijen, Zorn, de Moura 2019). A page is aligned to its
-//! size, so the address of a block leads to it. It has a list of free blocks, and at its end a part that was never
-//! used. A page all of whose blocks are free is given back, but for a few.
+//! read-modify-write. (The idea is that of mimalloc's pages; Leijen, Zorn, de Moura 2019.) A page is aligned to its
+//! size, so the address of a block gives that of the page. A page has a list of free blocks, and at its end a part that
+//! was never used. A page whose blocks are all free is given back, except for a few spare pages.
 //!
-//! Another thread that frees a block puts it on the store's list `freed`, a stack of Treiber's (1986) of which the
-//! owner alone takes, and always everything, when a page is used up.
+//! Another thread that frees a block pushes it onto the store's list `freed`, a Treiber stack (1986). Only the owner
+//! takes from it, and always takes everything, when a page is used up.
 //!
-//! A handle may outlive the pool. So a store that ends with blocks out is left to those who have them:
+//! A handle may outlive the pool. So if blocks are still in use when the owner of a store ends, the threads that free
+//! these blocks also free the store:
 //!
 //! | `freed`  | meaning                                            | left by                              |
 //! |----------|----------------------------------------------------|--------------------------------------|
-//! | a list   | blocks that others have freed                      | a push; the owner takes all -> null; `leave` -> LEFT |
+//! | a list   | blocks that other threads have freed               | a push; the owner takes all -> null; `leave` -> LEFT |
 //! | LEFT     | the owner is gone; each page counts its blocks in `left`, and the store its pages | |
 //!
-//! Whoever frees the last block of a page that was left gives the page back, and whoever gives back the last page frees
-//! the store.
+//! The thread that frees the last block of a page that was left gives the page back. The thread that gives back the
+//! last page frees the store.
 //!
-//! Orderings: a push releases and the owner acquires, so it comes after what was done with the block. `leave` writes
-//! the counts before it releases LEFT, and who finds that acquires it. Counting down releases, and the last one
+//! Orderings: a push releases and the owner acquires, so reuse of a block comes after its last use. `leave` writes the
+//! counts before it releases LEFT, and a thread that finds LEFT acquires it. Each decrement releases, and the last one
 //! acquires.
 
 use crate::{
@@ -49,7 +50,7 @@ struct Free {
     next: Cell<*mut Free>,
 }
 
-/// See the [module](self). All but `freed` and `left` is the owner's.
+/// See the [module](self). Only the owner accesses the fields other than `freed` and `left`.
 pub(crate) struct Store {
     /// For each size the page that blocks are taken from, and others with free ones.
     classes: [Class; CLASSES],
@@ -58,7 +59,7 @@ pub(crate) struct Store {
     spare: Cell<*mut Page>,
     spares: Cell<usize>,
     freed: AtomicPtr<Free>,
-    /// How many pages were left, and one more while the owner leaves.
+    /// The number of pages that were left, plus one while the owner leaves.
     left: AtomicU64,
 }
 
@@ -67,20 +68,20 @@ struct Class {
     open: Cell<*mut Page>,
 }
 
-/// The head of a page. All but `left` is the owner's.
+/// The head of a page. Only the owner accesses the fields other than `left`, except `store`, which is only read.
 #[repr(C)]
 struct Page {
     store: *const Store,
     size: usize,
     free: Cell<*mut Free>,
-    /// Where the part begins that was never used.
+    /// The beginning of the part that was never used.
     fresh: Cell<usize>,
-    /// How many blocks are out, or freed by others and not yet found.
+    /// The number of blocks that are in use, or that other threads have freed and the owner has not collected.
     used: Cell<u64>,
     /// Whether it is the current one of its class or among the open ones.
     is_listed: Cell<bool>,
     next_open: Cell<*mut Page>,
-    /// What refers to it among the open ones.
+    /// The cell that refers to it in the list of open pages.
     open_from: Cell<*const Cell<*mut Page>>,
     /// The neighbours among all pages of the store.
     next: Cell<*mut Page>,
@@ -88,12 +89,12 @@ struct Page {
     left: AtomicU64,
 }
 
-/// Whether blocks of this layout are for pages.
+/// Returns whether blocks of this layout are allocated in pages.
 pub(crate) const fn suits(layout: Layout) -> bool {
     layout.size() <= MOST && layout.align() <= STEP
 }
 
-/// Where the blocks of a page begin.
+/// The offset of the first block in a page.
 const BEGIN: usize = size_of::<Page>().next_multiple_of(STEP);
 
 /// # Safety
@@ -117,14 +118,15 @@ impl Store {
 
     // ---- the owner ----
 
-    /// A block of this layout, which suits. `None`: the system has no memory.
+    /// Takes a block of this layout, which suits pages. Returns `None` if the system has no memory.
     ///
     /// # Safety
     /// The caller is the owner.
     #[inline]
     pub(crate) unsafe fn take(this: *const Self, layout: Layout) -> Option<*mut u8> {
         let class = layout.size().saturating_sub(1) / STEP;
-        // SAFETY: the pages of a class are there and the owner's; a free block of one is nobody else's.
+        // SAFETY: the caller is the owner. A store keeps the pages of its classes alive, and only the owner accesses
+        // them and their free blocks.
         unsafe {
             let page = (*this).classes[class].current.get();
             if let Some(head) = page.as_ref() {
@@ -147,11 +149,12 @@ impl Store {
 
     #[cold]
     unsafe fn take_elsewhere(this: *const Self, class: usize, layout: Layout) -> Option<*mut u8> {
-        // SAFETY: as in `take`.
+        // SAFETY: `take` calls this as the owner. A store keeps the pages of its classes alive, and only the owner
+        // accesses them.
         unsafe {
             Self::collect(this);
             let Class { current, open } = &(*this).classes[class];
-            // The one that is used up may have got some back just now.
+            // `collect` may have returned blocks to the page that was used up.
             if current.get().as_ref().is_none_or(|page| page.free.get().is_null()) {
                 if let Some(page) = current.get().as_ref() {
                     page.is_listed.set(false);
@@ -171,9 +174,10 @@ impl Store {
         }
     }
 
-    /// Another page.
+    /// Adds a page of blocks of this size.
     unsafe fn add(this: *const Self, size: usize) -> Option<*mut Page> {
-        // SAFETY: a page that is spare or new is nobody else's, and its neighbours are the owner's.
+        // SAFETY: the caller is the owner. A spare or new page is in no other list, and only the owner accesses its
+        // neighbours.
         unsafe {
             let mut page = (*this).spare.get();
             if page.is_null() {
@@ -203,13 +207,14 @@ impl Store {
         }
     }
 
-    /// Frees a block, from any thread. `own` is the store of that thread, or null.
+    /// Frees a block, from any thread. `own` is the store of the calling thread, or null.
     ///
     /// # Safety
-    /// The block was taken from a store, and nobody uses it any more.
+    /// The block was taken from a store, and no thread uses it any more. The calling thread is the owner of `own`.
     #[inline]
     pub(crate) unsafe fn free(own: *const Self, block: *mut u8) {
-        // SAFETY: as long as a block is out its page and its store are there.
+        // SAFETY: the caller passes a block in use, which keeps its page and its store alive. The calling thread is the
+        // owner of `own`.
         unsafe {
             let page = page_of(block);
             let store = (*page).store;
@@ -217,10 +222,10 @@ impl Store {
         }
     }
 
-    /// The owner frees a block, or finds that others have.
+    /// Returns a block to its page, as the owner: one that it frees, or one that other threads have freed.
     #[inline]
     unsafe fn free_here(this: *const Self, page: *mut Page, block: *mut u8) {
-        // SAFETY: the page is the caller's, and so is the block.
+        // SAFETY: the caller is the owner of the page, and no thread uses the block any more.
         unsafe {
             let head = &*page;
             block.cast::<Free>().write(Free { next: Cell::new(head.free.get()) });
@@ -233,10 +238,10 @@ impl Store {
         }
     }
 
-    /// A page has free blocks again, or nothing else.
+    /// Lists a page that has free blocks again, or retires a page that has only free blocks.
     #[cold]
     unsafe fn note_room(this: *const Self, page: *mut Page) {
-        // SAFETY: as in `free_here`.
+        // SAFETY: `free_here` calls this as the owner of the page. Only the owner accesses the page and its lists.
         unsafe {
             let head = &*page;
             let class = &(*this).classes[head.size / STEP - 1];
@@ -252,9 +257,9 @@ impl Store {
         }
     }
 
-    /// An empty page is kept as a spare, or given back.
+    /// Keeps an empty page as a spare, or gives it back.
     unsafe fn retire(this: *const Self, page: *mut Page) {
-        // SAFETY: it is in no list but that of all pages, and nobody has a block of it.
+        // SAFETY: the caller is the owner. The page is only in the list of all pages, and none of its blocks is in use.
         unsafe {
             let (previous, next) = ((*page).previous.get(), (*page).next.get());
             match previous.as_ref() {
@@ -273,9 +278,9 @@ impl Store {
         }
     }
 
-    /// Takes back what others have freed.
+    /// Takes back the blocks that other threads have freed.
     unsafe fn collect(this: *const Self) {
-        // SAFETY: what is in the list is free, and nobody else takes from it.
+        // SAFETY: the blocks in the list are free, and only the owner, which calls this, takes from it.
         unsafe {
             if (*this).freed.load(Ordering::Relaxed).is_null() {
                 return;
@@ -289,12 +294,13 @@ impl Store {
         }
     }
 
-    /// The owner ends; the store does when all blocks are free.
+    /// Ends the owner's use of the store. The store is freed once all blocks are free.
     ///
     /// # Safety
     /// The caller is the owner, and does not use the store any more.
     pub(crate) unsafe fn leave(this: *mut Self) {
-        // SAFETY: the pages are the owner's until LEFT is written, and afterwards those stay that are counted.
+        // SAFETY: the caller is the owner, and only the owner accesses the pages until LEFT is written. Afterwards the
+        // counts keep the store and the counted pages alive until the last decrement.
         unsafe {
             Self::collect(this);
             let mut spare = (*this).spare.get();
@@ -330,7 +336,7 @@ impl Store {
     #[cold]
     unsafe fn free_elsewhere(this: *const Self, block: *mut u8) {
         let free = block.cast::<Free>();
-        // SAFETY: the store is there until the block is free; it is the caller's until it is in the list.
+        // SAFETY: the block keeps the store alive until it is freed, and belongs to the caller until it is in the list.
         unsafe {
             let mut head = (*this).freed.load(Ordering::Acquire);
             free.write(Free { next: Cell::new(head) });
@@ -345,9 +351,9 @@ impl Store {
         }
     }
 
-    /// One block less of a page that was left.
+    /// Counts down the blocks of a page that was left.
     unsafe fn free_left(page: *mut Page) {
-        // SAFETY: the page is there until the last block was counted, and the store until the last page was.
+        // SAFETY: the count of blocks keeps the page alive until the last decrement, and the count of pages the store.
         unsafe {
             if (*page).left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 let store = (*page).store.cast_mut();
@@ -358,7 +364,8 @@ impl Store {
     }
 
     unsafe fn give_up_page(this: *mut Self) {
-        // SAFETY: as in `free_left`.
+        // SAFETY: the count of pages keeps the store alive until the last decrement. The thread of that decrement is
+        // the only one that accesses the store.
         unsafe {
             if (*this).left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 drop(Box::from_raw(this));
@@ -368,14 +375,15 @@ impl Store {
 }
 
 impl Class {
-    /// Puts a page to the open ones, by a pointer to the whole of it and not to its head alone: the page may become the
-    /// current one, of which blocks are taken by this pointer.
+    /// Adds a page to the open ones. The pointer is one to the whole page, not to its head alone: `take` derives
+    /// pointers to blocks from it when the page is the current one.
     ///
     /// # Safety
-    /// The page is the owner's, and not among the open ones.
+    /// The caller is the owner of the page, which is not among the open ones.
     unsafe fn add_open(&self, page: *mut Page) {
         let next = self.open.replace(page);
-        // SAFETY: the caller's word; what is in the list is the owner's.
+        // SAFETY: the caller is the owner of the page, and only the owner accesses the pages in the list, which are
+        // alive.
         unsafe {
             (*page).open_from.set(&raw const self.open);
             (*page).next_open.set(next);
@@ -388,7 +396,8 @@ impl Class {
     /// Takes a page out of the open ones.
     unsafe fn close(page: &Page) {
         let (from, next) = (page.open_from.get(), page.next_open.get());
-        // SAFETY: what is in the list is the owner's, and it is in the list.
+        // SAFETY: the caller is the owner, and the page is in the list. Only the owner accesses the pages in the list,
+        // which are alive.
         unsafe {
             (*from).set(next);
             if let Some(next) = next.as_ref() {
@@ -399,9 +408,9 @@ impl Class {
 }
 
 /// # Safety
-/// Nobody uses it any more.
+/// The page is from `task_region::take`, and no thread uses it any more.
 unsafe fn give_back(page: *mut Page) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller passes a page of `task_region` that no thread uses any more.
     unsafe {
         page.drop_in_place();
         task_region::give_back(page.cast());
@@ -413,7 +422,7 @@ mod tests {
     use super::{PAGE, STEP, Store};
     use std::{alloc::Layout, ptr};
 
-    /// Blocks are freed by the owner and by another thread, before the owner has left and afterwards. For Miri.
+    /// The owner and another thread free blocks, before the owner has left and afterwards. For Miri.
     #[test]
     fn blocks_of_a_page_that_has_room_again_are_taken() {
         const LAYOUT: Layout = Layout::new::<[u64; 32]>();
@@ -421,7 +430,7 @@ mod tests {
         let take = || {
             // SAFETY: this thread is the owner.
             let block = unsafe { Store::take(store, LAYOUT) }.expect("there is memory").cast::<[u64; 32]>();
-            // SAFETY: large enough, aligned to `STEP`, and nobody else's.
+            // SAFETY: the block is large enough, aligned to `STEP`, and only this thread uses it.
             unsafe { block.write([1; 32]) };
             block
         };

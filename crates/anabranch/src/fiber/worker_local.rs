@@ -1,4 +1,5 @@
-//! What a worker's thread alone knows of its fibers: which can go on, which stacks are free, which timers run.
+//! The state of its fibers that only the worker's thread accesses: which can go on, which stacks are free, which timers
+//! run.
 
 use crate::{
     fiber::{
@@ -22,28 +23,28 @@ use std::{
     ptr,
 };
 
-/// How many times in a row a fiber that was just woken goes before those that have waited longer.
+/// How many times in a row a fiber that was just woken precedes those that have waited longer.
 const MAX_CHAIN: u32 = 3;
 
-/// How many idle stacks are kept ready to run, with what they have touched of their memory.
+/// How many idle stacks are kept ready to run, with the memory that they have touched.
 const MAX_IDLE: usize = if cfg!(shuttle) { 1 } else { 256 };
 
 /// See the [module](self).
 pub(crate) struct Local {
-    /// Woken by a fiber of this worker: goes on as soon as that one waits, while what it was told is still in the
-    /// caches.
+    /// The fiber that a fiber of this worker has woken. It goes on as soon as its waker waits, while the data from the
+    /// waker is still in the caches.
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
     ready: List<Fiber>,
-    /// How many may still go on in this round.
+    /// How many fibers may still go on in this round.
     left: Cell<u32>,
-    /// How many less if one gives way.
+    /// How much less if one of them yields.
     haste: Cell<u32>,
     /// How many fibers have begun and not ended.
     live: Cell<usize>,
     timers: RefCell<Timers<*const Fiber>>,
     stacks: RefCell<Option<StackPool>>,
-    /// Memory for what is spawned here; null until something is.
+    /// The memory for blocks that are spawned here; null until the first.
     store: Cell<*mut Store>,
     /// Blocks with a stack and nothing to do, and blocks without a stack.
     idle: RefCell<Vec<*const Fiber>>,
@@ -54,7 +55,7 @@ pub(crate) struct Local {
 #[expect(clippy::vec_box, reason = "a block must not move when the list grows")]
 pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
 
-// SAFETY: the blocks are in boxes, and what of them is shared is made for it; see `Fiber`.
+// SAFETY: a lock guards the list. The blocks are in boxes, and a `Fiber` is `Sync`.
 unsafe impl Sync for Blocks {}
 
 impl Blocks {
@@ -95,13 +96,14 @@ impl Local {
 
     // ---- what can go on ----
 
-    /// A fiber was woken on its own worker.
+    /// Adds a fiber that was woken on its own worker.
     ///
     /// # Safety
     /// It is suspended, or about to be, and in no list.
     #[inline]
     pub(crate) unsafe fn make_ready(&self, fiber: *const Fiber) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the fiber is suspended, or about to be, and in no list. So it is alive
+        // until it is taken.
         unsafe {
             if self.next.get().is_null() {
                 (*fiber).fetch();
@@ -116,22 +118,22 @@ impl Local {
         }
     }
 
-    /// A fiber goes behind all others that can go on.
+    /// Puts a fiber behind all others that can go on.
     #[inline]
     pub(crate) fn make_last(&self, fiber: &Fiber) {
         self.left.set(self.left.get().saturating_sub(self.haste.get()));
-        // SAFETY: it runs, so it is in no list, and it suspends now.
+        // SAFETY: the fiber runs, so it is alive and in no list, and it suspends now.
         unsafe { self.ready.push(fiber) };
     }
 
-    /// From here on so many may go on, or begin, before the worker looks at what else there is, and each that gives way
-    /// counts for so many more.
+    /// Begins a round: `count` fibers may go on, or begin, before the worker looks for other work. A fiber that yields
+    /// counts for `haste` more.
     pub(crate) fn begin_round(&self, count: u32, haste: u32) {
         self.left.set(count);
         self.haste.set(haste);
     }
 
-    /// Whether another may go on in this round, which then counts.
+    /// Counts a fiber of this round. Returns whether it may go on.
     #[inline]
     pub(crate) fn count_one(&self) -> bool {
         let left = self.left.get();
@@ -139,7 +141,7 @@ impl Local {
         left > 0
     }
 
-    /// The fiber that goes on next.
+    /// Takes the fiber that goes on next.
     #[inline]
     pub(crate) fn take_ready(&self) -> Option<*const Fiber> {
         if !self.next.get().is_null() && (self.chain.get() < MAX_CHAIN || self.ready.is_empty()) {
@@ -150,7 +152,7 @@ impl Local {
         self.ready.pop()
     }
 
-    /// Takes one fiber out of what can go on. Whether it was there.
+    /// Removes one fiber from those that can go on. Returns whether it was there.
     pub(crate) fn unready(&self, fiber: &Fiber) -> bool {
         if ptr::eq(self.next.get(), fiber) {
             self.next.set(ptr::null());
@@ -164,7 +166,7 @@ impl Local {
         !self.next.get().is_null() || !self.ready.is_empty()
     }
 
-    /// The list behind the next one, for what comes from the inbox.
+    /// Returns the list behind the next fiber, for the fibers from the inbox.
     pub(crate) fn ready(&self) -> &List<Fiber> {
         &self.ready
     }
@@ -179,12 +181,12 @@ impl Local {
         self.timers.borrow_mut().remove(key);
     }
 
-    /// When the first timer is due.
+    /// Returns when the first timer is due.
     pub(crate) fn next_deadline(&self) -> u64 {
         self.timers.borrow().next_deadline().unwrap_or(NEVER)
     }
 
-    /// When the last timer is due of those that are within so many nanoseconds of the first.
+    /// Returns when the last of the timers is due that are within `slack` nanoseconds of the first.
     pub(crate) fn last_deadline_within(&self, slack: u64) -> u64 {
         self.timers.borrow().last_deadline_within(slack).unwrap_or(NEVER)
     }
@@ -195,13 +197,13 @@ impl Local {
 
     // ---- memory for what is spawned ----
 
-    /// The store of this worker, or null.
+    /// Returns the store of this worker, or null.
     #[inline]
     pub(crate) fn store(&self) -> *const Store {
         self.store.get()
     }
 
-    /// The store of this worker.
+    /// Returns the store of this worker, and makes it first if there is none.
     #[inline]
     pub(crate) fn open_store(&self) -> *const Store {
         if self.store.get().is_null() {
@@ -220,7 +222,7 @@ impl Local {
         self.live.set(live);
     }
 
-    /// A block with a stack and nothing to do.
+    /// Returns a block with a stack and nothing to do.
     pub(crate) fn take_idle(
         &self,
         home: &Worker,
@@ -235,19 +237,19 @@ impl Local {
             Some(stacks) => stacks,
             none => {
                 let pool = none.insert(StackPool::new(config())?);
-                // Where the system refuses it, an overflow ends the process all the same, without a word.
+                // If the system refuses it, an overflow still ends the process, without a message.
                 let _ = overflow::ensure_alternate_stack();
                 pool
             }
         };
         let stack = stacks.take()?;
         let fiber = self.bare.borrow_mut().pop().unwrap_or_else(|| blocks.add(home));
-        // SAFETY: without a stack, and in a box.
+        // SAFETY: the block is new or from `bare`, so it has no stack. It is in a box, so it does not move.
         unsafe { (*fiber).equip(stack) };
         Ok(fiber)
     }
 
-    /// Keeps a block that has nothing to do; above a limit its stack is given back.
+    /// Keeps a block that has nothing to do. Above a limit, gives its stack back.
     pub(crate) fn keep_idle(&self, fiber: *const Fiber) {
         let mut idle = self.idle.borrow_mut();
         idle.push(fiber);
@@ -258,7 +260,7 @@ impl Local {
     }
 
     fn strip(&self, fiber: *const Fiber) {
-        // SAFETY: blocks live as long as the worker.
+        // SAFETY: the block is one of this worker, and blocks live as long as their worker.
         if let Some(stack) = unsafe { (*fiber).strip() }
             && let Some(stacks) = &mut *self.stacks.borrow_mut()
         {
@@ -267,7 +269,7 @@ impl Local {
         self.bare.borrow_mut().push(fiber);
     }
 
-    /// Gives back all stacks. No fiber is live.
+    /// Gives back all stacks. Called when no fiber is live.
     pub(crate) fn strip_all(&self) {
         loop {
             let Some(fiber) = self.idle.borrow_mut().pop() else { break };
@@ -281,7 +283,8 @@ impl Drop for Local {
     fn drop(&mut self) {
         let store = self.store.get();
         if !store.is_null() {
-            // SAFETY: nobody holds the seat any more, and it is never held again.
+            // SAFETY: no thread holds the seat any more, and none will hold it again, so this is the last use by the
+            // owner.
             unsafe { Store::leave(store) };
         }
     }
