@@ -1,13 +1,13 @@
-//! Kicks: how other threads tell a fiber that there may be a reason to look, whatever it does just now. See
+//! Kicks: other threads make a fiber check its wait again, whatever the fiber does just now. See
 //! [`waiter`](crate::wait::waiter).
 //!
-//! Each fiber has one, which is in the box of its worker or not. Whoever kicks marks it, and puts it into the box
-//! unless it was marked; the worker unmarks it and has the fiber look. So of those who find it marked, all that they
-//! did before is seen by that look: the mark is changed by read-modify-writes alone, each of which releases, or
-//! acquires, what was before.
+//! Each fiber has one kick, which is in the box of its worker or not. A thread that kicks marks it, and posts it to the
+//! box unless it was marked already. The worker unmarks it and lets the fiber check. That check sees all that the
+//! threads that found the kick marked did before: only read-modify-writes change the mark, and each acquires and
+//! releases.
 //!
-//! The box is an [`Inbox`], so a worker that ends waits for those who are just waking it. A kick outlives the fiber
-//! that it was for, as the block does, and says nothing to the next.
+//! The box is an [`Inbox`], so a worker that ends waits for threads that are about to wake it. A kick outlives the
+//! fiber that it was for, as the block does, and has no effect on the next fiber.
 
 use crate::{
     fiber::ready::{Inbox, Linked, List},
@@ -32,12 +32,13 @@ impl Kick {
         Self { next: Cell::new(ptr::null()), is_marked: AtomicBool::new(false) }
     }
 
-    /// Puts it into its worker's box, if it is not there, and calls `wake` if the worker is away.
+    /// Posts the kick to its worker's box, unless it is there, and calls `wake` if the worker is away.
     ///
     /// # Safety
-    /// As for [`Inbox::post`]: the worker does not end before this does.
+    /// The kick and the box are those of one worker, which does not end before this call, as for [`Inbox::post`].
     pub(crate) unsafe fn send(this: *const Self, inbox: *const Inbox<Self>, wake: impl FnOnce()) {
-        // SAFETY: the caller's word. Whoever marks it has it, until the worker takes it.
+        // SAFETY: the caller guarantees that the worker, and the kick with it, does not end before this call. Only the
+        // thread that marks the kick posts it, so it is in the box at most once.
         unsafe {
             if !(*this).is_marked.swap(true, Ordering::AcqRel) {
                 Inbox::post(inbox, this, wake);
@@ -45,7 +46,7 @@ impl Kick {
         }
     }
 
-    /// The worker takes all there are, and has a look at the fiber of each.
+    /// Takes all kicks, and calls `answer` with each. Only the worker calls this.
     pub(crate) fn answer_all(inbox: &Inbox<Self>, mut answer: impl FnMut(*const Self)) {
         let kicks = List::new();
         inbox.collect(&kicks);
@@ -63,13 +64,14 @@ mod tests {
     use crate::fiber::ready::Inbox;
     use std::{cell::Cell, mem::offset_of, ptr};
 
-    /// What has a kick, as a fiber does.
+    /// A type that contains a kick, as a fiber does.
     struct Whole {
         count: Cell<u32>,
         kick: Kick,
     }
 
-    /// Whoever answers goes from the kick to what it is a field of, so the pointer has to be good for that.
+    /// `answer` goes from the kick to the struct that it is a field of, so the pointer has to be valid for the whole
+    /// struct.
     #[test]
     fn a_hail_leads_to_what_it_is_a_field_of() {
         let inbox = Inbox::new();
@@ -77,14 +79,14 @@ mod tests {
         for _ in 0..2 {
             for whole in &wholes {
                 let whole = ptr::from_ref(whole);
-                // SAFETY: all of them stay, and nobody waits.
+                // SAFETY: `wholes` and `inbox` outlive the call.
                 unsafe {
                     Kick::send(&raw const (*whole).kick, &raw const inbox, || unreachable!("nobody is away"));
                     Kick::send(&raw const (*whole).kick, &raw const inbox, || unreachable!("nobody is away"));
                 }
             }
             Kick::answer_all(&inbox, |kick| {
-                // SAFETY: the kick of a `Whole`, sent by a pointer made from one to it.
+                // SAFETY: the kick is that of a `Whole`, and was sent by a pointer made from one to the whole.
                 let whole = unsafe { &*kick.byte_sub(offset_of!(Whole, kick)).cast::<Whole>() };
                 whole.count.set(whole.count.get() + 1);
             });

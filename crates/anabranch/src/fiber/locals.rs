@@ -1,4 +1,4 @@
-//! Values that each fiber has for itself.
+//! The values of fiber-local variables.
 
 use std::{any::Any, cell::UnsafeCell, ptr};
 
@@ -14,22 +14,23 @@ impl Locals {
     }
 
     pub(crate) fn find(&self, key: *const ()) -> Option<&dyn Any> {
-        // SAFETY: only the fiber's thread comes here, as a `Cx` is not `Sync`, and no reference to the list is kept
-        // while anything else runs; the boxes stay until `clear`.
+        // SAFETY: only the fiber's thread calls this, as a `Cx` is not `Sync`. No reference to the list is kept while
+        // other code runs, and the boxes stay until `clear`.
         let values = unsafe { &*self.values.get() };
         values.iter().find(|(of, _)| ptr::eq(*of, key)).map(|(_, value)| &**value)
     }
 
-    /// Adds a value. If the key has one already, that one is found, and both stay.
+    /// Adds a value. If the key has a value already, `find` returns the earlier one, and both stay.
     pub(crate) fn add(&self, key: *const (), value: Box<dyn Any>) {
-        // SAFETY: as in `find`.
+        // SAFETY: only the fiber's thread calls this, as a `Cx` is not `Sync`, and no reference to the list is kept
+        // while other code runs.
         unsafe { (*self.values.get()).push((key, value)) };
     }
 
-    /// Drops them all, the newest first. The fiber has ended: nobody holds a reference.
+    /// Drops all values, the newest first. The fiber has ended, so no references to them are left.
     #[inline]
     pub(crate) fn clear(&self) {
-        // SAFETY: as in `find`.
+        // SAFETY: only the fiber's thread calls this, and no reference to the list is kept while other code runs.
         if unsafe { !(*self.values.get()).is_empty() } {
             self.drop_all();
         }
@@ -38,7 +39,8 @@ impl Locals {
     #[cold]
     fn drop_all(&self) {
         loop {
-            // SAFETY: as in `find`; a value that is dropped is in the list no more.
+            // SAFETY: only the fiber's thread calls this. The reference to the list ends before the value, which is out
+            // of the list, is dropped.
             let value = unsafe { (*self.values.get()).pop() };
             if value.is_none() {
                 return;

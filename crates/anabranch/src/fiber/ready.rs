@@ -1,8 +1,8 @@
-//! Fibers that can go on: a list for the worker that they belong to, and an inbox through which others put them on it.
+//! Fibers that can go on: a list for the worker that they belong to, and an inbox for fibers that other threads wake.
 //!
-//! The inbox is a stack of Treiber's (1986) of which only the owner takes, and always everything, so there is no ABA.
-//! An owner that is awake looks into it before it parks, so nobody has to wake it: a push is one CAS. Before it parks
-//! it leaves a mark in the empty inbox, and whoever puts the first fiber in the place of the mark wakes it.
+//! The inbox is a Treiber stack (1986). Only the owner takes from it, and always takes everything, so there is no ABA.
+//! An owner that is awake checks it before it parks, so no thread has to wake it: a push is one CAS. Before it parks it
+//! leaves a mark in the empty inbox. The thread that replaces the mark by the first fiber wakes the owner.
 //!
 //! | `newest` | means                                         | left by                                                      |
 //! |----------|-----------------------------------------------|--------------------------------------------------------------|
@@ -10,26 +10,24 @@
 //! | AWAY     | empty; the owner is to be woken for the next  | a push, which wakes it -> fiber; the owner, awake -> null    |
 //! | fiber    | the newest of a chain                         | a push -> fiber; the owner takes all -> null                 |
 //!
-//! A worker that ends has to know that nobody is about to wake it any more: each of those who have to wake it says so
-//! afterwards, in `woken`, with their last touch of the worker, and the owner counts how many of its marks were
-//! replaced.
+//! A worker that ends has to know that no thread is about to wake it. Each thread that has woken it increments `woken`
+//! afterwards, as its last access to the worker. The owner counts how many of its marks were replaced.
 //!
-//! Provenance: the pointers that were put in are the ones that come out, and are never made anew from a reference: a
-//! linked [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer leads to the fiber that it is a field of.
+//! Provenance: the pointers that were pushed are the ones that come out, and are never made anew from a reference. A
+//! linked [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer is valid for the fiber that it is a field of.
 //!
-//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark carries
+//! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark orders
 //! nothing: of a push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
 
 use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, const_unless_loom, spin_while};
 use std::ptr;
 
-/// What can be in a list: a fiber, or what stands for one in the models.
+/// An item of a list: a fiber, a kick, or a substitute in the models.
 pub(crate) trait Linked {
-    /// The next in a list or inbox.
+    /// Returns the link to the next item in a list or inbox.
     fn next(&self) -> &Cell<*const Self>;
 
-    /// Has the processor fetch what is used of the first of a list, which is taken before long, and of the one behind
-    /// it. A hint.
+    /// Prefetches the data of the first item of a list, which is taken soon, and of the one behind it. A hint.
     ///
     /// # Safety
     /// It is in a list of this thread.
@@ -37,7 +35,7 @@ pub(crate) trait Linked {
     unsafe fn fetch_ahead(_first: *const Self) {}
 }
 
-/// A list of fibers, first in, first out, linked through the fibers. For the thread that they belong to.
+/// A first-in, first-out list, linked through its fibers. Only the thread to which they belong accesses it.
 pub(crate) struct List<F> {
     first: Cell<*const F>,
     last: Cell<*const F>,
@@ -59,7 +57,7 @@ impl<F: Linked> List<F> {
         self.first.get().is_null()
     }
 
-    /// Whether there are two or more.
+    /// Returns whether there are two or more fibers.
     #[inline]
     pub(crate) fn has_two(&self) -> bool {
         !ptr::eq(self.first.get(), self.last.get())
@@ -69,7 +67,8 @@ impl<F: Linked> List<F> {
     /// The fiber is alive and in no list or inbox, and stays until it is taken.
     #[inline]
     pub(crate) unsafe fn push(&self, fiber: *const F) {
-        // SAFETY: linked fibers are alive, by the caller's word.
+        // SAFETY: the caller keeps `fiber` alive until it is taken, as the callers that pushed the linked fibers do for
+        // those.
         unsafe {
             (*fiber).next().set(ptr::null());
             match self.last.replace(fiber).as_ref() {
@@ -82,19 +81,19 @@ impl<F: Linked> List<F> {
     #[inline]
     pub(crate) fn pop(&self) -> Option<*const F> {
         let first = self.first.get();
-        // SAFETY: linked fibers are alive.
+        // SAFETY: the callers of `push` keep the linked fibers alive until they are taken.
         let fiber = unsafe { first.as_ref() }?;
         self.first.set(fiber.next().get());
         if self.first.get().is_null() {
             self.last.set(ptr::null());
         } else {
-            // SAFETY: linked here.
+            // SAFETY: the fiber is in this list.
             unsafe { F::fetch_ahead(self.first.get()) };
         }
         Some(first)
     }
 
-    /// Takes one fiber out, wherever it is. Linear. Whether it was there.
+    /// Removes a fiber from anywhere in the list, in linear time. Returns whether it was there.
     pub(crate) fn remove(&self, fiber: *const F) -> bool {
         let rest = Self::new();
         let mut is_found = false;
@@ -102,7 +101,8 @@ impl<F: Linked> List<F> {
             if ptr::eq(other, fiber) {
                 is_found = true;
             } else {
-                // SAFETY: just taken from the list.
+                // SAFETY: the fiber was just taken from the list, so it is alive and in no list. It stays alive until
+                // it is taken again.
                 unsafe { rest.push(other) };
             }
         }
@@ -116,14 +116,14 @@ impl<F: Linked> List<F> {
 pub(crate) struct Inbox<F> {
     newest: AtomicPtr<F>,
     woken: AtomicU64,
-    /// Whether the owner has left a mark that it has not seen replaced; the owner's.
+    /// Whether the owner has left a mark that it has not seen replaced. Only the owner accesses it.
     is_marked: Cell<bool>,
-    /// How many of its marks were; the owner's.
+    /// How many of the owner's marks were replaced. Only the owner accesses it.
     replaced: Cell<u64>,
 }
 
 impl<F: Linked> Inbox<F> {
-    /// No fiber is there: nothing is aligned to less than two.
+    /// The mark. It is the address of no fiber, since fibers are aligned to at least two.
     const AWAY: *mut F = ptr::without_provenance_mut(1);
 
     const_unless_loom! {
@@ -143,16 +143,16 @@ impl<F: Linked> Inbox<F> {
         newest.is_null() || newest == Self::AWAY
     }
 
-    /// Puts a fiber in, and calls `wake` if the owner is away.
+    /// Posts a fiber, and calls `wake` if the owner is away.
     ///
     /// # Safety
     /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox
     /// may be gone when this returns.
     pub(crate) unsafe fn post(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
-        // SAFETY: the worker does not end before the fiber has, and then, if it was away, not before `woken` says that
-        // it was woken.
+        // SAFETY: the caller's fiber is suspended, and its worker ends after it, so both are alive until the push. If
+        // the worker was away, it does not end before `woken` counts this wake.
         unsafe {
-            // Mostly it is empty. To look first would fetch the line twice.
+            // The inbox is mostly empty. A load before the CAS would fetch the cache line twice.
             let mut newest = ptr::null_mut();
             loop {
                 (*fiber).next().set(if newest == Self::AWAY { ptr::null() } else { newest });
@@ -173,7 +173,8 @@ impl<F: Linked> Inbox<F> {
         }
     }
 
-    /// The owner takes all there is, in the order in which it came. Whether there was anything.
+    /// Moves all fibers to `into`, in the order in which they came. Only the owner calls this. Returns whether there
+    /// were any.
     pub(crate) fn collect(&self, into: &List<F>) -> bool {
         if self.is_empty() {
             return false;
@@ -182,9 +183,10 @@ impl<F: Linked> Inbox<F> {
         if self.is_marked.replace(false) {
             self.replaced.set(self.replaced.get() + 1);
         }
-        // Turned round: the stack has the newest first.
+        // Reverses the list: the stack has the newest fiber first.
         let mut oldest: *const F = ptr::null();
-        // SAFETY: what was in the inbox is suspended, and the owner's from here on.
+        // SAFETY: `post` demands suspended fibers that only their worker, the caller, resumes. So they are alive, and
+        // only the caller accesses their links.
         unsafe {
             while !newest.is_null() {
                 let next = (*newest).next().replace(oldest);
@@ -198,7 +200,8 @@ impl<F: Linked> Inbox<F> {
         true
     }
 
-    /// The owner is about to park, until [`come_back`](Self::come_back). `false`: it must not, there are fibers.
+    /// Marks the owner as about to park, until [`come_back`](Self::come_back). Returns `false` if there are fibers:
+    /// then the owner must not park.
     #[must_use]
     pub(crate) fn go_away(&self) -> bool {
         let is_away = self.newest.compare_exchange(ptr::null_mut(), Self::AWAY, Ordering::Relaxed, Ordering::Relaxed);
@@ -208,7 +211,8 @@ impl<F: Linked> Inbox<F> {
         is_away.is_ok()
     }
 
-    /// The owner has parked. What was put in meanwhile stays for [`collect`](Self::collect).
+    /// Removes the mark after the owner has parked. Fibers that were posted meanwhile stay for
+    /// [`collect`](Self::collect).
     pub(crate) fn come_back(&self) {
         let is_back = self.newest.compare_exchange(Self::AWAY, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
         if is_back.is_ok() {
@@ -216,7 +220,7 @@ impl<F: Linked> Inbox<F> {
         }
     }
 
-    /// The owner, before it ends: waits for those who are just waking it. The inbox is empty.
+    /// Blocks until no thread is about to wake the owner, before the owner ends. The inbox is empty.
     pub(crate) fn settle(&self) {
         spin_while(|| self.woken.load(Ordering::Acquire) != self.replaced.get());
     }

@@ -1,12 +1,12 @@
-//! Fibers on the workers of a pool: what of it a worker keeps, and how it runs them.
+//! Fibers on the workers of a pool: what a worker keeps for its fibers, and how it runs them.
 //!
-//! A fiber that has not started is a job in a queue, for anybody. A worker that takes it runs it on an idle stack, and
-//! is its home from then on. The worker's thread changes from its own stack to that of a fiber, and back when nothing
-//! else can go on or a round is over; within a round a fiber that waits lets the next go on in its place. None of this
-//! from within a piece of compute work: only the bottom of a worker's stack (`pool::main_loop`) comes here.
+//! A fiber that has not started is a job in a queue, which any worker may take. The worker that takes it runs it on an
+//! idle stack, and is its home from then on. The worker's thread switches from its own stack to that of a fiber, and
+//! back when no fiber can go on or a round is over. Within a round a fiber that waits switches to the next one
+//! directly. Compute work never runs fibers: only the bottom of a worker's stack (`pool::main_loop`) does.
 //!
 //! - **Waking** a fiber on its own worker is a push to a list that the thread alone touches. The woken fiber runs next
-//!   when its waker waits, three times in a row at most.
+//!   when its waker waits, at most three times in a row.
 //! - **Fairness.** What can go on goes before what has not begun. After 16 of the former, or 4 that have given way, one
 //!   of the latter has its turn, and after 16 rounds one from another queue: what goes on may be waiting for it, by
 //!   yielding. For the same reason a worker that always has fibers takes a task or a fork then, in turn with fibers to
@@ -48,24 +48,25 @@ use std::{cell::Cell, time::Duration};
 /// then ought to happen there.
 const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// For how many more one counts that goes on after it has given way, where new ones wait to begin: those shall before a
-/// thief thinks that they lie for long.
+/// How many more a fiber that has yielded counts for if new fibers wait: these should begin before a thief finds that
+/// they lie for long.
 const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
 
-/// How long after the first timer a parked worker may get up, in nanoseconds, if others are due until then. A switch to
-/// a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread by 50 us.
+/// How long after the first timer a parked worker may wake, in nanoseconds, if other timers are due until then. A
+/// switch to a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread
+/// by 50 us.
 const SLACK: u64 = 500_000;
 
-/// How many rounds before the worker looks at what else there is.
+/// How many rounds run before the worker looks for other work.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
-/// After how many times as many it takes something that lies elsewhere: a fiber to begin, a task or a fork.
+/// After how many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// Which fibers that have not started a thief takes from a worker that will come to them by itself.
+/// Which unstarted fibers a thief takes from a worker that will begin them by itself.
 ///
-/// A fiber that ends at once is mostly over before a thread that takes it has begun, and its parent waits the longer;
-/// and those that were spawned together often talk to each other, which takes several times as long between workers.
+/// A short fiber would mostly be over before a thief begins it, and its parent would wait longer. And fibers that were
+/// spawned together often exchange messages, which takes several times as long between workers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StealPolicy {
     /// All.
@@ -76,15 +77,16 @@ pub(crate) enum StealPolicy {
     Nothing,
 }
 
-/// What a seat has for fibers. See the [module](self).
+/// The state of a seat for its fibers. See the [module](self).
 pub(crate) struct Fibers {
-    /// Not started. On lines of its own, as the other two: searching threads look at the rest of a worker all the time.
+    /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
+    /// rest of a worker all the time.
     pub(crate) jobs: CachePadded<RunQueue<Job>>,
-    /// Woken by other threads.
+    /// Fibers that other threads have woken.
     pub(crate) inbox: CachePadded<Inbox<Fiber>>,
-    /// Hailed by other threads. Seldom, so it lies with what is.
+    /// Kicks from other threads. They are rare, so this has no cache line of its own.
     pub(crate) kicks: Inbox<Kick>,
-    /// The worker's own.
+    /// The state that only the worker's thread accesses.
     pub(crate) local: CachePadded<Local>,
     pub(crate) blocks: Blocks,
     ticks: Cell<u32>,
@@ -104,7 +106,8 @@ impl Fibers {
         }
     }
 
-    /// The thread is about to park, until [`come_back`](Self::come_back). `false`: it must not, somebody has been here.
+    /// Marks the thread as about to park, until [`come_back`](Self::come_back). Returns `false` if it must not park,
+    /// since another thread has posted a fiber or a kick.
     #[must_use]
     pub(crate) fn go_away(&self) -> bool {
         let is_away = self.kicks.go_away();
@@ -115,7 +118,7 @@ impl Fibers {
         is_away
     }
 
-    /// The thread has parked.
+    /// Removes the marks after the thread has parked.
     pub(crate) fn come_back(&self) {
         self.inbox.come_back();
         self.kicks.come_back();
@@ -128,7 +131,7 @@ impl Worker {
         &self.registry().expect("only members of a pool wait by its clock").clock
     }
 
-    /// Puts what others have woken, and what is due, to what can go on.
+    /// Adds the fibers that other threads have woken, and those whose timers are due, to those that can go on.
     pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
         let local = &self.fibers.local;
         self.fibers.inbox.collect(local.ready());
@@ -136,7 +139,8 @@ impl Worker {
         if looks_at_clock && local.next_deadline() != NEVER {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
-                // SAFETY: a timer is removed when its wait ends, so this one's goes on or has just been decided.
+                // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just
+                // been decided, and its block is alive.
                 if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
                     wake.wake();
                 }
@@ -146,12 +150,12 @@ impl Worker {
 
     fn answer_kicks(&self) {
         if !self.fibers.kicks.is_empty() {
-            // SAFETY: those in the box are of this worker's fibers, and this is its thread.
+            // SAFETY: the kicks in the box are those of this worker's fibers, and this is the worker's thread.
             Kick::answer_all(&self.fibers.kicks, |kick| unsafe { Fiber::answer(kick) });
         }
     }
 
-    /// Whether a fiber of this worker can go on.
+    /// Returns whether a fiber of this worker can go on.
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
         local.has_ready()
@@ -160,23 +164,23 @@ impl Worker {
             || local.next_deadline() != NEVER && self.clock().tick() >= local.next_deadline()
     }
 
-    /// Whether another thread has woken a fiber of this worker, or kicked one.
+    /// Returns whether another thread has woken or kicked a fiber of this worker.
     pub(crate) fn was_woken(&self) -> bool {
         !self.fibers.inbox.is_empty() || !self.fibers.kicks.is_empty()
     }
 
-    /// How long the thread may sleep until a fiber wants to go on. `None`: until it is woken.
+    /// Returns how long the thread may sleep until the timer of a fiber is due. `None` means until it is woken.
     pub(crate) fn time_to_next_fiber(&self) -> Option<Duration> {
         self.clock().park_bound(self.fibers.local.next_deadline())
     }
 
-    /// As [`time_to_next_fiber`](Self::time_to_next_fiber), until the last of those that are due at about the same
-    /// time: a thread that parks gets up once for all of them.
+    /// Returns how long the thread may sleep until the last of the timers that are due at about the same time: a parked
+    /// thread wakes once for all of them. See also [`time_to_next_fiber`](Self::time_to_next_fiber).
     pub(crate) fn time_to_next_fibers(&self) -> Option<Duration> {
         self.clock().park_bound(self.fibers.local.last_deadline_within(SLACK))
     }
 
-    /// Goes on with fibers for a while, and begins new ones, `first` before all others.
+    /// Runs fibers for some rounds, and begins new ones, `first` before all others.
     pub(crate) fn run_fibers(&self, first: Option<Job>) {
         if let Some(job) = first {
             self.start_fiber(job);
@@ -186,7 +190,7 @@ impl Worker {
             self.fibers.local.begin_round(ROUND, if self.has_jobs() { HASTE } else { 0 });
             while self.fibers.local.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
-                    // SAFETY: ready, of this worker, and this is the worker's own stack.
+                    // SAFETY: the fiber is ready, belongs to this worker, and this is the worker's own stack.
                     self.after(unsafe { (*fiber).resume() });
                 } else if let Some(job) = self.next_job() {
                     self.start_fiber(job);
@@ -210,8 +214,8 @@ impl Worker {
         local.take_ready()
     }
 
-    /// For a fiber that suspends: the one to go on in its place, perhaps itself. `None`: the worker has to look at more
-    /// than that.
+    /// Returns the fiber to go on in the place of one that suspends, perhaps the same one. Returns `None` if the
+    /// worker's own stack has to choose.
     #[inline]
     pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
         let local = &self.fibers.local;
@@ -221,15 +225,15 @@ impl Worker {
         local.take_ready()
     }
 
-    /// Counts the times that this worker might go on with its fibers. Every now and then it is the turn of work that
-    /// lies elsewhere: the number of that turn.
+    /// Counts the times that this worker might go on with its fibers. Every [`ELSEWHERE_EVERY`] times it is the turn of
+    /// work from elsewhere: then returns the number of that turn.
     pub(crate) fn next_turn_of_others(&self) -> Option<u32> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
         rounds.is_multiple_of(ELSEWHERE_EVERY).then_some(rounds / ELSEWHERE_EVERY)
     }
 
-    /// Whether there are fibers here that can be started.
+    /// Returns whether there are fibers here that can be started.
     pub(crate) fn has_jobs(&self) -> bool {
         !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
@@ -244,11 +248,11 @@ impl Worker {
         if !is_worth_while || !self.has_jobs() {
             return None;
         }
-        // SAFETY: the thief is the caller's own seat.
+        // SAFETY: `thief` is the seat of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
     }
 
-    /// Whether this worker is going to begin its fibers itself.
+    /// Returns whether this worker is going to begin its fibers itself.
     fn is_at_them(&self) -> bool {
         self.is_own && self.status.is_active()
     }
@@ -264,7 +268,8 @@ impl Worker {
         unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
     }
 
-    /// For a fiber that has ended: what to run on the same stack, without a switch. `None`: others come first.
+    /// Returns the job to run on the stack of a fiber that has ended, without a switch. Returns `None` if other fibers
+    /// come first.
     pub(crate) fn next_job_on_this_stack(&self) -> Option<Job> {
         let has_others = self.fibers.local.has_ready()
             || !self.fibers.inbox.is_empty()
@@ -276,7 +281,7 @@ impl Worker {
         self.next_job()
     }
 
-    /// Runs a job on an idle stack. Where there is none to be had it goes back into the queue.
+    /// Runs a job on an idle stack. If there is none, pushes the job back onto the queue.
     fn start_fiber(&self, job: Job) {
         let (fibers, limits) = (&self.fibers, self.limits());
         let stack = limits.enter().and_then(|()| {
@@ -289,7 +294,7 @@ impl Worker {
             return;
         };
         fibers.local.set_live(fibers.local.live() + 1);
-        // SAFETY: idle, of this worker, and this is the worker's own stack.
+        // SAFETY: the fiber is idle, belongs to this worker, and this is the worker's own stack.
         unsafe {
             (*fiber).give(job);
             self.after((*fiber).resume());
@@ -300,7 +305,7 @@ impl Worker {
         &self.registry().expect("fibers run on the workers of a pool").limits
     }
 
-    /// Gives back all stacks, before the thread ends. No fiber is live.
+    /// Gives back all stacks, before the thread ends. Called when no fiber is live.
     pub(crate) fn end_fibers(&self) {
         // Each of them counts in the limits, where there are none.
         debug_assert_eq!(self.fibers.local.live(), 0);
@@ -310,7 +315,7 @@ impl Worker {
         self.fibers.local.strip_all();
     }
 
-    /// The thread has come back from the stack of the current fiber.
+    /// Handles a fiber from whose stack the thread has returned.
     #[inline]
     fn after(&self, left: Left) {
         if left == Left::Idle {

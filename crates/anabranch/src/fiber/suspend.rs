@@ -1,5 +1,5 @@
-//! How a fiber waits: it leaves its stack, and goes on when it is resumed; where it must not leave, it blocks its
-//! thread.
+//! How a fiber waits: it leaves its stack, and goes on when it is resumed. If it must not leave its stack, it blocks
+//! its thread.
 
 use crate::{
     fiber::{
@@ -21,19 +21,20 @@ use crate::{
 use std::{process, ptr, sync::Arc};
 
 impl Fiber {
-    /// How to leave the stack until the fiber is resumed, with all open forks laid open. `None`: it goes on at once, or
-    /// has left and was resumed. Only where it [may](Self::may_switch).
+    /// Prepares to leave the stack until the fiber is resumed, and publishes all open forks. Returns `None` if the
+    /// fiber goes on at once, or has left and was resumed. Called only if it [may](Self::may_switch) leave.
     #[inline(always)]
     fn prepare_switch(&self) -> Option<PendingSwitch> {
         let home = self.home();
         debug_assert!(ptr::eq(Worker::current(), home), "a fiber suspends on its own worker alone");
         if !home.stack.newest().is_null() {
             home.publish_all();
-            // SAFETY: this thread is the owner, and all is published.
+            // SAFETY: this thread is the owner. `publish_all` has published all frames, and `may_switch` excludes those
+            // that go onto the shelf.
             self.forks.set(unsafe { home.stack.detach() });
         }
-        // SAFETY: this is called on the fiber's stack, so the way out is there; and a fiber that can go on has been
-        // left.
+        // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can go on has left its stack,
+        // so its exit is alive too.
         unsafe {
             let exit = &*self.exit.get();
             match if GOES_ACROSS { home.fiber_across() } else { None } {
@@ -50,25 +51,25 @@ impl Fiber {
         }
     }
 
-    /// Whether the stack can be left. Not while the thread unwinds: other fibers would find themselves in a panicking
-    /// thread. Not while it is pinned: inside another pool they would find themselves there, and what runs on top of a
-    /// compute wait is in a list of its thread. Nor with an open fork of compute code: it is on the shelf, or will be,
-    /// where forks of other fibers would come to lie above it and be left behind.
+    /// Returns whether a switch may leave the stack. Not while the thread unwinds: other fibers would run in a
+    /// panicking thread. Not while the stack is pinned: inside another pool they would run in that pool, and work on
+    /// top of a compute wait is in a list of its thread. Not with an open fork of compute code, which is on the shelf,
+    /// or will be: forks of other fibers would be published above it, and would stay there when their fibers leave.
     #[inline]
     fn may_switch(&self) -> bool {
         let newest = self.home().stack.newest();
         Stack::current() == self.own_stack()
             && !panicking()
-            // SAFETY: linked by this thread.
+            // SAFETY: this thread owns the list, so the newest frame stays linked during the call.
             && (newest.is_null() || unsafe { !Frame::pins_its_stack(newest) })
     }
 
-    /// Waits without leaving the stack. The other fibers of this thread wait too.
+    /// Blocks the thread without leaving the stack. The other fibers of this thread wait too.
     #[cold]
     fn block(&self, deadline: u64) {
         if !Stack::current().is_same_as(self.own_stack()) {
-            // `Cx::check_stack` comes before a wait is begun. Here places refer to the wait already, and nothing may
-            // unwind.
+            // `Cx::check_stack` comes before a wait is begun. Here waitables refer to the wait already, so this must
+            // not unwind.
             diagnostics::warn(format_args!("a fiber was about to wait on a stack that is not its own"));
             process::abort();
         }
@@ -95,11 +96,11 @@ impl Fiber {
     }
 }
 
-// SAFETY: the waiter is the block's. `suspend` returns when the worker resumes the fiber, which it does for fibers that
-// have been woken, after a decision; or after `block`, which sees to the same.
+// SAFETY: the waiter is a field of the block, which outlives the wait. `suspend` returns when the worker resumes the
+// fiber, which it does only for fibers that were woken, after a decision. `block` also returns only after a decision.
 unsafe impl Strand for Fiber {
     fn waiter(&self) -> *const Waiter {
-        // Of the whole fiber, which is what it is woken by.
+        // The pointer is valid for the whole fiber, which `wake` needs.
         ptr::from_ref(self).cast()
     }
 
@@ -130,7 +131,7 @@ unsafe impl Strand for Fiber {
             Worker::current().yield_slot();
             return None;
         }
-        // Whoever yields may wait for another thread: shuttle, some of whose schedules are unfair, has to know.
+        // A fiber that yields may wait for another thread. Shuttle has to know, since some of its schedules are unfair.
         #[cfg(shuttle)]
         crate::sys::sync::hint::spin_loop();
         self.card.set(State::Ready);

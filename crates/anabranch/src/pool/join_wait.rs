@@ -2,14 +2,14 @@
 //!
 //! A thread that waits runs only descendants of what it waits for: a sequential run would have met the same locks in
 //! the same place, so a lock held across a `join` cannot deadlock with it. (The one exception: it answers broadcasts,
-//! which want this very thread.) When there are none it spins a little, then parks and lends its slot to another
-//! thread. Who waits, waits for work that some thread is running; followed downwards these waits end at a thread that
-//! does not wait, so there is always one that goes on.
+//! which need this very thread.) If there are none it spins a little, then parks and lends its slot to another thread.
+//! A waiting thread waits for work that some thread runs. This chain of waits ends at a thread that does not wait, so
+//! at least one thread makes progress.
 //!
-//! A thread that waits spins for as long as parking would cost. A thread that spins, in a search too, lets other
-//! threads run every 2 us: the one that will have something for it may have been woken on this very core. On two cores,
-//! with something else busy on one of them, each message from one worker to the other took 100 us without this: a ring
-//! of 503 went round in 425 ns a hop in up to half of all pools, and does in 45.
+//! A thread that waits spins for as long as parking would cost. A thread that spins, also in a search, yields to other
+//! threads every 2 us: the thread that it waits for may have been woken on this very core. On two cores, with something
+//! else busy on one of them, each message from one worker to the other took 100 us without this: a ring of 503 went
+//! round in 425 ns a hop in up to half of all pools, and does in 45.
 
 use crate::{
     fork::{
@@ -25,16 +25,17 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How long a waiting thread looks around before it parks. Parking and being woken costs some ten microseconds, and the
-/// slot goes to another thread meanwhile; the pieces that are worth waiting for are longer than that.
+/// How long a waiting thread searches before it parks. Parking and being woken costs some ten microseconds, and the
+/// slot goes to another thread meanwhile. The pieces that are worth waiting for are longer than that.
 const PATIENCE: Duration = Duration::from_micros(100);
 
-/// How often it looks between two looks at the clock; this often in all where the machine has no core to spare for it.
+/// How many checks it makes between two readings of the clock, and the number of checks in all where the machine has no
+/// core to spare.
 const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
-/// How long a thread waits before it sees to it that somebody looks out: its slot is free, and all others may be held
-/// up. From then on it parks until it is woken. Where nobody looks out, since no thread can be had, it looks itself as
-/// often as that: what it waits for may wait for work that nobody else takes.
+/// How long a thread waits before it makes sure that the pool has a lookout: its slot is free, and all other threads
+/// may be blocked. From then on it parks until it is woken. If no thread can be the lookout, the waiting thread
+/// searches itself at this interval: what it waits for may wait for work that no other thread takes.
 const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
@@ -42,12 +43,12 @@ const LONG_WAIT: Duration = Duration::from_millis(5);
 struct Patience {
     looks: u32,
     since: Option<Instant>,
-    /// It has parked for long already, in vain.
+    /// Whether it has parked for [`LONG_WAIT`] without being woken.
     is_long: bool,
 }
 
 impl Patience {
-    /// Whether to look once more.
+    /// Returns whether to search once more.
     fn lasts(&mut self, worker: &Worker) -> bool {
         if self.is_long {
             return false;
@@ -61,14 +62,14 @@ impl Patience {
         if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
             return false;
         }
-        // Whom it waits for may be on this very core.
+        // The thread that it waits for may be on this very core.
         thread::yield_now();
         true
     }
 }
 
 impl Worker {
-    /// Ends a fork that may be published: takes it back, or waits for the thief.
+    /// Ends a fork that may be published: reclaims it, or waits for the thief.
     ///
     /// # Safety
     /// The owner calls this, for the fork that it has just popped and that may be published.
@@ -76,13 +77,14 @@ impl Worker {
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
         let mut patience = Patience::default();
-        // SAFETY: the caller's word. The frame is published, and over only when this returns, so its lineage is there.
+        // SAFETY: the caller owns the frame and has just popped it. `ForkStack::finish` calls the closure only for a
+        // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
         let outcome = unsafe {
             self.stack.finish(frame, |position| {
                 let awaited: *const Lineage = Frame::lineage(frame);
                 self.pause(&mut patience, || {
-                    // A thread that unwinds takes no work that another can do: what runs on it would find itself in a
-                    // panicking thread, and a guard that rolls back on panic would do so.
+                    // A thread that unwinds takes no work that another can do: that work would run in a panicking
+                    // thread, and a guard that rolls back on panic would do so.
                     if unwind::panicking() {
                         return None;
                     }
@@ -94,12 +96,13 @@ impl Worker {
         outcome
     }
 
-    /// Waits for the tasks of a scope, whose lineage is `awaited`. Whoever makes `is_over` true unparks this worker.
+    /// Blocks until the tasks of a scope, whose lineage is `awaited`, have ended. The thread that makes `is_over` true
+    /// unparks this worker.
     pub(crate) fn wait_for_tasks(&self, awaited: *const Lineage, is_over: impl Fn() -> bool) {
         self.wait(is_over, || self.registry()?.find_task(self, awaited));
     }
 
-    /// Waits for the answers to a broadcast.
+    /// Blocks until all workers have answered a broadcast.
     pub(crate) fn wait_for_broadcast(&self, is_over: impl Fn() -> bool) {
         let mut is_long = false;
         while !is_over() {
@@ -116,10 +119,10 @@ impl Worker {
         }
     }
 
-    /// One step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
+    /// Makes one step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
     fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
-        // A broadcast is answered in every wait, since somebody waits for this very thread, perhaps in a piece of work
-        // that this thread waits for in turn.
+        // Every wait answers broadcasts, since the broadcasting thread waits for this very thread, perhaps in a piece
+        // of work that this thread waits for in turn.
         if self.answer_broadcast() {
             *patience = Patience::default();
         } else if let Some(work) = find() {
@@ -136,11 +139,11 @@ impl Worker {
         }
     }
 
-    /// Waits to be unparked, and lends the slot meanwhile. May return early.
+    /// Parks, and lends the slot meanwhile. May return early.
     ///
-    /// All that this thread has forked is published before: nobody raids a thread that waits, and what it waits for may
-    /// wait for one of these forks in turn. Whatever ends the wait unparks it, and the lookout sees to all work that
-    /// others might have to do before.
+    /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
+    /// one of these forks in turn. The thread that ends the wait unparks it, and the lookout finds a thread for the
+    /// work that others may have to do before.
     fn park(&self, is_long: &mut bool) {
         if self.publish_all() {
             self.announce();
@@ -158,9 +161,10 @@ impl Worker {
         }
     }
 
-    /// As [`park`](Self::park), at another parker than the seat's, and no longer than `most`. It finds no work here, so
-    /// all that it needs a lookout for is its slot, once. One of the pool's own has broadcasts to answer, which wake it
-    /// at that parker, too. The strand that parks is in the middle of its wait, and must not be used by them.
+    /// Parks at another parker than the seat's, for at most `most`, and lends the slot meanwhile. It runs no work here,
+    /// so it needs a lookout only for its slot, once. A thread of the pool's own has broadcasts to answer, which wake
+    /// it at that parker too. The fiber or thread that parks is in the middle of its wait, so the broadcasts must not
+    /// use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let is_woken = self.while_parked_at(parker, || {
@@ -182,7 +186,8 @@ impl Worker {
         }
     }
 
-    /// Lets other threads run, in this thread's slot too: it may be waiting for what it has forked, by yielding.
+    /// Yields to other threads, and lends the slot meanwhile: this thread may be waiting, by yielding, for work that it
+    /// has forked.
     pub(crate) fn yield_slot(&self) {
         self.publish_all();
         self.status.wait();
@@ -190,7 +195,7 @@ impl Worker {
         self.take_slot_again();
     }
 
-    /// Sees to it that somebody takes what is in this worker's queues, who itself will not.
+    /// Makes sure that another thread takes the work in this worker's queues, which the worker itself will not run.
     pub(crate) fn announce(&self) {
         if self.has_work()
             && let Some(registry) = self.registry()

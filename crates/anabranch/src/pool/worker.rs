@@ -45,42 +45,44 @@ pub(crate) enum Work {
 pub(crate) struct Worker {
     pub(crate) stack: ForkStack,
     pub(crate) parker: Parker,
-    /// Where the thread has parked, if that is another one. A broadcast unparks it there, too.
+    /// The parker at which the thread has parked, if that is another one. A broadcast unparks it there too.
     other_parker: Mutex<Option<NonNull<Parker>>>,
-    /// Spawned here; anybody may take them.
+    /// Tasks that were spawned here. Any thread may take them.
     pub(crate) tasks: Tasks,
-    /// For this worker alone: its parts of broadcasts.
+    /// This worker's parts of broadcasts, which only it may run.
     pub(crate) inbox: Tasks,
-    /// How many of these are on its stack.
+    /// How many parts of broadcasts are on its stack.
     answering: Cell<u32>,
     pub(crate) index: usize,
     /// The seat of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
     pub(crate) status: Status,
     pub(crate) fibers: Fibers,
-    /// What the thread itself waits for, when it does so in `run`.
+    /// What the thread itself waits for while it waits in `run`.
     pub(crate) card: FiberStatus,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
     /// How many of them the lookout knows of.
     known_roots: Counter,
-    /// Not zero: nobody looks at this seat. Changed by the thread that holds the seat.
+    /// Not zero while the seat is off the list, so that no thread searches it. Changed by the thread that holds the
+    /// seat.
     pub(crate) is_unlisted: Counter,
     pub(crate) counters: Counters,
     /// The thread that holds the seat, as the system knows it.
     thread: AtomicU64,
-    /// It sleeps, and was named lookout.
+    /// Whether it was named lookout while it slept.
     called: AtomicBool,
     registry: *const Registry,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: `last_victim`, `answering`, what of `fibers` is the worker's own, and the phase in `counters` are touched by
-// the thread that holds the seat alone; a seat changes hands by its status. `registry` owns the worker, and lives
-// longer.
+// SAFETY: only the thread that holds the seat accesses `last_victim`, `answering`, the worker's own part of `fibers`,
+// and the phase in `counters`. A seat changes its holder by its status, which orders these accesses. `registry` owns
+// the worker, and lives longer.
 unsafe impl Send for Worker {}
-// SAFETY: as above; the rest is made for sharing.
+// SAFETY: only the thread that holds the seat accesses the fields that are not made for sharing. `registry` owns the
+// worker, and lives longer.
 unsafe impl Sync for Worker {}
 
 /// The seat of a thread that is in no pool: always asked, so that every fork takes the slow path.
@@ -108,7 +110,7 @@ static NOBODY: Worker = Worker {
 
 thread_local! {
     static CURRENT: Cell<*const Worker> = const { Cell::new(&raw const NOBODY) };
-    /// What `thread::number_of_current` says, once it has been asked.
+    /// The result of `thread::number_of_current`, once it has been called.
     static THREAD: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -137,13 +139,13 @@ impl Worker {
         }
     }
 
-    /// The calling thread's seat: `NOBODY` outside of every pool.
+    /// Returns the calling thread's seat: `NOBODY` outside of every pool.
     ///
-    /// The reference is good for as long as the thread stays in the pool, that is until the call that brought it in
-    /// returns; all who use it end before.
+    /// The reference is valid for as long as the thread stays in the pool, that is until the call that entered the pool
+    /// returns. All users of the reference end before.
     #[inline(always)]
     pub(crate) fn current<'a>() -> &'a Worker {
-        // SAFETY: set by `occupy` to a seat that its caller keeps alive, or `NOBODY`.
+        // SAFETY: the pointer is `NOBODY`, or `occupy` set it to a seat that its caller keeps alive.
         unsafe { &*CURRENT.get() }
     }
 
@@ -155,9 +157,9 @@ impl Worker {
         CURRENT.replace(seat)
     }
 
-    /// The pool of this worker; `None` for the seat outside of every pool.
+    /// Returns the pool of this worker; `None` for the seat outside of every pool.
     pub(crate) fn registry(&self) -> Option<&Registry> {
-        // SAFETY: the registry owns its workers.
+        // SAFETY: the registry owns its workers, so it is alive; the pointer of the seat outside is null.
         unsafe { self.registry.as_ref() }
     }
 
@@ -166,7 +168,7 @@ impl Worker {
         ptr::eq(self.registry, registry)
     }
 
-    /// Notes that the calling thread holds this seat, for the monitor.
+    /// Records the calling thread as the holder of this seat, for the monitor.
     #[inline]
     pub(crate) fn note_thread(&self) {
         if THREAD.get() == 0 {
@@ -182,7 +184,7 @@ impl Worker {
         self.thread.load(Ordering::Relaxed) as u32
     }
 
-    /// Wakes this sleeper, who was named lookout.
+    /// Wakes this sleeper, which was named lookout.
     pub(crate) fn call(&self) {
         // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a
         // swap.
@@ -194,7 +196,8 @@ impl Worker {
     pub(crate) fn call_for_broadcast(&self) {
         self.parker.unpark();
         if let Some(parker) = *lock(&self.other_parker) {
-            // SAFETY: it is there until its thread takes it back, for which it needs the lock.
+            // SAFETY: the thread at the parker takes the pointer back under the lock, which this holds, before the
+            // parker ends.
             unsafe { parker.as_ref() }.unpark();
         }
     }
@@ -223,13 +226,13 @@ impl Worker {
         self.publish(1);
     }
 
-    /// Lays open all that this thread has forked. Whether there was something that had not been.
+    /// Publishes all open forks of this thread. Returns whether there were private ones.
     pub(crate) fn publish_all(&self) -> bool {
         self.publish(usize::MAX) > 0
     }
 
     fn publish(&self, most: usize) -> usize {
-        // SAFETY: called by the owner.
+        // SAFETY: only the thread that holds the seat, the owner of the stack, calls this.
         let published =
             unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
         self.counters.published.add(published as u64);
@@ -241,14 +244,14 @@ impl Worker {
         published
     }
 
-    /// Does this worker's part of the broadcast that has waited longest. `false`: there is none that it may answer
-    /// here.
+    /// Runs this worker's part of the broadcast that has waited longest. Returns `false` if there is none that it may
+    /// answer here.
     ///
-    /// What a broadcast runs may wait in turn, and is asked for the next one then. Workers may wait for each other in
-    /// this way, so in general it has to answer; but if a thousand threads broadcast at a time, a thousand answers must
-    /// not lie on one stack. So above a few of them only such are answered that were begun inside of more broadcasts
-    /// than what runs here. Of all that wait for each other the innermost is answered everywhere, and how deep answers
-    /// lie is up to how deep the program nests broadcasts.
+    /// The work of a broadcast may wait in turn, and that wait answers the next broadcast. Workers may wait for each
+    /// other in this way, so in general a worker has to answer. But if a thousand threads broadcast at a time, a
+    /// thousand answers must not be on one stack. So above a few of them, a worker answers only broadcasts that are
+    /// nested deeper than the one that runs here. Of all broadcasts that wait for each other every worker answers the
+    /// innermost, and the depth of answers depends only on how deep the program nests broadcasts.
     pub(crate) fn answer_broadcast(&self) -> bool {
         if self.inbox.is_empty() {
             return false;
@@ -269,7 +272,7 @@ impl Worker {
     /// Runs work that this thread has taken.
     pub(crate) fn run(&self, work: Work) {
         let lineage: *const Lineage = match &work {
-            // SAFETY: taken and not yet run.
+            // SAFETY: this thread has taken the job and has not run it yet.
             Work::Frame(claim) => unsafe { Frame::lineage(claim.frame) },
             Work::Task(task) => task.lineage(),
             Work::Fibers(_) => unreachable!("fibers run on stacks of their own"),
@@ -279,7 +282,7 @@ impl Worker {
         let record = Running::new(lineage);
         self.stack.begin(&record);
         let abort = AbortOnUnwind;
-        // A piece that was worth taking is worth spreading: its first fork is published.
+        // Work that was worth stealing is worth sharing: its first fork is published.
         self.stack.ask();
         match work {
             Work::Frame(claim) => claim.run(),
@@ -301,7 +304,7 @@ impl Worker {
         })
     }
 
-    /// As [`steal`](Self::steal), without the fibers.
+    /// Takes work from this worker for `thief`, without its fibers; see [`steal`](Self::steal).
     pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
         let work = match self.stack.shelf.take(thief.theft()) {
             Some(claim) => Work::Frame(claim),
@@ -321,7 +324,7 @@ impl Worker {
         Theft { thief: self.index, base: self.stack.shelf.open() }
     }
 
-    /// Whether somebody works here, and has since the lookout asked this last.
+    /// Returns whether a thread works here, and has since the lookout last called this.
     pub(crate) fn is_worth_asking(&self) -> bool {
         let roots = self.roots.get();
         let is_old = roots == self.known_roots.get();
@@ -331,14 +334,14 @@ impl Worker {
         is_old && self.status.is_occupied()
     }
 
-    /// Whether there is something to take.
+    /// Returns whether there is something to take.
     pub(crate) fn has_work(&self) -> bool {
         !self.tasks.is_empty() || self.stack.shelf.has_available() || self.has_jobs()
     }
 }
 
-/// Work that was taken catches its own panics. Should one come through all the same, others may be waiting on this
-/// stack: it must not unwind.
+/// Aborts if stolen work unwinds. Such work catches its own panics, and other work may wait on this stack, so it must
+/// not unwind.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {

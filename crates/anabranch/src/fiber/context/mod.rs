@@ -1,15 +1,14 @@
-//! The context switch: a stack on which a function runs that can be left in the middle and gone on with later.
+//! The context switch: a function runs on a stack of its own, can suspend in the middle, and is resumed later.
 //!
-//! Everything happens on one thread: whoever resumes a context is the thread that made it. (A started fiber does not
-//! move: the addresses of thread-locals are kept in registers across calls, and values on the stack need not be
-//! `Send`.)
+//! Everything happens on one thread: only the thread that made a context resumes it. (A started fiber does not move:
+//! the addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
 //!
 //! Under shuttle a thread is a coroutine itself, and to leave it saves whatever stack it is on. So one that is left on
 //! a fiber's stack goes on there, and nothing has to stand in for this switch.
 //!
-//! There are two of the same face: `native`, our own switch, for the processors that it is written for, and `portable`,
-//! that of corosensei, for all others, for Windows, and for the sanitizers, which have to be told of every switch
-//! (`--cfg anabranch_portable_switch`).
+//! Two modules have the same interface. `native` is our own switch, for the processors for which it is written.
+//! `portable` is that of corosensei, for all others, for Windows, and for the sanitizers, which have to be notified of
+//! every switch (`--cfg anabranch_portable_switch`).
 
 #[cfg(all(target_arch = "x86_64", unix, not(anabranch_portable_switch)))]
 #[path = "native.rs"]
@@ -23,11 +22,11 @@ mod switch;
 
 pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_switch_to};
 
-/// What the function is told when it goes on.
+/// The word that the function receives when it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resume {
     GoOn,
-    /// Only for a function that is between two pieces of work: return, so that the stack can be given back.
+    /// The function is to return, so that the stack can be given back. Only for one that is between two pieces of work.
     End,
 }
 

@@ -1,13 +1,13 @@
 //! A context by our own [switch](crate::fiber::switch), for x86-64.
 //!
-//! | who runs     | `inside`                        | `outside`                      |
+//! | what runs    | `inside`                        | `outside`                      |
 //! |--------------|---------------------------------|--------------------------------|
 //! | the thread   | where the function goes on      | old                            |
 //! | the function | old                             | where the thread goes on       |
 //!
 //! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A
-//! function that lets another go on in its place ([`prepare_switch_to`]) leaves it the way out. What the one side tells
-//! the other goes through a register.
+//! function that lets another go on in its place ([`prepare_switch_to`]) copies its `outside` to it. Each side passes a
+//! word to the other in a register.
 
 use super::{Left, Resume};
 use crate::fiber::{
@@ -22,7 +22,7 @@ use std::{
     ptr::{self, NonNull},
 };
 
-/// The function's way out, and the thread's way in.
+/// The stack pointers for the way out of the function and back into it.
 pub(crate) struct Exit {
     inside: Cell<StackPointer>,
     outside: Cell<StackPointer>,
@@ -32,7 +32,7 @@ pub(crate) struct Exit {
 /// See the [module](super).
 pub(crate) struct Context {
     exit: NonNull<Exit>,
-    /// Taken when the function is done. One that is not would still refer to it, so it is leaked then.
+    /// The stack, taken when the function is done. A function that is not done still uses it, so it is leaked then.
     stack: ManuallyDrop<FiberStack>,
 }
 
@@ -43,7 +43,8 @@ impl Context {
         let exit = below::<Exit>(top);
         let place = below::<F>(exit.cast());
         let first = below::<First>(place.cast());
-        // SAFETY: within the stack, which is larger than this by far, and nobody else's.
+        // SAFETY: the addresses are within the stack, which is much larger than these values and belongs to this
+        // context.
         unsafe {
             place.write(function);
             first.write(First { begin, run: run::<F>, exit, function: place.cast(), _end: [0; 2] });
@@ -57,11 +58,12 @@ impl Context {
     }
 
     fn exit(&self) -> &Exit {
-        // SAFETY: on the stack, which is there as long as this.
+        // SAFETY: the `Exit` is on the stack, which lives as long as this context.
         unsafe { self.exit.as_ref() }
     }
 
-    /// Runs the function until it leaves, or one that went on in its place. `Idle` also when it has returned.
+    /// Runs the function until it, or one that went on in its place, leaves. Returns `Idle` also when the function has
+    /// returned.
     #[inline]
     pub(crate) fn resume(&mut self) -> Left {
         self.enter(Resume::GoOn)
@@ -79,13 +81,13 @@ impl Context {
     /// Lets an idle function return and gives its stack back.
     ///
     /// # Panics
-    /// When the function does not return.
+    /// Panics when the function does not return.
     pub(crate) fn into_stack(mut self) -> FiberStack {
         if !self.exit().is_done.get() {
             self.enter(Resume::End);
             assert!(self.exit().is_done.get(), "a function is ended only when it is idle");
         }
-        // SAFETY: once, since `self` ends here; it has no `Drop`.
+        // SAFETY: the stack is taken once, since this consumes `self`, which has no `Drop`.
         unsafe { ManuallyDrop::take(&mut self.stack) }
     }
 }
@@ -94,25 +96,26 @@ impl Exit {
     /// Leaves the function until it is resumed.
     #[inline]
     pub(crate) fn suspend(&self, left: Left) -> Resume {
-        // SAFETY: the function is what runs, as others do not leave by its way, so `outside` is where the thread goes
+        // SAFETY: only this function uses its exit, so it is the one that runs, and `outside` is where the thread goes
         // on.
         let word = unsafe { switch(&self.inside, self.outside.get(), left as usize) };
         if word == Resume::GoOn as usize { Resume::GoOn } else { Resume::End }
     }
 }
 
-/// How a function leaves in the middle of something, until it is resumed. `None`: it has, and was.
+/// Prepares the switch by which a suspended function leaves, until it is resumed. `None` means that it has left and was
+/// resumed.
 #[inline]
 pub(crate) fn prepare_switch(from: &Exit) -> Option<PendingSwitch> {
     const { assert!(Left::Suspended as usize == 0) };
     Some(PendingSwitch::new(&from.inside, from.outside.get()))
 }
 
-/// Whether there is [`prepare_switch_to`].
+/// Whether [`prepare_switch_to`] exists.
 pub(crate) const GOES_ACROSS: bool = true;
 
-/// How a function leaves for another that was left in the middle of something on this thread, without a detour through
-/// the thread's own stack. To the thread it is as if it had resumed the other.
+/// Prepares a switch from this function directly to another suspended one of this thread, not through the thread's own
+/// stack. The thread sees no difference from having resumed the other.
 #[inline]
 pub(crate) fn prepare_switch_to(from: &Exit, to: &Exit) -> Option<PendingSwitch> {
     const { assert!(Resume::GoOn as usize == 0) };
@@ -120,7 +123,7 @@ pub(crate) fn prepare_switch_to(from: &Exit, to: &Exit) -> Option<PendingSwitch>
     Some(PendingSwitch::new(&from.inside, to.inside.get()))
 }
 
-/// Where the last `T` below `end` lies. Aligned to sixteen, as stack pointers are.
+/// Returns the address of the last `T` below `end`. Aligned to sixteen, as stack pointers are.
 fn below<T>(end: *mut u8) -> *mut T {
     const { assert!(align_of::<T>() <= 16) };
     let address = end.wrapping_byte_sub(size_of::<T>());
@@ -131,16 +134,16 @@ fn below<T>(end: *mut u8) -> *mut T {
 #[repr(C)]
 struct First {
     begin: unsafe extern "C" fn() -> !,
-    /// In the places of the two registers.
+    /// `run` and `exit` lie where other stacks have their two saved registers.
     run: unsafe extern "C" fn(*const Exit, *mut (), usize) -> !,
     exit: *const Exit,
     function: *mut (),
-    /// For those who walk up a stack: there is nothing more.
+    /// Ends the stack for code that walks it up.
     _end: [usize; 2],
 }
 
-/// The first thing that runs on a stack: fetches what [`First`] has, and calls `run`, also with what [`switch`] was
-/// told. There is no way back, and the unwinder is told so.
+/// Runs first on a stack: pops the fields of [`First`], and calls `run` with them and the word that [`switch`]
+/// received. It never returns, which the `cfi` directives declare to the unwinder.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!(
@@ -159,12 +162,13 @@ unsafe extern "C" fn begin() -> ! {
 /// # Safety
 /// Called by `begin`, with what `Context::new` has put there.
 unsafe extern "C" fn run<F: FnOnce(&Exit)>(exit: *const Exit, function: *mut (), resume: usize) -> ! {
-    // SAFETY: the caller's word; `exit` is there as long as the stack.
+    // SAFETY: `begin` calls this once, with the function and the exit that `Context::new` wrote. The exit lives as long
+    // as the stack.
     unsafe {
         let exit = &*exit;
         let function = function.cast::<F>().read();
         if resume == Resume::GoOn as usize {
-            // Where this would unwind it ends the process, as everywhere at the end of `extern "C"`.
+            // If this unwinds, the process ends, as at the end of every `extern "C"` function.
             function(exit);
         } else {
             drop(function);

@@ -3,7 +3,7 @@
 //! | state | where                               | memory                    | left by                              |
 //! |-------|-------------------------------------|---------------------------|--------------------------------------|
 //! | uncut | the end of the newest slab          | none                      | `take` -> out                        |
-//! | out   | a [`FiberStack`] in somebody's hand | the pages it has touched  | `give_back` -> warm                  |
+//! | out   | a [`FiberStack`] of a caller        | the pages it has touched  | `give_back` -> warm                  |
 //! | warm  | the top of `free`                   | as before                 | `take` -> out; newer ones -> cool    |
 //! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
 //! | cold  | below the cool ones                 | none but page tables      | `take` -> out                        |
@@ -14,8 +14,8 @@
 //! Most fibers touch no more than the topmost page: to give back all the others is cheap, and spares a fault when the
 //! stack is used again.
 //!
-//! A pool belongs to one worker, and there is no lock in it. Nobody can run on memory that is gone: a pool that is
-//! dropped while one of its stacks is out ends the process.
+//! A pool belongs to one worker, and there is no lock in it. No fiber can run on freed memory: a pool that is dropped
+//! while one of its stacks is out ends the process.
 
 pub use crate::fiber::stack::error::StackError;
 
@@ -38,7 +38,7 @@ use std::{
 /// How many stacks have their pages given back at a time.
 const BATCH: usize = 128;
 
-/// A stack of a [`StackPool`], of the one who holds it. To be given back: a stack that is dropped stays out.
+/// A stack of a [`StackPool`]. The holder gives it back: a stack that is dropped stays out.
 #[derive(Debug)]
 #[must_use = "a stack that is not given back ends the process when its pool is dropped"]
 pub(crate) struct FiberStack {
@@ -58,7 +58,7 @@ impl FiberStack {
         self.lower_pages().len()
     }
 
-    /// What the overflow handler has to know of a fiber that runs on this stack.
+    /// Returns the record for the overflow handler, for a fiber that runs on this stack.
     pub(crate) fn guarded(&self, name: Option<&str>) -> Guarded {
         Guarded::new(self.guard(), self.size(), name)
     }
@@ -113,7 +113,7 @@ impl StackPool {
         Ok(Self { config, number, free: Vec::new(), cold: 0, cool: 0, slabs })
     }
 
-    /// The stack that was given back last, or else a new one. O(1); a new one takes a system call, or some.
+    /// Returns the stack that was given back last, or else a new one. O(1); a new one takes one or more system calls.
     ///
     /// # Errors
     /// When none is free and the system has no address space or no mappings left for another.
@@ -125,7 +125,7 @@ impl StackPool {
         Ok(stack)
     }
 
-    /// Takes a stack back. O(1), amortised; now and then a system call.
+    /// Takes a stack back. O(1), amortised, with an occasional system call.
     ///
     /// # Panics
     /// When the stack is of another pool.
@@ -146,17 +146,18 @@ impl StackPool {
         Ok(FiberStack { place: self.slabs.cut()?, pool: self.number })
     }
 
-    /// The oldest of the warm become cool, and the oldest of the cool become cold.
+    /// Turns the oldest warm stacks cool, and the oldest cool stacks cold.
     #[cold]
     fn cool_down(&mut self) {
         let batch = &self.free[self.cool..][..BATCH];
-        // SAFETY: these are whole pages of the slabs of this pool, and nobody uses them: those who held the stacks gave
-        // them up.
+        // SAFETY: these are whole pages of the slabs of this pool. The stacks are free, since their holders gave them
+        // back, so no code uses the pages.
         unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].lower_pages())) };
         self.cool += BATCH;
         if self.cool - self.cold >= self.config.cool + BATCH {
             let batch = &self.free[self.cold..][..BATCH];
-            // SAFETY: as above.
+            // SAFETY: these are whole pages of the slabs of this pool. The stacks are free, since their holders gave
+            // them back, so no code uses the pages.
             unsafe { memory::discard::<BATCH>(array::from_fn(|index| batch[index].top_page())) };
             self.cold += BATCH;
         }
@@ -167,7 +168,7 @@ impl Drop for StackPool {
     fn drop(&mut self) {
         let out = self.slabs.cut_so_far() - self.free.len();
         if out > 0 {
-            // Somebody may run on them, or point into them.
+            // A fiber may run on these stacks, or another thread may have pointers into them.
             diagnostics::abort(format_args!("a worker ends while {out} of its fibers have not; aborting"));
         }
     }
@@ -188,7 +189,7 @@ mod tests {
     /// Writes to every page.
     fn touch(stack: &FiberStack) {
         for address in (stack.guard().end..stack.base().get()).step_by(memory::page_size()) {
-            // SAFETY: the address is on a stack that nobody runs on.
+            // SAFETY: the address is on a stack on which no fiber runs.
             unsafe { (address as *mut u8).write(1) };
         }
     }
@@ -236,7 +237,7 @@ mod tests {
             }
             // What was given back to the system is there again, empty, when it is touched.
             let stack = &pool.free[0];
-            // SAFETY: nobody runs on the stack.
+            // SAFETY: no fiber runs on the stack.
             assert_eq!(unsafe { (stack.guard().end as *const u8).read() }, 0);
             // Taken out of the depth, they are counted as warm when they come back.
             let stacks: Vec<_> = (0..490).map(|_| pool.take().unwrap()).collect();
