@@ -45,7 +45,8 @@ impl Pool {
             let (op, answers) = (&op, &answers[..]);
             for (index, answer) in answers.iter().enumerate() {
                 let worker = self.registry.worker(index);
-                // SAFETY: `settle` below waits for all of them, and nothing in between unwinds.
+                // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
+                // unwinds. So the data, `op` and the answers outlive the tasks.
                 unsafe { data.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
                 worker.call_for_broadcast();
             }

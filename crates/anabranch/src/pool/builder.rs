@@ -52,14 +52,14 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// How many threads work at a time, guests included. Without it: `ANABRANCH_NUM_THREADS`, or else, if that is unset
-    /// or empty, as many as the machine offers to the process.
+    /// Sets how many threads work at a time, guests included. The default is `ANABRANCH_NUM_THREADS`, or, if that is
+    /// unset or empty, as many as the machine offers to the process.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// The stack size of the pool's own threads, in bytes. Without it: the standard library's default, 2 MiB.
+    /// Sets the stack size of the pool's own threads, in bytes. The default is that of the standard library, 2 MiB.
     ///
     /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own
     /// stack.
@@ -68,47 +68,47 @@ impl Builder {
         self
     }
 
-    /// Names the pool's own threads. Without it: `anabranch-0`, `anabranch-1` and so on. So are spare threads if `name`
-    /// panics for them, or gives a name with a zero byte in it; for the others these panics come out of
-    /// [`build`](Self::build).
+    /// Names the pool's own threads. The default is `anabranch-0`, `anabranch-1` and so on. Spare threads also get the
+    /// default names if `name` panics for them, or returns a name with a zero byte. For the other threads
+    /// [`build`](Self::build) passes such a panic on.
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
         self.config.name = Some(Box::new(name));
         self
     }
 
-    /// Called by each of the pool's own threads when it starts, with its index. [`build`](Self::build) waits for it,
-    /// except for spare threads, which start later: a handler must not wait for anything that the program does in the
-    /// pool.
+    /// Sets a handler that each of the pool's own threads calls when it starts, with its index. [`build`](Self::build)
+    /// waits for it, except for spare threads, which start later. The handler must not wait for anything that the
+    /// program does in the pool.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.config.on_start = Some(Box::new(handler));
         self
     }
 
-    /// Called by each of the pool's own threads when it ends, with its index. The pool is over then, and the handler is
-    /// outside of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there goes to the default pool. A panic in
-    /// it goes to the panic handler and no further.
+    /// Sets a handler that each of the pool's own threads calls when it ends, with its index. The pool is over then,
+    /// and the handler runs outside of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there uses the default
+    /// pool. A panic in the handler goes to the panic handler and no further.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.config.on_exit = Some(Box::new(handler));
         self
     }
 
-    /// Called with the payload of each panic that cannot reach a caller: that of the second branch of a
+    /// Sets a handler for panics that cannot reach a caller. These are the panics of the second branch of a
     /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
-    /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has told of the panic, of a handler. Each is
-    /// reported once. Without it they are dropped. (The panic hook has seen them in any case.) A panic in the handler
-    /// itself is dropped.
+    /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has returned the panic, and of a handler. The
+    /// pool calls the handler once with the payload of each. Without a handler they are dropped. (The panic hook has
+    /// seen them in any case.) A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.config.on_panic = PanicHandler::new(handler);
         self
     }
 
-    /// Called when a fiber keeps its thread from the others that are bound to it: see
-    /// [`HazardKind`](crate::HazardKind). Without it a line goes to the standard error stream, if that can be written
-    /// to.
+    /// Sets a handler for hazards: a fiber that blocks the thread to which other fibers are bound, see
+    /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
+    /// that is writable.
     ///
-    /// The handler runs in the middle of a wait, or on the thread that looks out for others: it must not wait, and a
-    /// panic in it goes to the panic handler. That a thread stands still is seen on Linux alone, and by a thread of the
-    /// pool that has nothing else to do.
+    /// The handler runs in the middle of a wait, or on the lookout of the pool. It must not wait, and a panic in it
+    /// goes to the panic handler. Only on Linux does the pool detect a blocked thread, by a thread of the pool that has
+    /// nothing else to do.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -127,61 +127,62 @@ impl Builder {
         self
     }
 
-    /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are left
-    /// alone.
+    /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are not
+    /// bound.
     ///
-    /// Worth while on a machine that the program has for itself; elsewhere it keeps the system from moving a thread out
-    /// of the way of others. Without effect on systems other than Linux.
+    /// Useful on a machine that runs only this program. Elsewhere it keeps the system from moving a thread to a core
+    /// that is free. Without effect on systems other than Linux.
     pub fn pin_threads(mut self, pin: bool) -> Self {
         self.pins = pin;
         self
     }
 
-    /// How many threads may be added for those that are blocked; 256 without it.
+    /// Sets how many spare threads may be added for blocked ones. The default is 256.
     ///
     /// A thread that waits for a stolen fork, or is blocked in a foreign call (a std channel, a lock, a file), lends
-    /// its slot, and when no other thread of the pool is left a spare one is started for it. Spares are kept, asleep,
-    /// until the pool ends. When the cap is reached the slot stays empty until somebody wakes up: the program is slower
-    /// then, and if what it waits for is in a piece of work that nobody is left to run, it stands still. The pool says
-    /// so once, on the standard error stream, and [`Pool::stats`] counts it.
+    /// its slot. If no other thread of the pool is left, the pool starts a spare one. Spares are kept, asleep, until
+    /// the pool ends. When the cap is reached the slot stays empty until a thread wakes up. The program is slower then,
+    /// and hangs if it waits for a piece of work that no thread is left to run. The pool reports this once, on the
+    /// standard error stream, and [`Pool::stats`] counts it.
     pub fn max_spare_threads(mut self, threads: usize) -> Self {
         self.max_spares = Some(threads);
         self
     }
 
-    /// Does without the `membarrier` system call, as on a system that does not have it.
+    /// Disables the `membarrier` system call, as on a system that does not have it.
     ///
-    /// Threads that do not fork for a while have their forks published by an idle one. With `membarrier` that costs a
-    /// fork nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes, and channels,
-    /// which belong to no pool, go on using it: once for each that two threads begin to share after one alone has used
-    /// it much.
+    /// An idle thread publishes the forks of a thread that does not fork for a while. With `membarrier` that costs a
+    /// fork nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes. Channels, which
+    /// belong to no pool, still use it: once for each channel that two threads begin to share after one thread alone
+    /// has used it much.
     pub fn without_membarrier(mut self) -> Self {
         self.without_membarrier = true;
         self
     }
 
-    /// How many fibers of the pool may be under way; about four million without it.
+    /// Sets how many fibers of the pool may be under way. The default is about four million.
     ///
-    /// A fiber is under way from its first step to its last. Those beyond the limit wait, unstarted, until others end.
-    /// If the others wait for them in turn, the program stands still: the pool says so once, on the standard error
+    /// A fiber is under way from its start to its end. Fibers beyond the limit wait, unstarted, until others end. If
+    /// those wait for the unstarted ones in turn, the program hangs. The pool reports this once, on the standard error
     /// stream.
     pub fn max_fibers(mut self, fibers: usize) -> Self {
         self.max_fibers = Some(fibers.max(1));
         self
     }
 
-    /// The stack size of fibers, in bytes. Rounded up to whole pages. Without it, 256 KiB, and 1 MiB where this crate
-    /// is compiled with debug assertions, as it is in debug builds: frames are several times larger there.
+    /// Sets the stack size of fibers, in bytes, rounded up to whole pages. The default is 256 KiB, and 1 MiB if this
+    /// crate is compiled with debug assertions, as in debug builds: frames are several times larger there.
     ///
-    /// A stack takes memory page by page as it is used, so a generous size costs address space alone. A fiber that
-    /// needs more ends the process, with a message that says so.
+    /// A stack takes memory page by page as it is used, so a generous size costs only address space. A fiber that
+    /// overflows its stack ends the process, with a message.
     pub fn fiber_stack_size(mut self, bytes: usize) -> Self {
         self.stacks.stack_size = bytes;
         self
     }
 
-    /// The size of the guard below the stack of each fiber, in bytes: memory that cannot be touched, where a fiber that
-    /// overflows its stack is stopped. Rounded up to whole pages. Without it 256 KiB, and 64 KiB on 32-bit systems.
+    /// Sets the size of the guard below the stack of each fiber, in bytes, rounded up to whole pages. A guard is
+    /// inaccessible memory that stops a fiber that overflows its stack. The default is 256 KiB, and 64 KiB on 32-bit
+    /// systems.
     ///
     /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
     /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their
@@ -204,14 +205,14 @@ impl Builder {
         self
     }
 
-    /// Guards the stacks of fibers by protecting pages, as on a Linux before 6.13: about 32,000 fibers can then be
-    /// under way in a process before the system's limit on mappings (`vm.max_map_count`) is reached.
+    /// Guards the stacks of fibers by protected pages, as on a Linux before 6.13. About 32,000 fibers can then be under
+    /// way in a process before it reaches the system's limit on mappings (`vm.max_map_count`).
     pub fn without_guard_markers(mut self) -> Self {
         self.stacks.without_guard_markers = true;
         self
     }
 
-    /// The clock by which fibers of this pool sleep and time out: one that a test moves by hand, say.
+    /// Sets the clock by which fibers of this pool sleep and time out, for instance one that a test advances by hand.
     ///
     /// ```
     /// use anabranch::{Pool, time::ManualClock};
@@ -235,14 +236,14 @@ impl Builder {
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
-    /// When the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and holds something else
-    /// than such a number, when the system refuses a thread, or when a start handler panics. The threads that had
-    /// started are ended again.
+    /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and does not hold
+    /// such a number, when the system refuses a thread, or when a start handler panics. The threads that had started
+    /// end again.
     pub fn build(self) -> Result<Pool, BuildError> {
         self.start(false)
     }
 
-    /// As [`build`](Self::build), but goes on with fewer threads, or none, if the system refuses some.
+    /// Builds the pool like [`build`](Self::build), but with fewer threads, or none, if the system refuses some.
     pub(crate) fn build_with_what_there_is(self) -> Result<Pool, BuildError> {
         self.start(true)
     }

@@ -14,17 +14,17 @@ use std::{
 /// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
 /// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
 ///
-/// If the system refuses some of the threads of the default pool, it goes on with the others, and says so once on the
-/// standard error stream. If there are none, each caller does all of its work itself; spawned fibers then wait until
-/// the system grants a thread.
+/// If the system refuses some of the threads of the default pool, the pool goes on with the others, and reports this
+/// once on the standard error stream. If there are none, each caller does all of its work itself, and spawned fibers
+/// wait until the system grants a thread.
 ///
-/// A pool of T threads lets T threads work at a time. A thread from outside that comes in by [`install`](Self::install)
-/// works as one of them for as long as it stays, a *guest*: nothing is handed over, nobody has to wake up first. When
-/// more than T guests are inside, all of them work, each on its own, and the pool's own threads stand back.
+/// A pool of T threads lets T threads work at a time. A thread from outside that calls [`install`](Self::install) works
+/// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
+/// there are more than T guests, all of them work, each on its own, and the pool's own threads give up their slots.
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. Work is always finished by then,
-/// because every way into a pool returns only when its work is done. A pool that is dropped by one of its own threads,
-/// from a handler say, tells them to end without waiting.
+/// because every way into a pool returns only when its work is done. If one of the pool's own threads drops it, for
+/// instance in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -40,7 +40,7 @@ impl Pool {
     /// Runs `root` on the calling thread as a part of this pool: what it forks can be taken by the pool's threads.
     ///
     /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
-    /// what that thread has forked there is first laid open, so that its own pool can go on without it.
+    /// this first publishes what that thread has forked there, so that its own pool can go on without it.
     ///
     /// # Panics
     /// When `root` panics.

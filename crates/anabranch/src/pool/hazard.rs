@@ -1,21 +1,22 @@
-//! What may make a program stand still, told while it runs: a fiber that keeps its thread from the others that are
-//! bound to it.
+//! Hazards that may make a program hang, reported while it runs: a fiber that blocks the thread to which other fibers
+//! are bound.
 
 use crate::sys::diagnostics;
 use std::{fmt, panic::Location, sync::Arc, time::Duration};
 
-/// What kind of hazard it is.
+/// The kind of a hazard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HazardKind {
-    /// A fiber waits inside of [`run`](crate::run), which blocks its thread. Told once for each pool, at once.
+    /// A fiber waits inside of [`run`](crate::run), which blocks its thread. Reported immediately, once for each pool.
     RunOnFiber,
-    /// A fiber has blocked its thread for a second, in a lock of the standard library perhaps, while others are bound
-    /// to it. Told once for each time that the thread stands still.
+    /// A fiber has blocked its thread for a second, in a lock of the standard library perhaps, while other fibers are
+    /// bound to the thread. Reported once each time that the thread is blocked.
     BlockedThread,
 }
 
-/// A fiber that keeps its thread from others; see [`Builder::on_hazard`](crate::Builder::on_hazard).
+/// A fiber that blocks the thread to which other fibers are bound; see
+/// [`Builder::on_hazard`](crate::Builder::on_hazard).
 #[derive(Debug, Clone)]
 pub struct Hazard {
     pub(crate) kind: HazardKind,
@@ -27,27 +28,27 @@ pub struct Hazard {
 }
 
 impl Hazard {
-    /// What it is about.
+    /// Returns the kind of the hazard.
     pub fn kind(&self) -> HazardKind {
         self.kind
     }
 
-    /// The name of the fiber that has the thread, if it has one.
+    /// Returns the name of the fiber that blocks the thread, if it has one.
     pub fn fiber(&self) -> Option<&str> {
         self.fiber.as_deref()
     }
 
-    /// The worker whose thread it is.
+    /// Returns the index of the worker whose thread is blocked.
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// How many other fibers are bound to that thread.
+    /// Returns how many other fibers are bound to that thread.
     pub fn others(&self) -> usize {
         self.others
     }
 
-    /// Where in the program the fiber waits, if that is known.
+    /// Returns where in the program the fiber waits, if that is known.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.at
     }
@@ -78,7 +79,7 @@ impl fmt::Display for Hazard {
     }
 }
 
-/// Where there is no handler: a line on the standard error stream.
+/// Writes a line to the standard error stream, if there is no handler.
 pub(crate) fn print(hazard: &Hazard) {
     // Under shuttle there are thousands of pools, and threads stand still by chance.
     if !cfg!(shuttle) {

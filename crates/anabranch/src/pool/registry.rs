@@ -1,4 +1,4 @@
-//! What the threads of a pool share: their seats, who sleeps, and how a thread from outside comes in.
+//! The state that the threads of a pool share: their seats, which of them sleep, and how a thread from outside enters.
 
 use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
@@ -32,7 +32,7 @@ pub(crate) struct Registry {
     seats: WorkerList<Worker>,
     /// Seats are added one at a time.
     adding: Mutex<()>,
-    /// Set once more, by `make_do_with`, before anybody else has the pool.
+    /// Set once more, by `make_do_with`, before any other thread has the pool.
     threads: AtomicUsize,
     /// How many threads the machine runs at a time for this process.
     pub(crate) cores: usize,
@@ -44,14 +44,14 @@ pub(crate) struct Registry {
     pub(crate) pool_threads: Threads,
     /// Added to by the lookout alone.
     pub(crate) slots_lent: Counter,
-    /// By which all that belongs to this pool waits.
+    /// The clock for all waits of this pool.
     pub(crate) clock: Clock,
-    /// Wakes the workers when somebody moves the clock.
+    /// Wakes the workers when the program moves the clock.
     _woken_by_the_clock: Subscription,
     pub(crate) limits: Limits,
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
-    /// The seat of the last who was lookout: a hint.
+    /// The seat of the last lookout: a hint.
     lookout: AtomicUsize,
 }
 
@@ -134,11 +134,11 @@ impl Registry {
         }
     }
 
-    /// Tells the workers to end, and cancels the fibers; whoever sleeps is woken for it.
+    /// Makes the workers end, and cancels the fibers. Wakes all sleeping workers for it.
     pub(crate) fn close(&self) {
         self.closing.close(|| {
             for worker in self.workers() {
-                // SAFETY: within `close`.
+                // SAFETY: `close` calls this closure, for fibers of this pool, as `cancel_root` demands.
                 worker.fibers.blocks.for_each(|fiber| unsafe { fiber.cancel_root() });
             }
         });
@@ -158,7 +158,7 @@ impl Registry {
         }
     }
 
-    /// There is work that nobody who is awake may know of: wakes the lookout, or names one.
+    /// Wakes the lookout, or names one, for work that no awake thread may know of.
     pub(crate) fn stir(&self) {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
@@ -177,12 +177,12 @@ impl Registry {
         }
     }
 
-    /// Takes a fiber to start from whoever calls: into the caller's own queue if it is in this pool, or else into that
-    /// of one of the workers.
+    /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else in that of one of the
+    /// workers.
     pub(crate) fn post(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
-            // SAFETY: this thread holds the seat.
+            // SAFETY: this thread holds the seat, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
             self.rouse_for_work();
         } else {
@@ -192,8 +192,8 @@ impl Registry {
         }
     }
 
-    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started.
-    /// Those of other workers may yet need somebody who takes what they fork, or their slot.
+    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started. The
+    /// fibers of other workers may still need a thread that takes what they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
@@ -211,24 +211,25 @@ impl Registry {
         self.count_active(self.threads()) < self.threads()
     }
 
-    /// Whether more threads work than there are slots, so that one between two pieces of work should give way.
+    /// Returns whether more threads work than there are slots, so that one between two pieces of work should give up
+    /// its slot.
     pub(crate) fn is_crowded(&self) -> bool {
         self.count_active(self.threads() + 1) > self.threads()
     }
 
-    /// Whether somebody works: a guest, or a worker that has taken something, a fiber perhaps. Those who wait do not
-    /// count. What they wait for is somebody's work, or else comes from outside, and until then there is nothing for a
-    /// lookout to see.
+    /// Returns whether a thread works: a guest, or a worker that has taken something, a fiber perhaps. Waiting threads
+    /// do not count. They wait for the work of another thread, or for an event from outside, and until then there is
+    /// nothing for a lookout to see.
     pub(crate) fn is_root_open(&self) -> bool {
         self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
     }
 
-    /// A seat has become active again: to be called after that, so that there is somebody to look out.
+    /// Makes sure that there is a lookout. Called after a seat has become active again.
     pub(crate) fn call_lookout(&self) {
         self.wake(self.sleep.call_if_vacant());
     }
 
-    /// A root has begun: wakes a lookout that dozes.
+    /// Wakes a lookout that dozes, when a root has begun.
     #[inline]
     pub(crate) fn rouse_lookout(&self) {
         if self.sleep.has_dozing() {
@@ -236,7 +237,7 @@ impl Registry {
         }
     }
 
-    /// There is work that another thread may take: wakes a lookout that dozes, if there is a slot to do it in.
+    /// Wakes a lookout that dozes, when there is work that another thread may take and a slot to do it in.
     #[inline]
     pub(crate) fn rouse_for_work(&self) {
         if self.sleep.has_dozing() {
@@ -268,7 +269,7 @@ impl Registry {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.counters.steps()))
     }
 
-    /// Runs `root` on the calling thread as a member of this pool: as it is if the thread belongs to it already, as a
+    /// Runs `root` on the calling thread as a member of this pool: directly if the thread belongs to it already, as a
     /// guest otherwise.
     #[inline]
     pub(crate) fn enter<R>(&self, root: impl FnOnce() -> R) -> R {
@@ -284,7 +285,7 @@ impl Registry {
         root()
     }
 
-    /// A seat for a guest, the one it had last if possible. It is the caller's.
+    /// Takes a seat for a guest, the one it had last if possible. The caller holds it.
     #[inline]
     fn take_seat(&self) -> &Worker {
         let (registry, index) = LAST_SEAT.get();
@@ -386,8 +387,8 @@ impl<'a> Guest<'a> {
         registry.call_lookout();
         registry.rouse_lookout();
         seat.stack.forget_demand();
-        // SAFETY: the seat was vacant and is this thread's now; the registry, which the caller keeps alive, owns it,
-        // and `drop` puts the thread back on its outer seat.
+        // SAFETY: the seat was vacant, and this thread holds it now. The registry, which the caller keeps alive, owns
+        // the seat, and `drop` puts the thread back on its outer seat.
         let outer = unsafe { Worker::occupy(seat) };
         Self { seat, outer, _pinned: Pinned::new() }
     }
@@ -396,7 +397,8 @@ impl<'a> Guest<'a> {
 impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the seat that the thread had before; whoever put it there is further down the stack.
+        // SAFETY: this is the seat that the thread had before. The call that put the thread there is further down the
+        // stack, and keeps the seat alive.
         unsafe { Worker::occupy(self.outer) };
         self.seat.status.vacate();
     }

@@ -1,5 +1,5 @@
-//! Counters: what each thread of a pool has done. Always on: one plain store where something rare happens, nothing on
-//! the path of a fork that nobody takes.
+//! Counters: what each thread of a pool has done. Always on: one plain store at rare events, nothing on the path of a
+//! fork that no thread takes.
 
 use crate::sys::{
     clock::Instant,
@@ -17,7 +17,7 @@ impl Counter {
         Self(AtomicU64::new(0))
     }
 
-    /// Not a read-modify-write: whoever adds is alone in that, by holding the seat or its gate.
+    /// Adds without a read-modify-write: only one thread adds at a time, the one that holds the seat or its gate.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
@@ -100,7 +100,7 @@ counters! {
     published,
     /// Forks of this thread that an idle thread published for it.
     raided,
-    /// Published forks of this thread that it took back because nobody had taken them.
+    /// Published forks of this thread that it took back because no other thread had taken them.
     reclaimed,
     /// Pieces of work that this thread took: forks from the shelves of others, tasks from any queue.
     stolen,
@@ -124,7 +124,7 @@ impl Counters {
         self.enter_at(phase, Instant::now())
     }
 
-    /// As [`enter`](Self::enter), for who has just looked at the clock.
+    /// Begins another phase like [`enter`](Self::enter), at a time that the caller has just read from the clock.
     pub(crate) fn enter_at(&self, phase: Phase, now: Instant) -> Duration {
         let Some((old, since)) = self.phase.replace(Some((phase, now))) else { return Duration::ZERO };
         let took = now - since;

@@ -1,12 +1,12 @@
-//! The status of a seat: who holds one of the pool's slots.
+//! The status of a seat: whether its thread holds one of the pool's slots.
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
-//! slots; who wants to know counts the seats that are active. Guests take their slot without asking, workers only where
-//! one is free, and they give it back when guests have brought the number above T.
+//! slots: a thread that needs their number counts the active seats. Guests always take a slot. Workers take one only if
+//! one is free, and give it back when guests have brought the number above T.
 //!
 //! | status  | meaning                                                         | left by                                  |
 //! |---------|-----------------------------------------------------------------|------------------------------------------|
-//! | VACANT  | a guest's seat that nobody has; a worker that does not work     | a guest, by CAS; the worker -> ACTIVE    |
+//! | VACANT  | a guest's seat that no thread holds; a worker that does not work | a guest, by CAS; the worker -> ACTIVE    |
 //! | ACTIVE  | works, has a slot                                               | owner -> VACANT, WAITING; monitor -> LENT|
 //! | WAITING | parked in a join or a scope, the slot is free meanwhile         | owner -> ACTIVE                          |
 //! | LENT    | blocked in a foreign call: the monitor has lent its slot        | monitor -> ACTIVE; owner -> any          |
@@ -35,40 +35,40 @@ impl Status {
         Self(AtomicU8::new(VACANT))
     }
 
-    /// A guest takes the seat. `false`: another has it.
+    /// Takes the seat for a guest. Returns `false` if another thread holds it.
     #[inline]
     pub(crate) fn occupy(&self) -> bool {
         self.0.load(Ordering::Relaxed) == VACANT
             && self.0.compare_exchange(VACANT, ACTIVE, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// The owner works from here on, whatever it did.
+    /// Marks the owner as working, whatever it did before.
     pub(crate) fn activate(&self) {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
-    /// The owner works no longer. A guest must not touch its seat afterwards.
+    /// Marks the owner as no longer working. A guest must not access its seat afterwards.
     #[inline]
     pub(crate) fn vacate(&self) {
         self.0.store(VACANT, Ordering::Release);
     }
 
-    /// The owner parks.
+    /// Marks the owner as waiting, before it parks.
     pub(crate) fn wait(&self) {
         self.0.store(WAITING, Ordering::Relaxed);
     }
 
-    /// The monitor lends the slot of a thread that is blocked.
+    /// Lends the slot of a blocked thread. Only the monitor calls this.
     pub(crate) fn lend(&self) -> bool {
         self.0.compare_exchange(ACTIVE, LENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// The monitor has seen it run again.
+    /// Takes the lent slot back, when the monitor has seen the thread run again.
     pub(crate) fn take_back(&self) -> bool {
         self.0.compare_exchange(LENT, ACTIVE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Has a slot.
+    /// Returns whether the thread has a slot.
     pub(crate) fn is_active(&self) -> bool {
         self.0.load(Ordering::Relaxed) == ACTIVE
     }
@@ -77,7 +77,7 @@ impl Status {
         self.0.load(Ordering::Relaxed) == LENT
     }
 
-    /// Has work, though it may wait.
+    /// Returns whether the thread has work, though it may wait.
     pub(crate) fn is_occupied(&self) -> bool {
         self.0.load(Ordering::Relaxed) != VACANT
     }

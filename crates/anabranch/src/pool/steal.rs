@@ -1,4 +1,4 @@
-//! Looking for work: anywhere when idle, among the descendants of what one waits for otherwise.
+//! The search for work: anywhere if the thread is idle, only among the descendants of what it waits for otherwise.
 
 use crate::{
     fiber::{scheduler::StealPolicy, task::Job},
@@ -18,7 +18,7 @@ const MAX_HOPS: usize = 16;
 const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
-    /// Takes work from anybody.
+    /// Takes work from any worker.
     pub(crate) fn find(&self, me: &Worker, policy: StealPolicy) -> Option<Work> {
         me.counters.searches.add(1);
         if let Some(task) = me.tasks.take_newest() {
@@ -39,8 +39,8 @@ impl Registry {
     }
 
     /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise
-    /// such a worker would never come to it, and the fibers may wait for it by yielding. Nobody else may come for it
-    /// either: its owner may be parked.
+    /// such a worker would never come to it, and the fibers may wait for it by yielding. Other threads may not take it
+    /// either, and its owner may be parked.
     ///
     /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes
     /// one only where no other thread will: when no slot is free, or no lookout is there to see it.
@@ -59,7 +59,7 @@ impl Registry {
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
     }
 
-    /// Asks everybody to publish at the next fork.
+    /// Asks all workers to publish at their next fork.
     pub(crate) fn ask_all(&self) {
         for worker in self.workers() {
             worker.stack.ask();
@@ -92,10 +92,11 @@ impl Registry {
         is_answered || self.raid_all()
     }
 
-    /// Publishes for all who were asked and have not answered: as many forks as there are threads that might take one.
+    /// Publishes for all workers that were asked and have not published: as many forks as there are threads that might
+    /// take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
-        // Who waits has published all that it has forked: see `Worker::park`.
+        // A waiting worker has published all its forks: see `Worker::park`.
         let silent =
             |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
@@ -114,7 +115,7 @@ impl Registry {
     }
 
     /// Leapfrogging (Wagner and Calder 1993): a thread whose fork, at this position, was stolen takes work from the
-    /// thief, or from those who stole from the thief in turn, but only what descends from `awaited`.
+    /// thief, or from the thieves of that thief, but only what descends from `awaited`.
     pub(crate) fn find_descendant(&self, me: &Worker, position: usize, awaited: *const Lineage) -> Option<Work> {
         let mut theft = me.stack.shelf.theft_at(position)?;
         for _ in 0..MAX_HOPS {

@@ -34,7 +34,7 @@ pub(crate) type Handler = Box<dyn Fn(usize) + Send + Sync>;
 pub(crate) type HazardHandler = Box<dyn Fn(&Hazard) + Send + Sync>;
 pub(crate) type Namer = Box<dyn Fn(usize) -> String + Send + Sync>;
 
-/// What becomes of panics that reach no caller. It may outlive its pool, in a handle that nobody has waited for.
+/// The handler for panics that reach no caller. It may outlive its pool, in a handle that was never joined.
 #[derive(Clone, Default)]
 pub(crate) struct PanicHandler(Option<Arc<PanicFunction>>);
 
@@ -45,14 +45,14 @@ impl PanicHandler {
         Self(Some(Arc::new(handler)))
     }
 
-    /// Gives a panic to the handler, or drops it where there is none. Does not unwind.
+    /// Passes a panic to the handler, or drops it if there is none. Does not unwind.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
         let mut outcome = catch_unwind(AssertUnwindSafe(|| match &self.0 {
             Some(handler) => handler(panic),
             None => drop(panic),
         }));
         // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does
-        // so again; whoever builds an endless chain of these gets the rest of it leaked.
+        // so again. The rest of such a chain is leaked.
         for _ in 0..8 {
             let Err(panic) = outcome else { return };
             outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
@@ -138,7 +138,7 @@ impl Threads {
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
         }
-        // The thread is in the list before anybody looks whether it is.
+        // The thread is in the list before any thread searches the list for it.
         let mut threads = lock(&self.threads);
         threads.push(builder.spawn(move || registry.pool_threads.run(&registry, index, number, started))?);
         Ok(())
@@ -170,8 +170,8 @@ impl Threads {
     /// What a thread of the pool does.
     fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = registry.worker(index);
-        // SAFETY: each seat of the pool's own is held by the one thread that was started for it, which keeps the
-        // registry.
+        // SAFETY: only the thread that was started for it holds a seat of the pool's own. That thread, this one, keeps
+        // the registry alive.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
         if !self.config.cores.is_empty() {
@@ -184,15 +184,15 @@ impl Threads {
             let _ = started.send(is_ready);
         }
         registry.work(me, is_spare);
-        // SAFETY: the seat outside of every pool is always there.
+        // SAFETY: the seat outside of every pool is a static.
         unsafe { Worker::occupy(outside) };
-        // Outside: on the seat nobody would run any more what a handler spawns, or take what it forks.
+        // The handler runs outside: no thread would run what a handler spawns on the seat, or take what it forks.
         if is_ready {
             self.call(self.config.on_exit.as_ref(), number);
         }
     }
 
-    /// Calls a handler. Whether it returned.
+    /// Calls a handler. Returns whether the handler returned.
     fn call(&self, handler: Option<&Handler>, number: usize) -> bool {
         let outcome = handler.map_or(Ok(()), |handler| catch_unwind(AssertUnwindSafe(|| handler(number))));
         match outcome {
@@ -209,13 +209,13 @@ impl Threads {
         self.config.on_panic.report(panic);
     }
 
-    /// Whether a wait inside of `run` on a fiber has yet to be told of. From now on it has been.
+    /// Returns whether a wait inside of `run` on a fiber has yet to be reported, and marks it as reported.
     pub(crate) fn is_first_run_on_fiber(&self) -> bool {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
-    /// Tells of a hazard. Does not unwind: it is called in the middle of waits, one of which the handler must not begin
-    /// again.
+    /// Reports a hazard. Does not unwind: it is called in the middle of waits, and the handler must not begin such a
+    /// wait again.
     pub(crate) fn tell(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.config.on_hazard {
@@ -237,7 +237,7 @@ impl Threads {
     /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers
     /// may need one to come to an end. `false`: the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        // Whoever adds a spare holds the post of the lookout, and there is one: nobody else counts up meanwhile.
+        // The thread that adds a spare is the lookout, and there is only one: no other thread counts up meanwhile.
         let error = if self.spares() < self.config.max_spares {
             let seat = lock(&self.unused).pop().unwrap_or_else(|| registry.add_seat(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
@@ -260,8 +260,8 @@ impl Threads {
         false
     }
 
-    /// Says once what is wrong: there is no caller to whom an error could be returned, and a program that stands still
-    /// for this reason should not have to be guessed at.
+    /// Reports once what is wrong. There is no caller to which an error could be returned, and a program that hangs for
+    /// this reason should be easy to diagnose.
     fn complain(&self, error: Option<io::Error>) {
         if self.has_complained.swap(true, Ordering::Relaxed) {
             return;
@@ -278,7 +278,7 @@ impl Threads {
         }
     }
 
-    /// Waits for all threads to end, unless the caller is one of them.
+    /// Blocks until all threads have ended, unless the caller is one of them.
     pub(crate) fn join_all(&self) {
         let own = thread::current().id();
         // What the others still do may need the caller.

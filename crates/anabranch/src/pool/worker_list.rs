@@ -1,12 +1,12 @@
 //! The seats of a pool: a list of workers that only grows, readable without a lock.
 //!
 //! Segments of doubling size, each made when it is first needed, so that a seat never moves and a reader needs no more
-//! than two acquire loads. The first segment holds the pool's own threads. As seats are added one at a time, nobody
-//! ever waits at a cell; so the cells are those of std also where `sys::sync` is not.
+//! than two acquire loads. The first segment holds the pool's own threads. As seats are added one at a time, no thread
+//! ever waits at a cell. So the cells are those of std even where `sys::sync` uses other types.
 //!
-//! All who look for work look at all seats that are *listed*, by a bit for each. The seats of a crowd of guests that
-//! has left are taken off the list, by a thread that occupies the seat meanwhile; a guest that takes such a seat lists
-//! it again before it begins its root. So a seat is listed while a thread holds it, or has left something in it.
+//! Threads that search for work check all seats that are *listed*, by a bit for each. After many guests have left, a
+//! thread takes their seats off the list, and holds each seat meanwhile. A guest that takes such a seat lists it again
+//! before it begins its root. So a seat is listed while a thread holds it, or has left something in it.
 
 use crate::sys::sync::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
