@@ -1,7 +1,7 @@
 //! How many fibers may be under way in a pool, and how big their stacks are.
 //!
-//! A fiber that cannot get a stack stays in the queue until one is free: nothing is lost, but if those that are under
-//! way wait for it, the program stands still. So the pool says so once, on the standard error stream.
+//! A fiber that cannot get a stack stays in the queue until one is free: nothing is lost, but if the fibers under way
+//! wait for it, the program hangs. So the pool reports it once, on the standard error stream.
 
 use crate::{
     fiber::stack::pool::{StackConfig, StackError},
@@ -83,7 +83,7 @@ impl Limits {
 
     /// The system has no memory for another stack. Undoes `enter`.
     pub(crate) fn refuse(&self, error: &StackError) {
-        // With no fiber under way nobody would ever give one back: then the next one asks again.
+        // With no fiber under way none would ever give a stack back: then the next one asks again.
         let others = self.live.fetch_sub(1, Ordering::Relaxed) - 1;
         self.is_refused.store(others > 0, Ordering::Relaxed);
         if !self.has_complained.swap(true, Ordering::Relaxed) {

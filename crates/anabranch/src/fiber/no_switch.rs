@@ -1,4 +1,4 @@
-//! In the place of our own switch where there is none: nobody departs.
+//! Substitute for our own switch where there is none: no function leaves its stack.
 
 pub(crate) enum PendingSwitch {}
 

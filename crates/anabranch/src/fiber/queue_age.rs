@@ -23,7 +23,7 @@ impl QueueAge {
 
     /// There is nothing in the queue.
     pub(crate) fn forget(&self) {
-        // Read first, as all who search come here again and again.
+        // Read first, as all searching threads call this repeatedly.
         if self.watched.load(Ordering::Relaxed) != 0 {
             self.watched.store(0, Ordering::Relaxed);
         }

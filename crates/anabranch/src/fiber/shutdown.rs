@@ -1,7 +1,7 @@
-//! The scope of a fiber that no parent waits for: whoever closes the pool cancels it.
+//! The scope of a fiber that no parent waits for: the thread that closes the pool cancels it.
 //!
-//! Pools close once, and fibers end all the time. So a fiber only writes down its scope, and when it ends that there is
-//! none; a fence of the kind that costs the frequent side nothing stands on both sides (see `sys::asymmetric_fence`):
+//! Pools close once, and fibers end all the time. So a fiber only stores its scope, and clears it when it ends. Both
+//! sides have a fence, of the kind that costs the frequent side nothing (see `sys::asymmetric_fence`):
 //!
 //! | a fiber begins     | a fiber ends                                    | the pool closes                         |
 //! |--------------------|-------------------------------------------------|-----------------------------------------|
@@ -9,11 +9,11 @@
 //! | fence              | fence                                           | fence                                   |
 //! | reads `has_begun`: if so it cancels its scope itself | reads `has_begun`: if so it waits for `has_looked` | cancels the scopes that are written down, then writes `has_looked` |
 //!
-//! None is passed over: either the fiber reads that closing has begun, or its scope is found. And a scope that is found
-//! is there: either it is found that there is none, or the fiber waits until all have been looked at.
+//! No fiber is missed: either the fiber reads that closing has begun, or the closing thread finds its scope. And a
+//! scope that the closing thread finds is alive: either it finds none, or the fiber waits until `has_looked` is set.
 //!
-//! Orderings: `set` releases the scope and who closes acquires it; `has_looked` releases what was done with it, and the
-//! fiber acquires that before it ends the scope.
+//! Orderings: `set` releases the scope and the closing thread acquires it. `has_looked` releases what that thread did
+//! with the scope, and the fiber acquires that before it ends the scope.
 
 use crate::{
     sys::{
@@ -41,7 +41,7 @@ impl Root {
         }
     }
 
-    /// For the fiber: `scope` stays until it is cleared.
+    /// Stores the scope, for the fiber. `scope` must stay alive until `clear`.
     #[inline]
     pub(crate) fn set(&self, scope: &CancelScope, closing: &Closing) {
         self.0.store(ptr::from_ref(scope).cast_mut(), Ordering::Release);
@@ -51,7 +51,7 @@ impl Root {
         }
     }
 
-    /// For the fiber: the scope that was set may end afterwards.
+    /// Clears the scope, for the fiber. The scope may end afterwards.
     #[inline]
     pub(crate) fn clear(&self, closing: &Closing) {
         self.0.store(ptr::null_mut(), Ordering::Relaxed);
@@ -66,7 +66,8 @@ impl Root {
     /// # Safety
     /// Called within [`Closing::close`], for a fiber of this pool.
     pub(crate) unsafe fn cancel(&self) {
-        // SAFETY: the fiber waits in `clear` for the end of this, and the scope stays until then.
+        // SAFETY: the fiber waits in `clear` until `Closing::close`, which calls this, has set `has_looked`. It keeps
+        // the scope alive until then.
         if let Some(scope) = unsafe { self.0.load(Ordering::Acquire).as_ref() } {
             scope.cancel();
         }

@@ -102,8 +102,8 @@ impl Local {
     /// It is suspended, or about to be, and in no list.
     #[inline]
     pub(crate) unsafe fn make_ready(&self, fiber: *const Fiber) {
-        // SAFETY: the caller guarantees that the fiber is suspended, or about to be, and in no list. So it is alive
-        // until it is taken.
+        // SAFETY: the caller guarantees that the fiber is suspended, or about to be, and in no list. It goes on only
+        // after it is taken from here, so it is alive until then.
         unsafe {
             if self.next.get().is_null() {
                 (*fiber).fetch();

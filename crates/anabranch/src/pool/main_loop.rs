@@ -1,4 +1,4 @@
-//! What the pool's own threads do: work while there is some, search a while, rest.
+//! The main loop of the pool's own threads: work while there is some, search for a while, sleep.
 
 use crate::{
     fiber::{blocked_detector::BlockedDetector, scheduler::StealPolicy},
@@ -21,15 +21,15 @@ use std::{collections::HashMap, time::Duration};
 /// How often the lookout looks for work.
 const BEAT: Duration = Duration::from_micros(100);
 
-/// How often it looks when every core is busy: it takes turns with those who work.
+/// How often it looks when every core is busy: it then shares a core with working threads.
 const BUSY_BEAT: Duration = Duration::from_micros(400);
 
-/// How often it looks when all slots are taken: only a thread that blocks without a word can change that unnoticed.
+/// How often it looks when all slots are taken: only a thread that blocks in a foreign call can change that unnoticed.
 const FULL_BEAT: Duration = Duration::from_millis(1);
 
-/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks a
-/// thread may block unnoticed, and nothing else: what is forked, spawned or begun wakes the lookout. Shorter under
-/// shuttle, where whoever sleeps for long may sleep for ever.
+/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks only
+/// a thread that blocks goes unnoticed: what is forked, spawned or begun wakes the lookout. Shorter under shuttle,
+/// where a thread that sleeps for long may sleep for ever.
 const LONGEST_BEAT: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
 const LONGEST_FULL_BEAT: Duration = Duration::from_millis(4);
 
@@ -62,7 +62,7 @@ const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::f
 /// How long a fiber waits for a slot, and then begins without one.
 const STARVING: Duration = Duration::from_millis(10);
 
-/// How long after the last root the lookout lies down.
+/// How long after the last root the lookout goes to sleep.
 const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
@@ -116,18 +116,18 @@ impl Registry {
         self.is_closing() && self.is_wound_up()
     }
 
-    /// Looks for work for a while. `None`: there is none, or this thread should give way.
+    /// Searches for work for a while. Returns `None` if there is none, or this thread should give up its slot.
     ///
-    /// Between two looks at the clock only the shelves and queues are looked at, which disturbs nobody. Asking makes
-    /// its victims publish, so it is done with backoff.
+    /// Between two readings of the clock it only reads the shelves and queues, which disturbs no other thread. A
+    /// request makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
-        // Where nobody else works one look is enough: there is nobody who might publish something in a moment.
+        // If no other thread works one look is enough: no thread could publish something in a moment.
         let is_alone = self.count_active(2) < 2;
         let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
         let patience = if is_alone { Duration::ZERO } else { backoff.patience(me) };
         loop {
-            // Most broadcasts are over in no time, and who waits for one sees to it that somebody looks out.
+            // Most broadcasts are short, and a thread that waits for one makes sure that there is a lookout.
             while !me.inbox.is_empty() {
                 me.counters.enter(Phase::Working);
                 me.answer_broadcast();
@@ -142,7 +142,7 @@ impl Registry {
             {
                 return Some(work);
             }
-            // Nobody else can go on with them.
+            // No other thread can go on with these fibers.
             if has_ready_fibers {
                 backoff.note_search(me.was_woken());
                 return Some(Work::Fibers(None));
@@ -189,11 +189,12 @@ impl Registry {
         let mut lookout = Lookout::new(self);
         me.counters.enter(Phase::Parked);
         loop {
-            // Fibers that can go on wait for this worker, as does who broadcasts. A broadcast may take its time: nobody
-            // should count on this worker meanwhile.
+            // Fibers that can go on wait for this worker, as does a thread that broadcasts. A broadcast may take long,
+            // and no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Lookout || !self.wakes_by_itself(me) {
-                    // Not to a spare: most broadcasts are over in no time, and who waits for one sees to the others.
+                    // Not to a spare: most broadcasts are short, and the thread that waits for one makes sure that
+                    // there is a lookout.
                     self.wake(self.sleep.resign());
                 }
                 me.status.activate();
@@ -281,11 +282,12 @@ impl Registry {
         me.fibers.come_back();
     }
 
-    /// A sleeper gets up without having been called. `false`: it was called just now, and is the lookout.
+    /// Takes a sleeper that woke without a call off the list. Returns `false` if it was called just now, and is the
+    /// lookout.
     fn wakes_by_itself(&self, me: &Worker) -> bool {
         let is_uncalled = self.sleep.withdraw(me.index);
         if !is_uncalled {
-            // Whoever took it off the list is about to say so; the mark must not be left for later.
+            // The thread that took it off the list is about to set the mark, which must not be left for later.
             while !me.is_called() {
                 me.parker.park();
             }
@@ -295,14 +297,14 @@ impl Registry {
 
     /// Whether the lookout is needed, if that is asked after the post was shown to be vacant.
     fn has_something_to_look_at(&self) -> bool {
-        // A guest that has left may have left tasks behind: who sees that it has left sees these too.
+        // A guest that has left may have left tasks behind: a thread that sees that it has left sees these too.
         self.is_root_open() || {
             fence(Ordering::Acquire);
             self.has_published_work()
         }
     }
 
-    /// Sees to it that somebody looks out.
+    /// Makes sure that there is a lookout.
     pub(crate) fn ensure_lookout(&self) {
         match self.sleep.appoint() {
             Appointed::Before => {}
@@ -311,8 +313,8 @@ impl Registry {
         }
     }
 
-    /// The lookout goes to work: a sleeper follows it, or else a spare, so that somebody is there to see it if all who
-    /// work are blocked.
+    /// Appoints a successor when the lookout goes to work: a sleeper, or else a spare, so that a lookout notices it if
+    /// all working threads are blocked.
     fn hand_on_the_post(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
@@ -320,8 +322,8 @@ impl Registry {
         }
     }
 
-    /// For the holder of the post, when nobody sleeps. Where no spare is to be had the post falls vacant, and threads
-    /// that wait have to look for themselves now and then.
+    /// Adds a spare as the lookout, for the holder of the post, when no worker sleeps. If there is no spare the post
+    /// falls vacant, and waiting threads have to search by themselves at intervals.
     fn give_the_post_to_a_spare(&self) {
         if self.pool_threads.add_spare(self) {
             return;
@@ -339,8 +341,8 @@ impl Registry {
 
 /// When a searching thread may ask for work, or take fibers that a worker has just spawned.
 ///
-/// Who asks gets what there is, be it ever so small, and its owner pays for the publication and for the wait. So a
-/// thread whose last piece was short holds back, longer each time, and one whose piece was worth while asks at once.
+/// A request publishes even tiny pieces, and the owner pays for the publication and for the wait. So a thread whose
+/// last piece was short backs off, longer each time. One whose last piece was long enough asks at once.
 ///
 /// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and
 /// then, would spend most of its time on searches.
@@ -428,7 +430,7 @@ impl Lookout {
     fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
         registry.note_lookout(me);
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
-        // Fibers that were spawned from outside are work without anybody being at work.
+        // Fibers that were spawned from outside are work even while no thread works.
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open();
         let has_new_roots = roots != self.roots;
@@ -482,8 +484,8 @@ impl Lookout {
     }
 }
 
-/// Finds fibers that nobody begins: forks and tasks are run by those who made them at the latest, but a fiber without a
-/// slot would wait for as long as guests like to compute.
+/// Finds fibers that no thread begins. The threads that made forks and tasks run them at the latest when they wait, but
+/// a fiber without a slot would wait for as long as guests compute.
 ///
 /// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them.
 /// One that computes has as much time of its own processor, so that it is not taken for busy while the system runs

@@ -1,11 +1,11 @@
-//! Who is awake: the lookout and the sleepers.
+//! Which workers are awake: the lookout and the sleepers.
 //!
-//! Publishing work wakes nobody: it is a store. Instead, while a root is open, one idle worker is the *lookout*: it
-//! sleeps in short beats, and at each beat looks at the shelves, asks for work, and raids those who do not answer. When
-//! it finds work and a slot is free it first hands its post on, to a sleeper or to a new thread, and then goes to work,
-//! so that workers wake one by one for as long as there is work to be found. After a quiet spell the lookout goes to
-//! sleep too; the first root afterwards calls it. Everybody else sleeps without a timeout: an idle pool does nothing at
-//! all.
+//! Publishing work wakes no thread: it is a store. Instead, while a root is open, one idle worker is the *lookout*. It
+//! sleeps in short beats, and at each beat searches the shelves, asks for work, and raids the owners that do not serve
+//! the request. If it finds work and a slot is free it first appoints a successor, a sleeper or a new thread, and then
+//! works. So workers wake one by one for as long as there is work. After some time without work the lookout goes to
+//! sleep too; the first root afterwards wakes it. All other workers sleep without a timeout: an idle pool does nothing
+//! at all.
 //!
 //! | a worker is | leaves by                                                                       |
 //! |-------------|---------------------------------------------------------------------------------|
@@ -17,23 +17,23 @@
 //!
 //! > where a root is open and a worker asleep, there is a lookout.
 //!
-//! A worker that begins a piece of work sees to it that there is one in any case, a spare if need be: should all who
-//! work block in foreign calls, somebody has to be there to lend their slots.
+//! A worker that begins a piece of work always makes sure that there is a lookout, if need be a spare thread: if all
+//! working threads block in foreign calls, another thread has to lend their slots.
 //!
 //! A lookout that sees nothing new sleeps longer each time. While its beats are long it *dozes*: it leaves its number
 //! in `dozing`, and a thread that begins a root or publishes work reads that and wakes it. This is a hint without a
 //! fence. A reader that misses it costs one long beat, which is bounded.
 //!
-//! A thread that waits for others may see to it that there is a lookout, and then park without a bound: it [says
-//! so](Sleep::begin_long_wait), and is woken should the post fall vacant while nobody sleeps who could be called. It
-//! asks and is listed under the lock. The lookout gives its post up under the lock, and takes those that are listed
-//! after that. So a thread that waits either finds no lookout, or is woken.
+//! A thread that waits for others may make sure that there is a lookout, and then park without a timeout. It
+//! [registers](Sleep::begin_long_wait) that, and is woken if the post falls vacant while no worker sleeps. It checks
+//! for a lookout and registers under the lock. The lookout gives its post up under the lock, and wakes the registered
+//! threads after that. So a thread that waits either finds no lookout, or is woken.
 //!
 //! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it
-//! marks its seat, and then reads `is_post_vacant`. The lookout that lies down does the two steps the other way round:
-//! it says that the post is vacant, and then looks at the seats. A full fence between the two steps on both sides
-//! (asymmetric, see [`barrier`]) sees to it that either the root finds the post vacant and calls, or the lookout finds
-//! the root and stays.
+//! marks its seat, and then reads `is_post_vacant`. The lookout that goes to sleep does the two steps in the other
+//! order: it sets `is_post_vacant`, and then reads the seats. A full fence between the two steps on both sides
+//! (asymmetric, see [`barrier`]) ensures that either the root finds the post vacant and calls a sleeper, or the lookout
+//! finds the root and stays.
 //!
 //! So the long beats delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A root
 //! that sleeps for 3 s took 0.43 s of CPU time with beats of one length, and takes 0.005 s.
@@ -50,20 +50,20 @@ use crate::sys::{
 use crossbeam_utils::CachePadded;
 use std::mem;
 
-/// What a worker does that does not work.
+/// What an idle worker does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idle {
     Lookout,
     Asleep,
 }
 
-/// Who is the lookout after [`Sleep::appoint`].
+/// Which thread is the lookout after [`Sleep::appoint`].
 pub(crate) enum Appointed {
     /// There was one.
     Before,
     /// A sleeper, to be woken.
     Sleeper(usize),
-    /// Nobody sleeps.
+    /// No worker sleeps.
     Nobody,
 }
 
@@ -77,12 +77,12 @@ struct Roles {
 
 /// See the [module](self).
 pub(crate) struct Sleep {
-    /// A copy of "no lookout, somebody asleep", to be read without the lock.
+    /// A copy of "no lookout, and a worker asleep", to be read without the lock.
     is_post_vacant: AtomicBool,
-    /// A copy of `roles.has_lookout`, likewise; a moment late where that does no harm.
+    /// A copy of `roles.has_lookout`, to be read without the lock where a value of a moment ago does no harm.
     has_lookout: AtomicBool,
-    /// One more than the index of the lookout that dozes; zero where none does. On a line of its own: all who spawn
-    /// read it.
+    /// One more than the index of the lookout that dozes; zero if none does. On a cache line of its own: all threads
+    /// that spawn read it.
     dozing: CachePadded<AtomicU64>,
     roles: Mutex<Roles>,
     /// How the two sides of the module's argument fence.
@@ -124,13 +124,13 @@ impl Sleep {
         self.show(roles);
     }
 
-    /// Brings the copies up to date.
+    /// Updates the copies.
     fn show(&self, roles: &Roles) {
         self.has_lookout.store(roles.has_lookout, Ordering::Relaxed);
         self.is_post_vacant.store(!roles.has_lookout && !roles.asleep.is_empty(), Ordering::Relaxed);
     }
 
-    /// Whether there is a lookout, as of a moment ago.
+    /// Returns whether there is a lookout, as of a moment ago.
     pub(crate) fn has_lookout(&self) -> bool {
         self.has_lookout.load(Ordering::Relaxed)
     }
@@ -142,23 +142,23 @@ impl Sleep {
         self.dozing.load(Ordering::Relaxed) != 0
     }
 
-    /// The lookout that dozed, to be woken by the caller.
+    /// Ends the doze of the lookout, and returns the lookout, which the caller must wake.
     pub(crate) fn rouse(&self) -> Option<usize> {
         let dozing = self.dozing.swap(0, Ordering::Relaxed);
         dozing.checked_sub(1).map(|index| index as usize)
     }
 
-    /// The lookout begins a long beat.
+    /// Marks the lookout as dozing, at the beginning of a long beat.
     pub(crate) fn doze(&self, worker: usize) {
         self.dozing.store(worker as u64 + 1, Ordering::Relaxed);
     }
 
-    /// The lookout has ended a long beat. Whether it was roused.
+    /// Ends a long beat of the lookout. Returns whether another thread roused it.
     pub(crate) fn was_roused(&self) -> bool {
         self.dozing.swap(0, Ordering::Relaxed) == 0
     }
 
-    /// A worker leaves its work. There is a lookout afterwards.
+    /// Makes a worker that has no work the lookout, if there is none, or a sleeper.
     pub(crate) fn retire(&self, worker: usize) -> Idle {
         let mut roles = lock(&self.roles);
         if roles.has_lookout {
@@ -169,7 +169,7 @@ impl Sleep {
         Idle::Lookout
     }
 
-    /// A sleeper goes to work of its own accord. `false`: it has just been named lookout instead.
+    /// Takes a sleeper that woke by itself off the list. Returns `false` if it has just been named lookout instead.
     pub(crate) fn withdraw(&self, worker: usize) -> bool {
         let mut roles = lock(&self.roles);
         let Some(place) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
@@ -178,7 +178,8 @@ impl Sleep {
         true
     }
 
-    /// Makes sure of a lookout. After `Nobody` the post is taken, and the caller must name a new thread or resign.
+    /// Makes sure that there is a lookout. After `Nobody` the post is taken, and the caller must name a new thread or
+    /// resign.
     pub(crate) fn appoint(&self) -> Appointed {
         let mut roles = lock(&self.roles);
         if roles.has_lookout {
@@ -188,14 +189,14 @@ impl Sleep {
         roles.asleep.pop().map_or(Appointed::Nobody, Appointed::Sleeper)
     }
 
-    /// The lookout goes to work: the sleeper that is the lookout from now on and has to be woken. `None`: nobody
-    /// sleeps, and the caller names somebody else or resigns.
+    /// Returns the sleeper that succeeds a lookout that goes to work; the caller must wake it. Returns `None` if no
+    /// worker sleeps: then the caller names another thread or resigns.
     pub(crate) fn successor(&self) -> Option<usize> {
         lock(&self.roles).asleep.pop()
     }
 
-    /// The lookout lies down, and a sleeper that `suits` is the lookout from now on and has to be woken. `None`: there
-    /// is none, and the caller stays the lookout.
+    /// Puts the lookout to sleep, and returns a sleeper that `suits`, which is the lookout from now on; the caller must
+    /// wake it. Returns `None` if there is none: then the caller stays the lookout.
     pub(crate) fn change_places(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut roles = lock(&self.roles);
         let place = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
@@ -204,8 +205,8 @@ impl Sleep {
         Some(other)
     }
 
-    /// The lookout goes to work, and nobody could be found to follow it. Unless a worker has fallen asleep meanwhile:
-    /// then that one is the successor after all.
+    /// Gives the post up when the lookout goes to work without a successor. If a worker has fallen asleep meanwhile,
+    /// returns it: then it is the successor.
     pub(crate) fn resign(&self) -> Option<usize> {
         let mut roles = lock(&self.roles);
         let sleeper = roles.asleep.pop();
@@ -213,8 +214,8 @@ impl Sleep {
         sleeper
     }
 
-    /// A thread waits from here on, until [`end_long_wait`](Self::end_long_wait), and relies on the lookout. `false`:
-    /// there is none, nor anybody who could be called.
+    /// Registers a thread that waits until [`end_long_wait`](Self::end_long_wait), and relies on the lookout. Returns
+    /// `false` if there is no lookout and no sleeper that could be called.
     #[must_use]
     pub(crate) fn begin_long_wait(&self, worker: usize) -> bool {
         let mut roles = lock(&self.roles);
@@ -225,7 +226,7 @@ impl Sleep {
         is_looked_out
     }
 
-    /// The thread has waited.
+    /// Removes a thread that has waited from the list.
     pub(crate) fn end_long_wait(&self, worker: usize) {
         let mut roles = lock(&self.roles);
         if let Some(place) = roles.waiting.iter().position(|&waiting| waiting == worker) {
@@ -233,13 +234,14 @@ impl Sleep {
         }
     }
 
-    /// After [`resign`](Self::resign) has found nobody: those who relied on a lookout, to be woken.
+    /// Returns the threads that rely on a lookout, after [`resign`](Self::resign) has found no sleeper. The caller must
+    /// wake them.
     #[must_use]
     pub(crate) fn take_long_waits(&self) -> Vec<usize> {
         mem::take(&mut lock(&self.roles).waiting)
     }
 
-    /// The lookout lies down, unless it finds a root open.
+    /// Puts the lookout to sleep, unless it finds a root open. Returns whether it sleeps.
     pub(crate) fn stand_down(&self, worker: usize, is_root_open: impl Fn() -> bool) -> bool {
         let mut roles = lock(&self.roles);
         roles.asleep.push(worker);

@@ -119,7 +119,7 @@ counters! {
 }
 
 impl Counters {
-    /// The thread begins with something else. Only the pool's own threads call this. How long it was at the last.
+    /// Begins another phase, and returns how long the last one took. Only the pool's own threads call this.
     pub(crate) fn enter(&self, phase: Phase) -> Duration {
         self.enter_at(phase, Instant::now())
     }
@@ -137,7 +137,7 @@ impl Counters {
         self.switches.get().wrapping_add(self.fibers.get())
     }
 
-    /// What the thread is at; `None` for a guest.
+    /// Returns the current phase of the thread; `None` for a guest.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.phase.get().map(|(phase, _)| phase)
     }

@@ -6,7 +6,7 @@
 //!
 //! | status  | meaning                                                         | left by                                  |
 //! |---------|-----------------------------------------------------------------|------------------------------------------|
-//! | VACANT  | a guest's seat that no thread holds; a worker that does not work | a guest, by CAS; the worker -> ACTIVE    |
+//! | VACANT  | a guest's seat without a holder; a worker that does not work    | a guest, by CAS; the worker -> ACTIVE    |
 //! | ACTIVE  | works, has a slot                                               | owner -> VACANT, WAITING; monitor -> LENT|
 //! | WAITING | parked in a join or a scope, the slot is free meanwhile         | owner -> ACTIVE                          |
 //! | LENT    | blocked in a foreign call: the monitor has lent its slot        | monitor -> ACTIVE; owner -> any          |

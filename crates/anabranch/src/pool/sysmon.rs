@@ -1,4 +1,4 @@
-//! The monitor: finds threads of the pool that are blocked without having said so.
+//! The monitor: detects threads of the pool that are blocked in foreign calls.
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing
 //! with it. The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly
@@ -13,8 +13,8 @@
 //! used up its own. Where it does not say anything, the clock alone decides, and has to stand still for longer
 //! ([`SILENT`]).
 //!
-//! On systems other than Linux nobody is found, and a blocked thread keeps its slot. Under shuttle chance decides who
-//! is: a wrong verdict may cost time, and nothing else.
+//! On systems other than Linux the monitor detects no thread, and a blocked thread keeps its slot. Under shuttle chance
+//! decides which thread counts as blocked: a wrong verdict may cost time, and nothing else.
 
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::{collections::HashMap, time::Duration};
@@ -60,7 +60,7 @@ const SILENT: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 2;
 
 impl Sysmon {
-    /// Looks at all who have a slot or have lent it.
+    /// Checks all threads that have a slot or have lent it.
     pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
         let mut found = Found::default();
         for worker in workers {
@@ -130,7 +130,7 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
     None
 }
 
-/// Mostly stands still: those who block must not be taken for running so often that their slots are never free.
+/// Mostly stands still: if blocked threads counted as running too often, their slots would never be free.
 #[cfg(shuttle)]
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     let runs = crate::sys::chance::one_in(8);

@@ -235,7 +235,7 @@ impl Threads {
     }
 
     /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers
-    /// may need one to come to an end. `false`: the cap is reached, or the system refuses.
+    /// may need one to come to an end. Returns `false` if the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
         // The thread that adds a spare is the lookout, and there is only one: no other thread counts up meanwhile.
         let error = if self.spares() < self.config.max_spares {
@@ -252,7 +252,7 @@ impl Threads {
         } else {
             None
         };
-        // A spare is wanted before it is needed; only when threads are blocked does anybody have to know.
+        // A spare is requested before it is needed, so a refusal is reported only when threads are blocked.
         if registry.workers().any(|worker| worker.status.is_lent()) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             self.complain(error);

@@ -51,7 +51,7 @@ impl AlternateStack {
 
 impl Drop for AlternateStack {
     fn drop(&mut self) {
-        // Somebody may have set another since.
+        // Other code may have set another since.
         if self.memory.range().contains(&(current().ss_sp as usize)) {
             let none = stack_t(self.memory.range(), libc::SS_DISABLE);
             // SAFETY: this takes the alternate stack of this thread away, on which nobody runs: a handler does not end

@@ -1,4 +1,4 @@
-//! Says which fiber has overflowed its stack.
+//! Reports which fiber has overflowed its stack.
 //!
 //! A stack that overflows runs into the guard below it, and the system sends SIGSEGV (SIGBUS on some). The handler of
 //! the standard library knows the guards of threads only; it would take that for a wild pointer, and the process would
@@ -50,7 +50,7 @@ thread_local! {
     static CURRENT: AtomicPtr<Guarded> = const { AtomicPtr::new(ptr::null_mut()) };
 }
 
-/// Says which fiber this thread runs from now on, null for none; returns the one before.
+/// Sets the fiber that this thread runs from now on, null for none. Returns the one before.
 ///
 /// # Safety
 /// `fiber`, and the name in it, stay valid and unchanged until this is called again on this thread, or it ends.
@@ -93,8 +93,8 @@ pub(crate) fn install() {
     });
 }
 
-/// Sees to it that the handler can run on this thread, whose own stack a fiber may have left no room on. To be called
-/// by each thread before it runs fibers.
+/// Makes sure that the handler can run on this thread, on whose own stack a fiber may have left no room. Each thread
+/// calls this before it runs fibers.
 ///
 /// # Errors
 /// When the system refuses the memory for an alternate stack. Without one an overflow ends the process without a word.
@@ -109,8 +109,8 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
     let (is_fault, address) = unsafe { ((1..0x1_0000).contains(&(*info).si_code), (*info).si_addr() as usize) };
     let current = CURRENT.try_with(|current| current.load(Ordering::Relaxed)).unwrap_or(ptr::null_mut());
     compiler_fence(Ordering::Acquire);
-    // SAFETY: who called `set_current` keeps the fiber valid until the next call on this thread, which is the one that
-    // this signal has interrupted.
+    // SAFETY: the caller of `set_current` keeps the fiber valid until the next call on this thread, and this thread is
+    // the one that the signal has interrupted.
     if let Some(fiber) = unsafe { current.as_ref() }
         && is_fault
         && fiber.guard.contains(&address)
@@ -125,7 +125,7 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
 /// How much of a fiber's name is shown, in bytes.
 const MAX_NAME: usize = 256;
 
-/// Says which fiber has overflowed a stack of so many bytes, and ends the process. Async-signal-safe.
+/// Reports which fiber has overflowed a stack of so many bytes, and ends the process. Async-signal-safe.
 fn report(stack_size: usize, name: Option<&str>) -> ! {
     const ADVICE: &str = "make it larger with Builder::fiber_stack_size";
     let size = stack_size >> 10;

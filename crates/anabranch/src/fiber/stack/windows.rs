@@ -17,7 +17,7 @@ use crate::{fiber::stack::overflow::Guarded, sys::diagnostics};
 use corosensei::stack::{DefaultStack, Stack, StackPointer, StackTebFields};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A stack of a [`StackPool`], of the one who holds it. To be given back: a stack that is dropped stays out.
+/// A stack of a [`StackPool`]. The holder gives it back: a stack that is dropped stays out.
 #[must_use = "a stack that is not given back ends the process when its pool is dropped"]
 pub(crate) struct FiberStack {
     stack: DefaultStack,
@@ -111,7 +111,7 @@ impl StackPool {
 impl Drop for StackPool {
     fn drop(&mut self) {
         if self.out > 0 {
-            // Somebody may run on them, or point into them.
+            // A fiber may run on these stacks, or another thread may have pointers into them.
             diagnostics::abort(format_args!("a worker ends while {} of its fibers have not; aborting", self.out));
         }
     }

@@ -1,7 +1,8 @@
 //! Where pages come from: regions of memory straight from the system, shared by all workers of the process.
 //!
-//! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory; whoever needs more
-//! of them has millions of fibers, and then huge pages spare hundreds of faults each, where the system has them.
+//! A region that is empty is unmapped, but for one. The first region is of ordinary pages of memory. A program that
+//! needs more regions has millions of fibers, and then huge pages spare hundreds of faults each, where the system has
+//! them.
 
 use super::PAGE;
 use crate::sys::memory::Mapping;
@@ -22,7 +23,7 @@ struct Region {
     free: u32,
 }
 
-// SAFETY: the memory belongs to the process.
+// SAFETY: the pointer is to memory of the process, which any thread may use and unmap.
 unsafe impl Send for Region {}
 
 /// Those with free pages are found from the end, where the newest are.
@@ -41,12 +42,12 @@ pub(crate) fn take() -> Option<*mut u8> {
     };
     let index = region.free.trailing_zeros();
     region.free &= !(1 << index);
-    // SAFETY: within the region.
+    // SAFETY: a region has a page for each bit, so the address is within the region.
     Some(unsafe { region.start.add(index as usize * PAGE) })
 }
 
 /// # Safety
-/// The page is from `take`, and nobody uses it any more.
+/// The page is from `take`, and no thread uses it any more.
 pub(crate) unsafe fn give_back(page: *mut u8) {
     let mut regions = locked();
     let start = page.addr() & !(REGION - 1);
