@@ -1,7 +1,7 @@
 //! Finds fibers that are kept from going on by another of the same worker that blocks its thread: what a lock of std
 //! that is held across a wait leads to.
 //!
-//! Nothing can be done about it, the fibers are bound to that thread. But the program can be told where to look.
+//! The pool cannot move the fibers, which are bound to that thread. But it can report where the thread is blocked.
 
 use crate::{
     fiber::status::State,

@@ -3,7 +3,7 @@
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
 //! ends the next begins on the same stack, without a switch. Blocks live as long as their worker.
 //!
-//! | state     | who holds it                                   | left by                                                |
+//! | state     | held by                                        | left by                                                |
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
 //! | idle      | the worker's list of idle stacks               | a job is given to it -> running                        |
 //! | running   | the worker's thread is on its stack            | `suspend` -> suspended; `yield_now` -> ready; end      |

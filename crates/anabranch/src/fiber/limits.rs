@@ -36,7 +36,7 @@ impl Limits {
         }
     }
 
-    /// Whether a new fiber, of which there is one, would get a stack.
+    /// Returns whether a new fiber, of which there is one, would get a stack.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         let has_room = self.live.load(Ordering::Relaxed) < self.max;
@@ -46,12 +46,12 @@ impl Limits {
         has_room && !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// Whether no fiber is under way.
+    /// Returns whether no fiber is under way.
     pub(crate) fn is_empty(&self) -> bool {
         self.live.load(Ordering::Relaxed) == 0
     }
 
-    /// A fiber takes a stack into use. `None`: there are too many.
+    /// Counts a stack that a fiber takes into use. Returns `None` if too many are in use.
     pub(crate) fn enter(&self) -> Option<()> {
         if self.live.fetch_add(1, Ordering::Relaxed) < self.max {
             return Some(());
@@ -72,7 +72,7 @@ impl Limits {
         }
     }
 
-    /// A fiber's stack is free again. Whether others may have been waiting for it.
+    /// Counts a fiber's stack as free again. Returns whether other fibers may have been waiting for it.
     pub(crate) fn leave(&self) -> bool {
         let was_refused = self.is_refused.load(Ordering::Relaxed);
         if was_refused {

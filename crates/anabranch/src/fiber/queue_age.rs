@@ -21,7 +21,7 @@ impl QueueAge {
         }
     }
 
-    /// There is nothing in the queue.
+    /// Forgets the age of the oldest, when the queue is empty.
     pub(crate) fn forget(&self) {
         // Read first, as all searching threads call this repeatedly.
         if self.watched.load(Ordering::Relaxed) != 0 {
@@ -29,7 +29,8 @@ impl QueueAge {
         }
     }
 
-    /// Whether the one of this number has been the oldest for long, by this time, in microseconds since whenever.
+    /// Returns whether the entry `oldest` has been the oldest for long, at the time `now`, in microseconds since any
+    /// fixed moment.
     pub(crate) fn is_overdue(&self, oldest: u64, now: u64) -> bool {
         if self.watched.load(Ordering::Relaxed) != oldest + 1 {
             self.since.store(now, Ordering::Relaxed);

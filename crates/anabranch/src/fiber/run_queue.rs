@@ -409,7 +409,7 @@ mod tests {
             victim.push_asked_for(2);
             assert!(victim.lies_for_long(0));
             assert_eq!(victim.steal(&thief), Some(1));
-            // Somebody has come.
+            // A thief has come.
             assert!(!victim.lies_for_long(0));
         }
         victim.post(3);

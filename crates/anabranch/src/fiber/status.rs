@@ -80,7 +80,7 @@ impl FiberStatus {
         lock(&self.name).clone()
     }
 
-    /// What it waits for, or waited for last.
+    /// Returns what it waits for, or waited for last.
     pub(crate) fn reason(&self) -> Option<WaitReason> {
         // SAFETY: both are null or come from references with static lifetime.
         unsafe {

@@ -1,7 +1,7 @@
 //! The frame of a fork: what a thief needs to run the second half of a `join`. It lies on the stack of the thread that
 //! forked.
 //!
-//! | state     | who may touch it                            | how it leaves                                            |
+//! | state     | accessed by                                 | how it leaves                                            |
 //! |-----------|---------------------------------------------|----------------------------------------------------------|
 //! | private   | the owner; its trace, the publisher         | the owner pops it, or it is published                    |
 //! | published | the thread that takes it off the shelf      | reclaimed by the owner, or taken by a thief              |

@@ -106,7 +106,7 @@ impl Shelf {
         }
     }
 
-    // ---- the owner, or who acts for it under its gate ----
+    // ---- the owner, or a thread that acts for it under its gate ----
 
     /// Puts the oldest of the private frames on top.
     ///
@@ -141,7 +141,7 @@ impl Shelf {
         self.open.store(self.open.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
-    // ---- everybody ----
+    // ---- any thread ----
 
     /// Returns how many published forks the owner has open, in whatever state. Exact for the owner while no raider
     /// publishes for it.

@@ -146,7 +146,7 @@ pub(crate) enum Outcome {
 }
 
 impl ForkStack {
-    /// A stack that always wants to be asked first. It stands for "this thread is in no pool".
+    /// Creates the stack of a thread that is in no pool: it is always asked, so every fork takes the slow path.
     #[cfg(not(loom))]
     pub(crate) const fn outside() -> Self {
         Self {
@@ -158,8 +158,8 @@ impl ForkStack {
         }
     }
 
-    /// Without an asymmetric barrier the stack is always closed: then every pop goes through the gate, which costs as
-    /// much as the fence would that it takes the place of, and raids work all the same.
+    /// Creates an empty stack. Without an asymmetric barrier it is always closed. Then every pop goes through the gate,
+    /// which costs as much as the fence that it replaces, and raids still work.
     pub(crate) fn new(fence: Fence) -> Self {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
@@ -314,7 +314,7 @@ impl ForkStack {
         unsafe { self.lineage().as_ref() }.map_or(0, Lineage::broadcasts)
     }
 
-    // ---- everybody ----
+    // ---- any thread ----
 
     /// Asks the owner to publish at its next fork.
     pub(crate) fn ask(&self) {

@@ -313,7 +313,7 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// The number of threads where the program does not say it.
+/// Returns the number of threads where the program does not say it.
 fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
     match variable.filter(|value| !value.is_empty()) {
         None => Ok(thread::cores().min(MAX_THREADS)),

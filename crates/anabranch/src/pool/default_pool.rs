@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 static DEFAULT: OnceLock<Pool> = OnceLock::new();
 
 impl Pool {
-    /// The default pool, which is made if this is its first use.
+    /// Returns the default pool, which is made if this is its first use.
     ///
     /// # Panics
     /// When `ANABRANCH_NUM_THREADS` is set to what is no number of threads.
@@ -32,7 +32,7 @@ impl Pool {
         let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let made = match DEFAULT.get() {
             Some(pool) => Ok(pool),
-            // Somebody may have set up another one meanwhile, by hand; then this one is ended.
+            // The program may have set up another default pool meanwhile; then this one is ended.
             None => Self::builder().build_with_what_there_is().map(|pool| DEFAULT.get_or_init(|| pool)),
         };
         drop(making);
@@ -44,8 +44,8 @@ impl Pool {
 }
 
 impl Builder {
-    /// As [`build`](Self::build), and makes the pool the default one, which [`join`](crate::join) and the rest use
-    /// outside of any pool.
+    /// Builds the pool like [`build`](Self::build), and makes it the default one, which [`join`](crate::join) and the
+    /// rest use outside of any pool.
     ///
     /// # Errors
     /// As [`build`](Self::build); and [`BuildError::DefaultExists`] when the default pool was made before, by this
@@ -55,7 +55,7 @@ impl Builder {
     }
 }
 
-/// How many threads work at a time in the pool that the caller is in; outside of any, in the default pool.
+/// Returns how many threads work at a time in the pool that the caller is in; outside of any, in the default pool.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(3).build().unwrap();

@@ -61,13 +61,13 @@ impl Pool {
         &self.registry
     }
 
-    /// How many threads work at a time.
+    /// Returns how many threads work at a time.
     pub fn num_threads(&self) -> usize {
         self.registry.threads()
     }
 
-    /// What the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters are read
-    /// one after the other while the threads go on.
+    /// Returns what the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters
+    /// are read one after the other while the threads go on.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();

@@ -111,7 +111,7 @@ impl Registry {
         me.end_fibers();
     }
 
-    /// Whether there is nothing left to do, ever.
+    /// Returns whether there is nothing left to do, ever.
     fn ends(&self) -> bool {
         self.is_closing() && self.is_wound_up()
     }
@@ -250,7 +250,7 @@ impl Registry {
         first.is_some()
     }
 
-    /// The lookout parks until its next look.
+    /// Parks the lookout until its next look.
     fn beat(&self, me: &Worker, lookout: &mut Lookout) {
         if lookout.calm == CALM {
             self.trim_seats();
@@ -295,7 +295,7 @@ impl Registry {
         is_uncalled
     }
 
-    /// Whether the lookout is needed, if that is asked after the post was shown to be vacant.
+    /// Returns whether the lookout is needed, if that is asked after the post was shown to be vacant.
     fn has_something_to_look_at(&self) -> bool {
         // A guest that has left may have left tasks behind: a thread that sees that it has left sees these too.
         self.is_root_open() || {
@@ -358,7 +358,7 @@ impl StealBackoff {
         Self { delay: Duration::ZERO, not_before: None, search: SEARCH }
     }
 
-    /// How long the next search may take.
+    /// Returns how long the next search may take.
     fn patience(&self, me: &Worker) -> Duration {
         if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
     }
@@ -505,7 +505,7 @@ impl Starving {
         self.0.clear();
     }
 
-    /// Whether fibers have waited for a slot for too long.
+    /// Returns whether fibers have waited for a slot for too long.
     fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
         let mut is_starving = false;
         for worker in workers {

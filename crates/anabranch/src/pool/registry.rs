@@ -94,7 +94,7 @@ impl Registry {
         })
     }
 
-    /// How many threads work at a time.
+    /// Returns how many threads work at a time.
     pub(crate) fn threads(&self) -> usize {
         self.threads.load(Ordering::Relaxed)
     }
@@ -106,13 +106,13 @@ impl Registry {
         self.pool_threads.make_do_with(running..wanted, error);
     }
 
-    /// How long there had been the pool, in microseconds.
+    /// Returns how long there had been the pool, in microseconds.
     pub(crate) fn micros_at(&self, instant: Instant) -> u64 {
         (instant - self.since).as_micros() as u64
     }
 
-    /// Everybody: the pool's own threads, spares, and the seats of guests, taken or vacant; not those that are taken
-    /// off the list.
+    /// Returns all listed workers: the pool's own threads, spares, and the seats of guests, taken or vacant. Seats that
+    /// were taken off the list are not among them.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
         self.seats.iter()
     }
@@ -164,13 +164,13 @@ impl Registry {
             Some(worker) => self.wake(Some(worker)),
             None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
             // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
-            // There may be none who could be called, so far.
+            // There may be no worker yet that could be called.
             None if self.pool_threads.had_no_thread() => self.ensure_lookout(),
             None => {}
         }
     }
 
-    /// A worker acts as the lookout.
+    /// Records that a worker acts as the lookout.
     pub(crate) fn note_lookout(&self, worker: &Worker) {
         if self.lookout.load(Ordering::Relaxed) != worker.index {
             self.lookout.store(worker.index, Ordering::Relaxed);
@@ -192,8 +192,8 @@ impl Registry {
         }
     }
 
-    /// Whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be started. The
-    /// fibers of other workers may still need a thread that takes what they fork, or their slot.
+    /// Returns whether a worker of a pool that closes may end: no fiber is left anywhere, and there are none to be
+    /// started. The fibers of other workers may still need a thread that takes what they fork, or their slot.
     pub(crate) fn is_wound_up(&self) -> bool {
         self.limits.is_empty() && self.workers().all(|worker| worker.fibers.jobs.is_empty())
     }
@@ -202,7 +202,7 @@ impl Registry {
         self.closing.has_begun()
     }
 
-    /// How many slots are taken; counts up to `limit`.
+    /// Returns how many slots are taken; counts up to `limit`.
     pub(crate) fn count_active(&self, limit: usize) -> usize {
         self.workers().filter(|worker| worker.status.is_active()).take(limit).count()
     }
@@ -259,12 +259,13 @@ impl Registry {
         }
     }
 
-    /// How many roots there have been: two equal readings mean that none has begun between.
+    /// Returns how many roots there have been: two equal readings mean that none has begun between.
     pub(crate) fn count_roots(&self) -> u64 {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.roots.get()))
     }
 
-    /// What the pool's threads have done: two equal readings mean that none has changed fibers, or begun one, between.
+    /// Returns what the pool's threads have done: two equal readings mean that none has changed fibers, or begun one,
+    /// between.
     pub(crate) fn count_steps(&self) -> u64 {
         self.workers().fold(0, |sum, worker| sum.wrapping_add(worker.counters.steps()))
     }

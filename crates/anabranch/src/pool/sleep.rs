@@ -90,7 +90,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// For a pool whose workers are all at work.
+    /// Creates the roles of a pool whose workers are all at work.
     pub(crate) fn new(fence: asymmetric_fence::Fence) -> Self {
         Self {
             is_post_vacant: AtomicBool::new(false),
@@ -101,7 +101,7 @@ impl Sleep {
         }
     }
 
-    /// For a thread that has just marked its seat: the worker that is to be woken as lookout, if one is needed.
+    /// Returns the worker to be woken as lookout, if one is needed. A thread that has just marked its seat calls this.
     #[inline]
     pub(crate) fn call_if_vacant(&self) -> Option<usize> {
         self.fence.frequent();
@@ -135,8 +135,8 @@ impl Sleep {
         self.has_lookout.load(Ordering::Relaxed)
     }
 
-    /// Whether the lookout dozes, so that a thread that begins a root or publishes work has to [`rouse`](Self::rouse)
-    /// it.
+    /// Returns whether the lookout dozes, so that a thread that begins a root or publishes work has to
+    /// [`rouse`](Self::rouse) it.
     #[inline]
     pub(crate) fn has_dozing(&self) -> bool {
         self.dozing.load(Ordering::Relaxed) != 0

@@ -166,7 +166,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// All threads together.
+    /// Returns the sums over all threads.
     pub fn total(&self) -> WorkerStats {
         let mut total = WorkerStats::default();
         for worker in self.workers.iter().chain([&self.guests, &self.spares]) {

@@ -66,13 +66,13 @@ impl Registry {
         }
     }
 
-    /// Whether there is something to take without asking.
+    /// Returns whether there is something to take without asking.
     pub(crate) fn has_published_work(&self) -> bool {
         self.workers().any(Worker::has_work)
     }
 
-    /// The lookout's look: whether there is work to be had after asking for it, and after raiding those who do not
-    /// answer because they are in a long piece that does not fork.
+    /// Searches as the lookout, and returns whether there is work. Asks the workers that were busy since its last look,
+    /// and raids those that do not serve the request because they are in a long piece that does not fork.
     ///
     /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So
     /// work that takes less than a beat is never disturbed.

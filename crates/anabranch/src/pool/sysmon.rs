@@ -96,7 +96,7 @@ impl Sysmon {
     }
 }
 
-/// How long a thread of this process has run, in nanoseconds.
+/// Returns how long a thread of this process has run, in nanoseconds.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`),
@@ -109,8 +109,8 @@ pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the thread
-/// waits for memory or for a disk, which is mostly over in a moment.
+/// Returns whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the
+/// thread waits for memory or for a disk, which is mostly over in a moment.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;

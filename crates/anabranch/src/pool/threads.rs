@@ -144,8 +144,8 @@ impl Threads {
         Ok(())
     }
 
-    /// The name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a name
-    /// that is not to be had, or that no thread can have, is not taken.
+    /// Returns the name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a
+    /// name that is not to be had, or that no thread can have, is not taken.
     fn name(&self, number: usize, is_spare: bool) -> String {
         let usual = || format!("anabranch-{number}");
         let Some(namer) = &self.config.name else { return usual() };
@@ -162,7 +162,7 @@ impl Threads {
         }
     }
 
-    /// The number by which users know the thread: guests are not counted.
+    /// Returns the number by which users know the thread: guests are not counted.
     fn number(&self, seat: &Worker, registry: &Registry) -> usize {
         registry.workers().filter(|worker| worker.is_own && worker.index < seat.index).count()
     }
@@ -294,7 +294,7 @@ impl Threads {
     }
 }
 
-/// The cores that the calling thread may use; none where the system does not say.
+/// Returns the cores that the calling thread may use; none where the system does not say.
 pub(crate) fn allowed_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {

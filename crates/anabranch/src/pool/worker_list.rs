@@ -36,7 +36,7 @@ impl<W> WorkerList<W> {
         (segment, index - FIRST * ((1 << segment) - 1))
     }
 
-    /// `None`: there is no such seat yet.
+    /// Returns the seat, or `None` if there is no such seat yet.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&W> {
         let (segment, offset) = Self::locate(index);
@@ -54,12 +54,12 @@ impl<W> WorkerList<W> {
         index
     }
 
-    /// All seats, listed or not.
+    /// Returns all seats, listed or not.
     pub(crate) fn all(&self) -> impl Iterator<Item = &W> {
         (0..self.count.load(Ordering::Acquire)).filter_map(|index| self.get(index))
     }
 
-    /// All seats that are listed.
+    /// Returns all seats that are listed.
     pub(crate) fn iter(&self) -> Listed<'_, W> {
         Listed { seats: self, next: 0 }
     }

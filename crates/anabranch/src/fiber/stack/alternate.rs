@@ -54,14 +54,14 @@ impl Drop for AlternateStack {
         // Other code may have set another since.
         if self.memory.range().contains(&(current().ss_sp as usize)) {
             let none = stack_t(self.memory.range(), libc::SS_DISABLE);
-            // SAFETY: this takes the alternate stack of this thread away, on which nobody runs: a handler does not end
-            // threads.
+            // SAFETY: this takes the alternate stack of this thread away, on which no handler runs: a handler does not
+            // end threads.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }
     }
 }
 
-/// The size of an alternate stack: no smaller than what the registers of this processor need.
+/// Returns the size of an alternate stack: no smaller than what the registers of this processor need.
 fn alternate_size() -> usize {
     #[cfg(target_os = "linux")]
     // SAFETY: `getauxval` has no preconditions; what the kernel does not know is 0.
@@ -110,7 +110,7 @@ mod tests {
         thread::spawn(|| {
             let before = current();
             let none = stack_t(0..1 << 20, libc::SS_DISABLE);
-            // SAFETY: this takes a stack away on which nobody runs; it is put back below.
+            // SAFETY: this takes a stack away on which no handler runs; it is put back below.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
             ensure().unwrap();
             let ours = current();

@@ -43,7 +43,7 @@ pub(crate) fn assert_killed(child: &Output, signals: &[libc::c_int]) {
     assert!(signal.is_some_and(|signal| signals.contains(&signal)), "{}\n{}", child.status, error_text(child));
 }
 
-/// What the child wrote to its standard error stream.
+/// Returns what the child wrote to its standard error stream.
 pub(crate) fn error_text(child: &Output) -> String {
     String::from_utf8_lossy(&child.stderr).into_owned()
 }

@@ -42,7 +42,7 @@ impl Mappings {
         self.booked.fetch_sub(stacks, Ordering::Relaxed);
     }
 
-    /// For how many stacks mappings are booked.
+    /// Returns for how many stacks mappings are booked.
     #[cfg(test)]
     pub(crate) fn booked(&self) -> usize {
         self.booked.load(Ordering::Relaxed)

@@ -39,7 +39,8 @@ impl Guarded {
         Self { guard, stack_size, name: name.map(ptr::NonNull::from) }
     }
 
-    /// Another name, under the same condition. Not while this is the current one.
+    /// Sets another name, which must stay where it is for as long as the fiber is current. Not called while this is the
+    /// current one.
     pub(crate) fn set_name(&mut self, name: Option<&str>) {
         self.name = name.map(ptr::NonNull::from);
     }

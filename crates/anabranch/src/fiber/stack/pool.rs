@@ -48,12 +48,12 @@ pub(crate) struct FiberStack {
 }
 
 impl FiberStack {
-    /// The addresses below the stack that cannot be touched.
+    /// Returns the addresses below the stack that cannot be touched.
     pub(crate) fn guard(&self) -> Range<usize> {
         self.place.guard.clone()
     }
 
-    /// The bytes that a fiber can use: there are this many, and a part of a page.
+    /// Returns the bytes that a fiber can use: there are this many, and a part of a page.
     pub(crate) fn size(&self) -> usize {
         self.lower_pages().len()
     }
@@ -102,7 +102,7 @@ pub(crate) struct StackPool {
 }
 
 impl StackPool {
-    /// A pool that has no stack yet.
+    /// Creates a pool that has no stack yet.
     ///
     /// # Errors
     /// When a stack of this size does not fit into the address space.

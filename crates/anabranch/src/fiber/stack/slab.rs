@@ -76,7 +76,7 @@ pub(crate) struct Slabs {
 }
 
 impl Slabs {
-    /// No slab yet. With `markers`, guards need no mappings where the system can do that.
+    /// Creates an empty set of slabs. With `markers`, guards need no mappings where the system can do that.
     pub(crate) fn new(stack_size: usize, guard_size: usize, markers: bool) -> Result<Self, StackError> {
         Self::with_mappings(stack_size, guard_size, markers, &MAPPINGS)
     }
@@ -101,12 +101,12 @@ impl Slabs {
         })
     }
 
-    /// How many stacks were cut.
+    /// Returns how many stacks were cut.
     pub(crate) fn cut_so_far(&self) -> usize {
         self.cut
     }
 
-    /// Whether the next stack takes another slab.
+    /// Returns whether the next stack takes another slab.
     pub(crate) fn is_used_up(&self) -> bool {
         self.uncut.is_empty()
     }
@@ -121,7 +121,7 @@ impl Slabs {
         let guard = limit..limit + self.layout.guard;
         let books = usize::from(self.guard == Guard::Protection);
         self.mappings.book(books)?;
-        // SAFETY: the guard is whole pages of the newest slab, in the part of it that nobody was given yet.
+        // SAFETY: the guard is whole pages of the newest slab, in the part of it from which no stack was cut yet.
         if let Err(source) = unsafe { memory::install_guard(guard.clone(), self.guard) } {
             self.mappings.cancel(books);
             return Err(StackError::Guard(source));
@@ -159,7 +159,7 @@ impl Drop for Slabs {
     }
 }
 
-/// How far below the end of its page the base of a stack lies. Two stacks in a row lie far from each other.
+/// Returns how far below the end of its page the base of a stack lies. Two stacks in a row lie far from each other.
 fn colour(index: usize) -> usize {
     (index.reverse_bits() >> (usize::BITS - COLOUR_BITS)) * COLOUR_STEP
 }
@@ -186,7 +186,7 @@ impl Layout {
         self.guard + self.stack
     }
 
-    /// The most stacks in a slab.
+    /// Returns the most stacks in a slab.
     fn max_slab(self) -> usize {
         (MAX_SLAB_BYTES / self.stride()).clamp(1, LAST_SLAB)
     }

@@ -26,7 +26,7 @@ pub(crate) struct FiberStack {
 }
 
 impl FiberStack {
-    /// What has to be known of a fiber that runs on this stack.
+    /// Returns what has to be known of a fiber that runs on this stack.
     pub(crate) fn guarded(&self, _: Option<&str>) -> Guarded {
         Guarded
     }
@@ -65,7 +65,7 @@ pub(crate) struct StackPool {
 }
 
 impl StackPool {
-    /// A pool that has no stack yet.
+    /// Creates a pool that has no stack yet.
     ///
     /// # Errors
     /// When a stack of this size does not fit into the address space.
@@ -78,7 +78,7 @@ impl StackPool {
         Ok(Self { config, number: NUMBERS.fetch_add(1, Ordering::Relaxed), free: Vec::new(), out: 0 })
     }
 
-    /// The stack that was given back last, or else a new one.
+    /// Returns the stack that was given back last, or else a new one.
     ///
     /// # Errors
     /// When none is free and the system has no memory for another.

@@ -29,7 +29,7 @@ unsafe impl Send for Region {}
 /// Those with free pages are found from the end, where the newest are.
 static REGIONS: Mutex<Vec<Region>> = Mutex::new(Vec::new());
 
-/// A page, of whatever is in it. `None`: the system has no memory.
+/// Takes a page, whose content is arbitrary. Returns `None` if the system has no memory.
 pub(crate) fn take() -> Option<*mut u8> {
     let mut regions = locked();
     let region = match regions.iter_mut().position(|region| region.free > 0) {
