@@ -19,13 +19,13 @@ pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     let block: *mut ();
-    // SAFETY: reads a word that is there and constant for as long as the thread lives. Code that has begun stays on its
-    // thread.
+    // SAFETY: the ABI keeps this word readable and constant for as long as the thread lives. Code that has begun stays
+    // on its thread.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) block, options(pure, nomem, nostack, preserves_flags)) };
     block
 }
 
-/// As above.
+/// Returns an address that is the calling thread's own while it lives.
 #[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom)))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {

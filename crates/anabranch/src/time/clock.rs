@@ -1,9 +1,9 @@
 //! Clocks: the system's, and one that a test drives.
 //!
-//! Clones of a clock are the same clock. The system's clocks all count from one origin: who waits in one pool may be in
-//! the scope of another, with its deadline. The system's clock wakes nobody: who waits for a deadline parks no longer
-//! than until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves
-//! the clock wakes all who have subscribed (see [`manual`](super::manual)).
+//! Clones of a clock are the same clock. The system's clocks all count from one origin: a wait in one pool may be in a
+//! scope of another, with its deadline. The system's clock wakes no thread: a thread that waits for a deadline parks no
+//! longer than until then. With a manual clock it is unknown when a deadline will come: a waiting thread parks until
+//! woken, and the thread that moves the clock wakes all subscribers (see [`manual`](super::manual)).
 
 use crate::time::{
     manual::{Manual, Subscription, Wake},
@@ -134,7 +134,7 @@ impl Clock {
     /// may be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not
     /// panic.
     ///
-    /// The system's clock calls nobody.
+    /// The system's clock never calls `wake`.
     pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
         match &self.0 {
             Source::System { .. } => Subscription::NONE,
@@ -213,11 +213,11 @@ impl ManualClock {
         Clock(Source::Manual(Arc::clone(&self.0)))
     }
 
-    /// Moves the clock on, and wakes all who wait for a time by it, so that they look at it.
+    /// Advances the clock, and wakes all threads that wait for a time by it, so that they read it again.
     ///
-    /// They look at it on threads of their own: this function does not wait until what has fallen due is done. And the
-    /// clock jumps, it does not run. Whoever begins to wait after the jump counts from the new time: two sleeps of a
-    /// second, one after the other, take two advances of a second, the second of them after the second sleep has begun.
+    /// They do so concurrently: this function does not wait until what has fallen due is done. The clock jumps; it does
+    /// not run. A wait that begins after the jump counts from the new time: two sleeps of a second, one after the
+    /// other, take two advances of a second, the second of them after the second sleep has begun.
     ///
     /// The clock stops for good at some 584 years after its start.
     ///
