@@ -6,7 +6,7 @@
 //! bias, for good, and waits until the owner has left; that costs a barrier in all threads, a few microseconds, as much
 //! as the owner can have lost by then. After that this is a spin lock with one more load.
 //!
-//! | owner      | who takes the lock                                 | left by                                                  |
+//! | owner      | how the lock is taken                              | left by                                                  |
 //! |------------|----------------------------------------------------|----------------------------------------------------------|
 //! | none       | all by `is_taken`, and count                       | the one inside, after [`STREAK`] times in a row -> it    |
 //! | a thread   | it by `enter`; all others by `is_taken`, and then revoke the bias | another, with `is_taken` -> ended     |
@@ -151,7 +151,7 @@ impl<T> Drop for BiasedGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         const LET_GO: Ordering = Ordering::Release;
-        // As in `SpinLock`.
+        // A swap under loom, as in `SpinLock`.
         if cfg!(loom) {
             self.mark.swap(false, LET_GO);
         } else {

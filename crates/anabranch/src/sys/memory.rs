@@ -143,10 +143,10 @@ pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Res
     }
 }
 
-/// Whether markers can be used for this mapping, found out by making its first `len` bytes inaccessible.
+/// Returns whether markers work for this mapping, by making its first `len` bytes inaccessible.
 ///
 /// An older kernel refuses the advice, and so does every kernel for memory that is locked (`mlockall`). Some emulators
-/// take every advice and do nothing: only a guard that really keeps the kernel out is believed.
+/// accept every advice and do nothing, so this checks that the guard keeps the kernel out.
 ///
 /// # Safety
 /// `len` is a multiple of the page size, no larger than the mapping, and the contents of these bytes are not used.
@@ -209,7 +209,7 @@ unsafe fn advise(range: Range<usize>, advice: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// How many mappings the system allows to a process; `None` where it does not count them.
+/// Returns how many mappings the system allows to a process, or `None` where it does not count them.
 pub(crate) fn max_mappings() -> Option<usize> {
     #[cfg(target_os = "linux")]
     return Some(
@@ -228,7 +228,7 @@ pub(crate) mod probe {
     use super::page_size;
     use std::{io, ops::Range, os::fd::AsRawFd};
 
-    /// Whether a byte can be read: the system looks, and says no where a thread would die.
+    /// Returns whether a byte can be read: the system checks it, so an inaccessible page is an error and no fault.
     pub(crate) fn is_readable(address: usize) -> bool {
         let (_reader, writer) = io::pipe().unwrap();
         // SAFETY: the system checks the address.
@@ -237,7 +237,7 @@ pub(crate) mod probe {
         written == 1
     }
 
-    /// How many pages of a range have memory.
+    /// Returns how many pages of a range have memory.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_pages(range: Range<usize>) -> usize {
         let mut pages = vec![0_u8; range.len() / page_size()];

@@ -50,16 +50,16 @@ pub(crate) fn identity() -> *mut () {
     loom::thread_local! {
         static NUMBER: usize = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     }
-    /// As addresses of such things are apart, for who shortens them.
+    /// Spaced like the addresses of such objects, for callers that shorten them.
     const APART: usize = 64;
     NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
-/// Whether this system can start threads at all. Where it cannot, the thread that calls does everything.
+/// Returns whether this system can start threads at all. Where it cannot, the calling thread does everything.
 pub(crate) const CAN_START: bool =
     !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
 
-/// How many threads the machine runs at a time for this process.
+/// Returns how many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]
     return crate::sys::chance::up_to(4);

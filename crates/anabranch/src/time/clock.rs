@@ -65,7 +65,7 @@ impl Clock {
         Self(Source::System { origin: *ORIGIN })
     }
 
-    /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
+    /// Returns the time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
     ///
     /// A manual clock counts from the instant when it was made, and stands still until it is moved.
     ///
@@ -104,23 +104,23 @@ impl Clock {
         }
     }
 
-    /// So long from now.
+    /// Returns the tick `duration` from now.
     #[inline]
     pub(crate) fn tick_after(&self, duration: Duration) -> Tick {
         self.tick().saturating_add(nanos(duration))
     }
 
-    /// The tick of an instant; zero for one before the clock's origin.
+    /// Returns the tick of an instant, or zero for one before the clock's origin.
     pub(crate) fn tick_at(&self, instant: Instant) -> Tick {
         nanos(instant.saturating_duration_since(self.origin()))
     }
 
-    /// The instant of a tick. `None`: never.
+    /// Returns the instant of a tick, or `None` if it never comes.
     pub(crate) fn instant_at(&self, tick: Tick) -> Option<Instant> {
         if tick == NEVER { None } else { self.origin().checked_add(Duration::from_nanos(tick)) }
     }
 
-    /// How long a thread may park that waits for `deadline`. `None`: until it is woken.
+    /// Returns how long a thread that waits for `deadline` may park, or `None` if until it is woken.
     pub(crate) fn park_bound(&self, deadline: Tick) -> Option<Duration> {
         let now = self.tick();
         match &self.0 {
@@ -130,9 +130,8 @@ impl Clock {
         }
     }
 
-    /// From now on `wake` is called whenever a manual clock was moved, until the subscription is dropped; one more call
-    /// may be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not
-    /// panic.
+    /// Subscribes to a manual clock: calls `wake` after each move, until the subscription is dropped. One more call may
+    /// be under way then. The thread that moves the clock calls `wake`, without a lock held. It must not panic.
     ///
     /// The system's clock never calls `wake`.
     pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
@@ -146,7 +145,7 @@ impl Clock {
         match &self.0 {
             #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Source::System { origin } => *origin,
-            // Panics, and says why; who calls this has an instant, or wants one.
+            // Panics with the reason; the caller has an instant, or wants one.
             #[cfg(all(target_family = "wasm", target_os = "unknown"))]
             Source::System { .. } => Instant::now(),
             Source::Manual(manual) => manual.origin(),

@@ -6,7 +6,7 @@
 //! keeps one word that identifies its current stack. Each wait compares it with the stack of its `Cx` before anything
 //! refers to the wait.
 //!
-//! | word                | the thread is                                       | who may wait                                   |
+//! | word                | the thread is                                       | what may wait                                  |
 //! |---------------------|-----------------------------------------------------|------------------------------------------------|
 //! | null                | on its own stack                                    | a `run` that began there                       |
 //! | address of a fiber  | on that fiber's stack                               | the fiber, which leaves the stack; a `run` that began there |

@@ -2,8 +2,8 @@
 //!
 //! Users find [`Trigger`] here, on which they can build their own waitables.
 //!
-//! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`,
-//! `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this module alone.
+//! `{current_stack, spin_wait} <- waiter <- waitable <- {latch, queue}`, `waiter <- parked`, `waiter <- suspend`,
+//! `{suspend, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this module alone.
 
 pub(crate) mod cancel;
 pub(crate) mod current_stack;

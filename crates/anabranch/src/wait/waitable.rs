@@ -70,7 +70,7 @@ impl Address {
     /// Ends the wait, on behalf of the waitable that holds this address.
     ///
     /// # Safety
-    /// As for [`Waiter::decide`].
+    /// The caller holds the waitable at which the waiter is registered.
     #[inline]
     pub(crate) unsafe fn decide(self) -> Option<Wake> {
         // SAFETY: the caller holds the waitable in which the waiter is registered, so the waiter is alive.

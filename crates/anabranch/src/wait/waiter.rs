@@ -314,7 +314,7 @@ impl Waiter {
         }
     }
 
-    // ---- everybody ----
+    // ---- any thread ----
 
     /// Ends the wait, unless it has ended. Returns `None` if another thread has decided it, or if the owner was kicked
     /// and will attempt again.
