@@ -239,7 +239,7 @@ impl<'a> Cx<'a> {
         self.strand.clock().tick_after(duration)
     }
 
-    /// The first step of every operation that may wait, even if it will not have to.
+    /// Performs the first step of every operation that may wait, even of one that will not have to.
     ///
     /// Checks for cancellation. After 128 operations that did not have to wait, a fiber also lets others run; a thread,
     /// whose time the system divides, yields every 16th time. Otherwise a loop over a channel that is never empty would
@@ -255,8 +255,8 @@ impl<'a> Cx<'a> {
         if self.goes_on() { Ok(()) } else { self.checkpoint_slow() }
     }
 
-    /// The fast path of the checkpoint: returns whether the fiber or thread goes on, and uses up a part of its budget.
-    /// If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
+    /// Returns whether one load shows that the fiber or thread goes on, and uses up a part of its budget: the fast path
+    /// of the checkpoint. If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
         let budget = self.waiter().budget();
@@ -308,7 +308,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The part of [`wait`](Self::wait) before the fiber leaves its stack.
+    /// Performs the part of [`wait`](Self::wait) before the fiber leaves its stack.
     #[inline]
     pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Begun {
         if !self.begin(|| place.is_lock()) {
@@ -330,7 +330,7 @@ impl<'a> Cx<'a> {
         Begun::Wait(switch)
     }
 
-    /// The part of [`wait`](Self::wait) after the fiber has been resumed.
+    /// Performs the part of [`wait`](Self::wait) after the fiber has been resumed.
     #[inline]
     pub(crate) fn end_wait(&self, place: &impl Place, deadline: u64) -> Outcome {
         let outcome = self.end_suspension(deadline);

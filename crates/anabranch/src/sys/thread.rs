@@ -55,7 +55,7 @@ pub(crate) fn identity() -> *mut () {
     NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
-/// Returns whether this system can start threads at all. Where it cannot, the calling thread does everything.
+/// Whether this system can start threads at all. Where it cannot, the calling thread does everything.
 pub(crate) const CAN_START: bool =
     !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
 

@@ -92,7 +92,7 @@ impl Clock {
 
 #[allow(dead_code, reason = "for the scheduler of the fibers")]
 impl Clock {
-    /// The time by this clock.
+    /// Returns the time by this clock.
     #[inline]
     pub(crate) fn tick(&self) -> Tick {
         match &self.0 {

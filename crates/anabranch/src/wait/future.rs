@@ -79,8 +79,8 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(BUDGET) };
 }
 
-/// The checkpoint of async code. Now and then it makes a future that could be ready at once let the other tasks of its
-/// thread run first. Otherwise a loop over a channel that is never empty would starve them.
+/// Performs the checkpoint of async code. Now and then it makes a future that could be ready at once let the other
+/// tasks of its thread run first. Otherwise a loop over a channel that is never empty would starve them.
 pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
     // Under the model checkers the budget would carry over from one execution to the next.
     if cfg!(any(loom, shuttle)) {
