@@ -1,31 +1,30 @@
-//! A bias: a thread that is alone with something uses it without read-modify-writes.
+//! A bias: a thread that is the only user of an object needs no read-modify-writes.
 //!
-//! The idea, from biased locking: what threads share by atomic updates is often used by one of them alone, on which all
-//! the fibers run that have to do with it. Such a thread becomes the *owner*, and may then do by a load and a store
-//! what otherwise has to be one update, in a fraction of the time. It says when it is in the middle of that
-//! ([`enter`](Bias::enter)). Whoever comes from another thread takes the bias away first ([`revoke`](Bias::revoke)),
-//! and waits for the owner to come out.
+//! The idea, from biased locking: often only one thread uses an object that threads share by atomic updates, since all
+//! fibers that use it run there. Such a thread becomes the *owner*. It may then replace an update by a load and a
+//! store, in a fraction of the time. It sets a flag while it does so ([`enter`](Bias::enter)). Another thread first
+//! revokes the bias ([`revoke`](Bias::revoke)), and waits until the owner has cleared the flag.
 //!
-//! How a thread comes to be the owner, and that no other is in the middle of something then, is for the room that has
-//! the bias to see to: [`sides`](crate::bias::pair), where two sides share something, and
-//! [`biased_lock`](crate::bias::lock). Both are in no hurry: to take a bias away costs as much as thousands of updates.
-//! And it is taken away for good, because one that comes and goes costs each time what it may never save.
+//! The user of the bias decides when a thread becomes the owner, and ensures that no other thread is in the middle of
+//! an update then: [`sides`](crate::bias::pair), where two sides share an object, and
+//! [`biased_lock`](crate::bias::lock). Both claim a bias late, since to revoke it costs as much as thousands of
+//! updates. A bias is revoked for good: one that comes and goes costs each time what it may never save.
 //!
 //! | owner    | meaning                                                  | left by                                        |
 //! |----------|----------------------------------------------------------|------------------------------------------------|
 //! | NONE     | atomic updates                                           | `claim` -> a thread; `end` -> ENDED            |
-//! | a thread | it loads and stores; others take the bias away first     | `revoke` -> ENDING; `end`, by the owner -> ENDED |
-//! | ENDING   | the owner may be inside                                  | whoever finds it outside -> ENDED              |
+//! | a thread | it loads and stores; others revoke the bias first        | `revoke` -> ENDING; `end`, by the owner -> ENDED |
+//! | ENDING   | the owner may be inside                                  | a thread that finds it outside -> ENDED        |
 //! | ENDED    | atomic updates, for good                                 |                                                |
 //!
-//! Orderings. To go in is Dekker's pattern: the owner writes `is_inside` and reads `owner`; who takes the bias away
-//! writes `owner` and reads `is_inside`. The owner comes often and its fence is free, the other pays for both, see
-//! [`barrier`](crate::sys::asymmetric_fence); where there is no such barrier nobody becomes an owner. To come out
-//! releases what the owner has done, and the other acquires it. ENDED is released by one who has seen the owner
-//! outside, and acquired by all who see it.
+//! Orderings. To enter is Dekker's pattern: the owner writes `is_inside` and reads `owner`; the revoking thread writes
+//! `owner` and reads `is_inside`. The owner enters often and its fence is free; the revoking thread pays for both, see
+//! [`barrier`](crate::sys::asymmetric_fence). Where there is no such barrier, no thread becomes an owner. To leave
+//! releases what the owner has done, and the revoking thread acquires it. A thread that has seen the owner outside
+//! releases ENDED, and every thread that sees ENDED acquires it.
 //!
-//! A thread is known by the address of something that is local to it. The next thread at that address goes on for one
-//! that has ended, which was in the middle of nothing.
+//! A thread is identified by the address of a thread-local. If a later thread gets the same address, it continues as
+//! the owner; the ended thread was not inside.
 //!
 //! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization
 //! (2001).
@@ -40,7 +39,7 @@ use crate::{
 };
 use std::{mem::ManuallyDrop, ptr};
 
-/// By what a thread is known.
+/// The identity of a thread.
 pub(crate) type Thread = *mut ();
 
 const NONE: Thread = ptr::null_mut();
@@ -50,20 +49,20 @@ const ENDED: Thread = ptr::without_provenance_mut(2);
 /// See the [module](self).
 pub(crate) struct Bias {
     owner: AtomicPtr<()>,
-    /// The owner's.
+    /// Written by the owner.
     is_inside: AtomicBool,
 }
 
-/// The calling thread is inside: nobody makes atomic updates until this is dropped.
+/// The calling thread is inside: no other thread makes atomic updates until this is dropped.
 pub(crate) struct Inside<'a>(&'a Bias);
 
-/// Who has a bias, as the calling thread sees it.
+/// The owner of a bias, as the calling thread sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     None,
     Me,
     Another,
-    /// Nobody ever again.
+    /// There will never be an owner again.
     Ended,
 }
 
@@ -72,13 +71,13 @@ impl Bias {
         Self { owner: AtomicPtr::new(NONE), is_inside: AtomicBool::new(false) }
     }
 
-    /// `Some` if this thread is the owner: no other makes an update while it is inside.
+    /// Returns `Some` if this thread is the owner: no other makes an update while it is inside.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Inside<'_>> {
         self.enter_by(|mark| mark.store(true, Ordering::Relaxed))
     }
 
-    /// As [`enter`](Self::enter), by a read-modify-write if this thread is the owner.
+    /// Enters as [`enter`](Self::enter) does, but by a read-modify-write if this thread is the owner.
     #[inline]
     pub(crate) fn enter_by_update(&self) -> Option<Inside<'_>> {
         self.enter_by(|mark| _ = mark.swap(true, Ordering::Relaxed))
@@ -93,11 +92,11 @@ impl Bias {
         set(&self.is_inside);
         let inside = Inside(self);
         asymmetric_fence::light();
-        // If another has taken the bias away meanwhile the mark goes with the guard.
+        // If another thread has revoked the bias meanwhile, dropping the guard clears the mark.
         (self.owner.load(Ordering::Relaxed) == me).then_some(inside)
     }
 
-    /// Whether this thread is the owner. Then no other makes changes before it does something else.
+    /// Returns whether this thread is the owner. Then no other makes changes until this thread does something else.
     #[inline(always)]
     pub(crate) fn is_mine(&self) -> bool {
         self.owner.load(Ordering::Relaxed) == identity()
@@ -118,7 +117,8 @@ impl Bias {
         }
     }
 
-    /// Makes this thread the owner, if there can be owners. There is none, and no other thread claims the bias now.
+    /// Makes this thread the owner, if there can be owners. The caller ensures that there is no owner, and that no
+    /// other thread claims the bias now.
     pub(crate) fn claim(&self) {
         if asymmetric_fence::is_available() {
             policy::note_claim();
@@ -137,7 +137,7 @@ impl Bias {
         }
     }
 
-    /// Takes the bias away from another thread. Afterwards all make atomic updates.
+    /// Revokes the bias of another thread. Afterwards all threads make atomic updates.
     #[cold]
     pub(crate) fn revoke(&self) {
         policy::note_theft();
@@ -147,14 +147,14 @@ impl Bias {
         self.end();
     }
 
-    /// There is no owner from here on. By the owner, or where there is none.
+    /// Ends the bias for good. Only the owner calls this, or any thread where there is no owner.
     pub(crate) fn end(&self) {
         self.set_owner(ENDED, Ordering::Release);
     }
 }
 
 impl<'a> Inside<'a> {
-    /// The mark that says so, and that whoever takes it unsets, with release.
+    /// Returns the mark, which the caller clears with release.
     #[inline(always)]
     pub(crate) fn into_mark(self) -> &'a AtomicBool {
         &ManuallyDrop::new(self).0.is_inside

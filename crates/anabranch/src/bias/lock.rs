@@ -2,21 +2,21 @@
 //! read-modify-write while one thread alone takes it: all fibers that use a channel are often on one worker.
 //!
 //! The idea, from biased locking: a thread that has taken the lock many times in a row becomes its *owner*. It takes
-//! the lock by a store and a load from then on, a quarter of what an exchange costs. The first other thread takes the
-//! bias away, for good, and waits for the owner to come out; that costs a barrier in all threads, a few microseconds,
-//! as much as the owner can have lost by then. After that the lock is one that spins, and a load more.
+//! the lock by a store and a load from then on, a quarter of what an exchange costs. The first other thread revokes the
+//! bias, for good, and waits until the owner has left; that costs a barrier in all threads, a few microseconds, as much
+//! as the owner can have lost by then. After that this is a spin lock with one more load.
 //!
-//! | owner      | who takes the lock                                 | left by                                                  |
+//! | owner      | how the lock is taken                              | left by                                                  |
 //! |------------|----------------------------------------------------|----------------------------------------------------------|
 //! | none       | all by `is_taken`, and count                       | the one inside, after [`STREAK`] times in a row -> it    |
-//! | a thread   | it by going in; all others by `is_taken`, and then take the bias away | another, with `is_taken` -> ended     |
+//! | a thread   | it by `enter`; all others by `is_taken`, and then revoke the bias | another, with `is_taken` -> ended     |
 //! | ended      | all by `is_taken`                                  |                                                          |
 //!
-//! Orderings. The owner and the one who takes the bias away: see [`bias`](crate::bias::bias). Letting go releases, by
-//! whichever mark; taking acquires, and so does the one who waits for the owner. The bias is claimed and taken away
-//! with `is_taken` alone, and `candidate` and `streak` are guarded by it.
+//! Orderings. The owner and the revoking thread: see [`bias`](crate::bias::bias). To unlock releases, by either mark.
+//! To lock acquires, and so does a thread that waits for the owner. A thread claims or revokes the bias only while it
+//! holds `is_taken`, which also guards `candidate` and `streak`.
 //!
-//! Source: as there.
+//! Source: that of [`bias`](crate::bias::bias).
 
 use crate::{
     bias::{
@@ -36,30 +36,30 @@ use std::{
 };
 
 /// How many times in a row a thread takes the lock before it becomes the owner, at most: see
-/// [`record`](crate::bias::policy). Others are then kept waiting for the time that so many exchanges take, about.
+/// [`record`](crate::bias::policy). The first other thread then waits for about as long as so many exchanges take.
 const STREAK: u16 = if cfg!(any(loom, shuttle, miri)) { 2 } else { 1000 };
 
 /// See the [module](self).
 pub(crate) struct BiasedLock<T> {
     bias: Bias,
-    /// Everybody's mark.
+    /// The mark of all threads but the owner.
     is_taken: AtomicBool,
-    /// How often the candidate has come in a row.
+    /// How often the candidate has taken the lock in a row.
     streak: Cell<u16>,
-    /// Some bits of who came last. Two threads may have them in common, which does no harm but to their speed.
+    /// Some bits of the identity of the last thread. Two threads may share them, which only costs time.
     candidate: Cell<u16>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through the lock alone, by one thread at a time.
+// SAFETY: the value is reached through a guard only, of which one exists at a time.
 unsafe impl<T: Send> Send for BiasedLock<T> {}
-// SAFETY: as above.
+// SAFETY: the value is reached through a guard only, of which one exists at a time.
 unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
-/// The right to the value, until it is dropped.
+/// A guard: access to the value, until it is dropped.
 pub(crate) struct BiasedGuard<'a, T> {
     lock: &'a BiasedLock<T>,
-    /// By which the lock was taken.
+    /// The mark by which the lock was taken.
     mark: &'a AtomicBool,
 }
 
@@ -79,7 +79,7 @@ impl<T> BiasedLock<T> {
         self.guard(self.bias.enter())
     }
 
-    /// As [`lock`](Self::lock), by a read-modify-write in any case.
+    /// Locks by a read-modify-write in any case.
     #[inline]
     pub(crate) fn lock_by_update(&self) -> BiasedGuard<'_, T> {
         self.guard(self.bias.enter_by_update())
@@ -92,8 +92,7 @@ impl<T> BiasedLock<T> {
 
     #[inline]
     fn take(&self) -> &AtomicBool {
-        // Nothing behind the exchange is read before it is over; where the lock is far from the caches, what it guards
-        // is, too.
+        // Reads after the exchange wait for its end. Where the lock is not in the caches, what it guards is not either.
         if size_of::<T>() > 64 {
             prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
         }
@@ -106,13 +105,13 @@ impl<T> BiasedLock<T> {
         &self.is_taken
     }
 
-    /// Whether the calling thread is the owner.
+    /// Returns whether the calling thread is the owner.
     #[cfg(all(test, loom))]
     pub(crate) fn is_mine(&self) -> bool {
         self.bias.is_mine()
     }
 
-    /// With the lock taken: counts, or takes the bias away.
+    /// With the lock taken: counts, or revokes the bias.
     #[inline(never)]
     fn settle(&self) {
         if self.bias.owner() != Owner::None {
@@ -134,7 +133,7 @@ impl<T> Deref for BiasedGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held.
+        // SAFETY: this guard holds the lock, so no other thread accesses the value.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -142,7 +141,8 @@ impl<T> Deref for BiasedGuard<'_, T> {
 impl<T> DerefMut for BiasedGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held, and the guard borrowed.
+        // SAFETY: this guard holds the lock, so no other thread accesses the value, and `&mut self` excludes other
+        // borrows.
         unsafe { &mut *self.lock.value.get() }
     }
 }
@@ -151,7 +151,7 @@ impl<T> Drop for BiasedGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         const LET_GO: Ordering = Ordering::Release;
-        // As in `SpinLock`.
+        // A swap under loom, as in `SpinLock`.
         if cfg!(loom) {
             self.mark.swap(false, LET_GO);
         } else {
@@ -160,7 +160,7 @@ impl<T> Drop for BiasedGuard<'_, T> {
     }
 }
 
-/// What rooms lock with for a few instructions, if it is often one thread that does.
+/// A lock for a few instructions that often only one thread takes.
 #[cfg(not(loom))]
 pub(crate) type BriefBiased<T> = BiasedLock<T>;
 

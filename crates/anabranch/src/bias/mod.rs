@@ -1,4 +1,4 @@
-//! Bias: a thread that uses something alone does so without read-modify-writes.
+//! Bias: a thread that is the only user of an object needs no read-modify-writes.
 
 #[expect(clippy::module_inception, reason = "the bias itself, beside what is biased")]
 pub(crate) mod bias;

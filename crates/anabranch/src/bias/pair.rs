@@ -1,12 +1,11 @@
-//! Something that has two sides, each used by one thread at a time, and a [bias](crate::bias::bias) while that is the
-//! same one for both.
+//! An object with two sides, each used by one thread at a time, and with a [bias](crate::bias::bias) while one thread
+//! uses both.
 //!
-//! The idea. Each side leaves word where it is used, in `homes`, before its first update there; so a thread that finds
-//! both at home, and has for some time, may become the owner. A side that comes to another thread takes the bias away,
-//! before it does anything else.
+//! The idea. Each side stores its thread in `homes`, before its first update there. So a thread that has found itself
+//! in both for some time may become the owner. A side that moves to another thread revokes the bias first.
 //!
-//! Orderings: Dekker's pattern once more. A thread that claims the bias writes `owner` and reads the other side's home;
-//! a side that comes elsewhere writes its home and reads `owner`. Both make full fences between, since both are rare.
+//! Orderings: Dekker's pattern. A thread that claims the bias writes `owner` and reads the other side's home; a side
+//! that moves writes its home and reads `owner`. Both make a full fence in between, since both are rare.
 
 use crate::{
     bias::{
@@ -20,8 +19,8 @@ use crate::{
 };
 use std::{cell::Cell, ptr};
 
-/// How often a side finds both at home before its thread becomes the owner, at most: about what it costs to take the
-/// bias away. See [`record`](crate::bias::policy).
+/// How often, at most, a side finds both on its thread before that becomes the owner: about the cost of revoking the
+/// bias. See [`record`](crate::bias::policy).
 const STREAK: u32 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 500 };
 
 /// See the [module](self).
@@ -30,16 +29,16 @@ pub(crate) struct BiasedPair {
     homes: [AtomicPtr<()>; 2],
 }
 
-/// One of the two. For whoever uses it.
+/// One of the two sides, kept by its user.
 pub(crate) struct Side {
     index: usize,
     home: Cell<Thread>,
-    /// How often it has found both at home.
+    /// How often it has found both sides on its thread.
     streak: Cell<u32>,
 }
 
 impl Side {
-    /// The two sides.
+    /// Returns the two sides.
     pub(crate) fn both() -> [Self; 2] {
         [0, 1].map(|index| Self { index, home: Cell::new(ptr::null_mut()), streak: Cell::new(0) })
     }
@@ -51,20 +50,20 @@ impl BiasedPair {
         Self { bias: Bias::new(), homes: [home(), home()] }
     }
 
-    /// `Some` if both sides are this thread's: no other makes an update meanwhile.
+    /// Returns `Some` if this thread owns both sides: no other makes an update meanwhile.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Inside<'_>> {
         self.bias.enter()
     }
 
-    /// Whether both sides are this thread's.
+    /// Returns whether this thread owns both sides.
     #[inline(always)]
     pub(crate) fn are_mine(&self) -> bool {
         self.bias.is_mine()
     }
 
-    /// Before atomic updates by a side: no other thread is the owner afterwards, nor becomes it before this side comes
-    /// to it.
+    /// Prepares a side for atomic updates: afterwards no other thread is the owner, nor becomes it before this side
+    /// moves to it.
     #[inline]
     pub(crate) fn share(&self, side: &Side) {
         if self.are_mine() {
@@ -84,24 +83,24 @@ impl BiasedPair {
         }
     }
 
-    /// There are atomic updates alone from here on.
+    /// Ends the bias: there are only atomic updates from here on.
     pub(crate) fn end(&self, side: &Side) {
         self.share(side);
         self.bias.end();
     }
 
-    /// If the sides are apart there will never be an owner.
+    /// Ends the bias if the sides are on different threads.
     #[cold]
     pub(crate) fn end_if_apart(&self, side: &Side) {
         self.share(side);
-        // Nobody becomes the owner while this side is here: who is about to finds it here after that, and ends the
-        // bias, too.
+        // No other thread becomes the owner while this side is here: one that is about to finds the side here
+        // afterwards, and ends the bias, too.
         if self.bias.owner() == Owner::None && !self.is_at_home(1 - side.index) {
             self.bias.end();
         }
     }
 
-    /// Whether there are atomic updates alone, for good.
+    /// Returns whether the bias has ended for good.
     #[inline(always)]
     pub(crate) fn have_ended(&self) -> bool {
         self.bias.has_ended()
@@ -112,7 +111,8 @@ impl BiasedPair {
         self.homes[index].load(Ordering::Relaxed) == identity()
     }
 
-    /// Both sides are here, once more. This thread becomes the owner in time, unless one of them is just going.
+    /// Counts that both sides are on this thread once more. After some time this thread becomes the owner, unless a
+    /// side is moving away.
     #[inline]
     fn stay(&self, side: &Side) {
         side.streak.set(side.streak.get() + 1);

@@ -1,31 +1,31 @@
-//! How the biases of this process have fared: how many were claimed, and how many of those were taken away.
+//! Counts of the biases of this process: how many were claimed, and how many of those were revoked.
 //!
-//! A bias pays if it lasts. To claim one costs nothing, but to take it away costs as much as some hundreds of updates,
-//! so who claims it after so many uses in a row has lost no more than twice of what it need have cost, whatever comes.
-//! That is for those who know nothing; but a program whose biases have lasted so far may expect that they go on to do
-//! so, and most do: the ends of a channel are on one worker, or on two from the beginning. So the number of uses is the
-//! smaller the fewer were taken away. It begins with an eighth: a program in which all are taken away has learned that
-//! after some dozens, which is less than a millisecond.
+//! A bias pays if it lasts. To claim one costs nothing, but to revoke it costs as much as some hundreds of updates. So
+//! a thread that claims it after as many uses in a row pays at most twice the optimal cost, whatever comes. That bound
+//! needs no knowledge. But in a program whose biases have lasted so far, later ones most often last, too: the ends of a
+//! channel are on one worker, or on two from the beginning. So the fewer were revoked, the smaller is the number of
+//! uses. It begins with an eighth: a program in which all are revoked has learned that after some dozens, which is less
+//! than a millisecond.
 //!
 //! Source: ski rental with a distribution that is learned, as in Karlin, Manasse, McGeoch, Owicki: Competitive
 //! Randomized Algorithms for Nonuniform Problems (1994).
 //!
 //! Orderings: none. Nothing but speed depends on the counts, which may lose some.
 //!
-//! To take a bias away is a barrier in all threads: up to 16 us where the other core is busy, as much as 500 exchanges.
-//! So where biases are taken away the number of uses comes to be 500, and where they last it is 31: a stream that is
-//! used some fifty times only is biased for half of its life. Tried and dropped: biases granted at once, by the thread
-//! that wakes a fiber of its own worker, which makes channels that change hands pay.
+//! To revoke a bias is a barrier in all threads: up to 16 us where the other core is busy, as much as 500 exchanges. So
+//! where biases are revoked the number of uses becomes 500, and where they last it is 31: a stream that is used some
+//! fifty times only is biased for half of its life. Tried and dropped: biases granted at once, by the thread that wakes
+//! a fiber of its own worker, which makes channels that change hands pay.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// As if so many had been claimed before the first, and so many of these taken away.
+/// The initial counts: as if so many had been claimed, and so many of these revoked.
 const BEFORE: (u32, u32) = (16, 2);
 
-/// At least this part of the uses that a bias is worth.
+/// The least number of uses is one part in `LEAST` of those that a bias is worth.
 const LEAST: u32 = 16;
 
-/// So many are remembered; then the half of them is forgotten.
+/// At this count both counts are halved.
 const MEMORY: u32 = 4096;
 
 /// See the [module](self).
@@ -63,17 +63,17 @@ impl Record {
     }
 }
 
-/// A bias was claimed.
+/// Counts a bias that was claimed.
 pub(crate) fn note_claim() {
     RECORD.note_claim();
 }
 
-/// One was taken away.
+/// Counts a bias that was revoked.
 pub(crate) fn note_theft() {
     RECORD.note_theft();
 }
 
-/// Whether so many uses in a row are enough to claim a bias that costs as much as `worth` uses if it is taken away.
+/// Returns whether `uses` in a row are enough to claim a bias that costs as much as `worth` uses if it is revoked.
 #[inline]
 pub(crate) fn should_bias(uses: u32, worth: u32) -> bool {
     if cfg!(any(loom, shuttle, miri)) { uses >= worth } else { RECORD.should_bias(uses, worth) }

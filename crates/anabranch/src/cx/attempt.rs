@@ -1,9 +1,9 @@
-//! What is wanted at a place: an attempt that is made again whenever the place has ended a wait.
+//! Operations that may wait: an attempt that is repeated whenever the waitable has ended a wait.
 //!
-//! Locks, channels and all that can be selected among wait in this one way: they attempt, wait, and attempt again. What
-//! a strand was given while it waited is kept by its place, and taken from there by the next attempt. A place that ends
-//! with something untaken passes it on in its `Drop`, or is told to before. So nothing is lost by whichever way a wait
-//! is left: by cancellation, by a deadline, by a future that is dropped, or by the panic of a foreign waker.
+//! Locks, channels and every operation of `select!` wait in this one way: they attempt, wait, and attempt again. The
+//! waitable stores what a waiter was handed while it waited, and the next attempt takes it from there. A waitable that
+//! ends with something untaken passes it on, in its `Drop` or by `pass_on`. So nothing is lost however a wait ends: by
+//! cancellation, by a deadline, by a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
     cx::cx::{Begun, Cx, happened},
@@ -25,11 +25,11 @@ use std::{
     time::Duration,
 };
 
-/// For how long a thread lets others run, before it parks: about what it takes to park and to be woken, both sides
-/// together. A core that others want is lost for longer by the first yield, and then it parks.
+/// For how long a thread yields before it parks: about what it takes to park and to be woken, both sides together. If
+/// other threads want the core, the first yield takes longer than this, and the thread parks next.
 const PATIENCE: Duration = Duration::from_micros(20);
 
-/// A place together with what is wanted there.
+/// A waitable together with the operation that is attempted on it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operation that can be selected",
     label = "not an operation",
@@ -38,45 +38,44 @@ const PATIENCE: Duration = Duration::from_micros(20);
 )]
 #[allow(private_bounds, reason = "sealed")]
 pub(crate) trait Attempt: Place {
-    /// What there is in the end.
+    /// The result of a successful attempt.
     type Output;
 
-    /// Whether it may end by its deadline alone, which a [`Cx`] keeps.
+    /// Whether its deadline alone may end it. A [`Cx`] keeps that deadline.
     const IS_TIMED: bool = false;
 
-    /// Whether nobody else can want what this waits for, nor time alone bring it: so it may go on waiting at its place,
-    /// with a standing waiter, while nobody waits for it.
+    /// Whether no other waiter can take what this waits for, and time alone cannot bring it. Then it may stay
+    /// registered, with a standing waiter, while no thread waits for it.
     const IS_LONE: bool = false;
 
-    /// What is wanted, if it was had by the wait that has just ended or can be had now.
+    /// Returns the result, if the wait that has just ended has brought it or if it is available now.
     fn attempt(&self) -> Option<Self::Output>;
 
-    /// When the attempt succeeds without anything having happened at the place.
+    /// Returns when the attempt succeeds by the time alone.
     fn deadline(&self) -> u64 {
         NEVER
     }
 
-    /// Leaves the other side alone for a while, if that pays: called before a thread, which nothing else could use,
-    /// looks again.
+    /// Pauses to leave the other side alone, if that pays. A spinning thread calls this before it attempts again.
     fn snooze(&self) {}
 
-    /// Whether another attempt would fail, if that is seen at a glance.
+    /// Returns whether another attempt would fail, if one load shows that.
     #[inline]
     fn is_bare(&self) -> bool {
         false
     }
 
-    /// Has the processor fetch what the next attempt looks at first, where that is elsewhere. A hint.
+    /// Prefetches what the next attempt reads first, where that is elsewhere in memory. A hint.
     #[inline]
     fn prefetch(&self) {}
 
-    /// Takes the address of a standing waiter out of the place. `false`: it is not there; if it was, somebody has taken
-    /// it out, and wakes the waiter or has woken it. For those that are lone.
+    /// Removes the address of a standing waiter from the waitable. Returns `false` if it is not registered. If it was,
+    /// another thread has removed it, and wakes the waiter or has woken it. Only lone operations implement this.
     fn withdraw(&self) -> bool {
         unreachable!("it is not lone")
     }
 
-    /// Passes on what was given by a wait that has ended and will not be taken. `Drop` does so, too.
+    /// Passes on what a wait that has ended was handed and will not be taken. `Drop` does so, too.
     fn pass_on(&self) {}
 }
 
@@ -94,7 +93,7 @@ pub(crate) fn wait_for<A: Attempt>(
     }
 }
 
-/// As [`wait_for`], for an attempt that has failed just now. All of it but the leaving itself is in functions that
+/// Waits like [`wait_for`], after an attempt that has just failed. All of it but the switch itself is in functions that
 /// return before: see [`switch`](crate::fiber::switch).
 #[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
@@ -114,7 +113,8 @@ pub(crate) fn wait_again_for<A: Attempt>(
     }
 }
 
-/// Begins to wait for an attempt that has failed just now. If there is no result, [`leave`] and [`go_on`].
+/// Begins to wait after an attempt that has just failed. If there is no result, the caller calls [`leave`] and then
+/// [`go_on`].
 #[inline(never)]
 pub(crate) fn begin<A: Attempt>(
     cx: &Cx<'_>,
@@ -133,7 +133,8 @@ pub(crate) fn begin<A: Attempt>(
     begin_again(cx, place, deadline, reason, result)
 }
 
-/// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, once more.
+/// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, the caller repeats
+/// [`leave`] and [`go_on`].
 #[inline(never)]
 pub(crate) fn go_on<A: Attempt>(
     cx: &Cx<'_>,
@@ -146,7 +147,7 @@ pub(crate) fn go_on<A: Attempt>(
     if result.is_some() { None } else { begin_again(cx, place, deadline, reason, result) }
 }
 
-/// What a wait that has ended like this comes to. `None`: to another wait.
+/// Returns the result of a wait with this outcome, or `None` if another wait is needed.
 #[inline]
 fn after<A: Attempt>(place: &A, outcome: Outcome) -> Option<Result<A::Output, WaitError>> {
     match happened(outcome) {
@@ -175,8 +176,7 @@ fn begin_again<A: Attempt>(
     }
 }
 
-/// Attempts again for a while, as long as nothing better can be done with the thread: see
-/// [`patience`](crate::wait::spin_wait).
+/// Spins: attempts again for a while, if nothing else can use the thread: see [`patience`](crate::wait::spin_wait).
 #[cold]
 #[inline(never)]
 fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
@@ -213,12 +213,12 @@ fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
     }
 }
 
-/// As [`wait_for`], without a deadline: it fails by cancellation alone.
+/// Waits until the attempt succeeds, without a deadline: only cancellation makes it fail.
 pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
     wait_for(cx, place, NEVER, reason).map_err(|_| Cancelled)
 }
 
-/// Waits until the attempt succeeds, whatever is cancelled.
+/// Waits until the attempt succeeds, regardless of cancellation.
 pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> A::Output {
     cx.check_stack();
     loop {

@@ -17,7 +17,7 @@ use std::{
     task::{Context, Poll, Wake},
 };
 
-/// The waker of a future that somebody waits for.
+/// The waker of a future that a fiber or thread waits for.
 struct Doorbell(Latch);
 
 impl Wake for Doorbell {
@@ -31,14 +31,14 @@ impl Wake for Doorbell {
 }
 
 impl Cx<'_> {
-    /// Waits for a future, of whatever runtime: it is polled here, and its waker wakes this fiber.
+    /// Waits for a future, of any runtime: polls it here, with a waker that wakes this fiber.
     ///
     /// Futures that need their runtime around them (those of tokio, say) have to be made and polled inside of it:
     /// `let _inside = handle.enter();` on the fiber's own stack would be left behind by other fibers of the thread, so
     /// wrap the future instead, in one that enters at each poll.
     ///
     /// # Errors
-    /// When the scope was cancelled. The future is dropped.
+    /// Returns [`Cancelled`] when the scope was cancelled. The future is dropped.
     ///
     /// ```
     /// let answer = anabranch::run(|cx| cx.block_on(async { 6 * 7 }));
@@ -57,7 +57,7 @@ impl Cx<'_> {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            // Who wakes himself wants others to run first.
+            // A future that wakes itself lets others run first.
             if doorbell.0.is_notified() {
                 self.yield_now();
             } else if self.wait(&LatchWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {

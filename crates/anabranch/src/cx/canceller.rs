@@ -7,14 +7,14 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// Cancels a scope, from anywhere. Made by [`Cx::cancellable`] and
+/// Cancels a scope, from any thread. Made by [`Cx::cancellable`] and
 /// [`JoinHandle::canceller`](crate::JoinHandle::canceller).
 ///
-/// It can be kept for longer than the scope; then it does nothing.
+/// It may outlive the scope; it then does nothing.
 #[derive(Clone)]
 pub struct Canceller(Arc<dyn Cancel>);
 
-/// What a [`Canceller`] cancels.
+/// The target of a [`Canceller`].
 pub(super) trait Cancel: Send + Sync {
     fn cancel(&self);
 
@@ -26,13 +26,13 @@ impl Canceller {
         Self(Arc::new(target))
     }
 
-    /// Cancels the scope: all waits in it return [`Cancelled`](crate::Cancelled), those that go on and those to come.
-    /// Nobody is waited for. Linear in the number of scopes below that have waited.
+    /// Cancels the scope: all current and future waits in it return [`Cancelled`](crate::Cancelled). Does not wait for
+    /// their end. Linear in the number of scopes below that have waited.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Whether the scope has been cancelled, by whomever, be it over or not. Does not look at deadlines.
+    /// Returns whether the scope has been cancelled, in any way, even if it has ended. Ignores deadlines.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
@@ -45,23 +45,23 @@ impl fmt::Debug for Canceller {
     }
 }
 
-/// A scope for as long as it is there.
+/// A pointer to a scope, for as long as the scope lives.
 struct Target {
     scope: Mutex<*const CancelScope>,
-    /// What there was to say when the scope ended; guarded by the lock.
+    /// Whether the scope was cancelled when it ended; guarded by the lock.
     was_cancelled: AtomicBool,
 }
 
-// SAFETY: a scope is made for sharing, and is not touched after its end: see `Forget`.
+// SAFETY: a scope may be shared, and `Forget` clears the pointer, under the lock, before the scope ends.
 unsafe impl Send for Target {}
-// SAFETY: as above.
+// SAFETY: a scope may be shared, and `Forget` clears the pointer, under the lock, before the scope ends.
 unsafe impl Sync for Target {}
 
 impl Cancel for Arc<Target> {
     fn cancel(&self) {
         // The lock keeps the scope from ending meanwhile.
         let scope = lock(&self.scope);
-        // SAFETY: `Forget` clears it before the scope ends.
+        // SAFETY: the lock is held, and `Forget` takes it to clear the pointer before the scope ends.
         if let Some(scope) = unsafe { scope.as_ref() } {
             scope.cancel();
         }
@@ -69,18 +69,18 @@ impl Cancel for Arc<Target> {
 
     fn is_cancelled(&self) -> bool {
         let scope = lock(&self.scope);
-        // SAFETY: as above.
+        // SAFETY: the lock is held, and `Forget` takes it to clear the pointer before the scope ends.
         unsafe { scope.as_ref() }.map_or_else(|| self.was_cancelled.load(Ordering::Relaxed), CancelScope::is_cancelled)
     }
 }
 
-/// Makes the target forget its scope, however the body ends.
+/// Clears the target's pointer when the body returns or unwinds.
 struct Forget<'a>(&'a Target);
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
         let mut scope = lock(&self.0.scope);
-        // SAFETY: it is there until this has cleared it.
+        // SAFETY: the scope is alive until this has cleared the pointer.
         let was_cancelled = unsafe { (**scope).is_cancelled() };
         self.0.was_cancelled.store(was_cancelled, Ordering::Relaxed);
         *scope = std::ptr::null();
@@ -88,7 +88,7 @@ impl Drop for Forget<'_> {
 }
 
 impl Cx<'_> {
-    /// Runs `body` in a scope of its own, which the [`Canceller`] cancels.
+    /// Runs `body` in a new scope, which the [`Canceller`] cancels.
     ///
     /// ```
     /// use anabranch::Cancelled;
@@ -103,7 +103,7 @@ impl Cx<'_> {
     /// assert_eq!(slept, Err(Cancelled));
     /// ```
     pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
-        // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
         let _forget = Forget(&target);
@@ -111,8 +111,8 @@ impl Cx<'_> {
         body(&self.within(&scope, self.deadline, self.locals), canceller)
     }
 
-    /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows.
-    /// Without effect on a plain thread.
+    /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows. Has
+    /// no effect on a plain thread.
     ///
     /// ```
     /// anabranch::spawn(|cx| cx.set_name("acceptor"));

@@ -30,8 +30,8 @@ struct Shared {
     data: *const ScopeData,
 }
 
-/// A fiber of a scope. `stage` belongs to whoever runs the job, and from the notification of `done` on to the one
-/// handle; the block to the last of the two (see `fiber::task`).
+/// A fiber of a scope. Only the thread that runs the job accesses `stage`, until `done` is notified; then only the one
+/// handle does. The last of the two frees the block (see `fiber::task`).
 #[repr(C)]
 struct Child<F, T, N> {
     shared: Shared,
@@ -58,7 +58,7 @@ where
     const IN_PAGE: Vtable = Self::vtable(Place::Page);
     const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
-    /// The table for a block at this place.
+    /// Returns the vtable for a block at this place.
     fn table(place: Place) -> &'static Vtable {
         match place {
             Place::Page => &Self::IN_PAGE,
@@ -66,18 +66,20 @@ where
         }
     }
 
-    /// As [`Vtable::run`].
+    /// Implements [`Vtable::run`].
     unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits for `done`:
-        // until then the stage is this function's.
+        // SAFETY: the block is alive until `done` has been notified. A job is run once, and the handle waits for
+        // `done`, so until then only this function accesses the stage. If the handle has given up, this function is the
+        // last to use the block.
         unsafe {
             let data = (*this).shared.data;
             let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
                 unreachable!("a job is run once")
             };
             let result = {
-                // The data is there until this child leaves it, and the fiber waits nowhere else meanwhile.
+                // The scope keeps the data alive until this child leaves it. The fiber, which runs only this, outlives
+                // `scope`.
                 let scope = CancelScope::below(&(*data).cancel, fiber.waiter(), false);
                 let cx = Cx::new(fiber, &scope, (*data).deadline, fiber.locals());
                 catch_unwind(AssertUnwindSafe(|| function(&cx)))
@@ -85,29 +87,30 @@ where
             fiber.clear_locals();
             match result {
                 Ok(result) => (&raw mut (*this).stage).write(Stage::Ended(result)),
-                // Before the handle hears of it, for which this is a cancellation.
+                // Before `done` is notified: the handle then reports a cancellation.
                 Err(panic) => (*data).note(panic),
             }
-            // Without a handle a result is dropped here, while what it borrows is there.
+            // Without a handle the result is dropped here, while what it borrows is alive.
             let dropped = if (*this).shared.done.tell() {
                 None
             } else {
                 catch_unwind(AssertUnwindSafe(|| Self::end(block))).err()
             };
-            // Entered by whoever made it, and this is the last touch.
+            // The creator of the child has entered it into the data, and this is the last access to the data.
             ScopeData::leave(data, dropped);
         }
     }
 
-    /// As [`Vtable::name`].
+    /// Implements [`Vtable::name`].
     unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
-        // SAFETY: of this type, and alive, by the caller's word.
+        // SAFETY: the vtable belongs to blocks of this type, and the caller keeps the block alive.
         unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
     }
 
-    /// As [`Vtable::take`]. There is no result if it panicked.
+    /// Implements [`Vtable::take`]. There is no result if the fiber panicked.
     unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
-        // SAFETY: of this type, and the caller's, as is the place, by its word.
+        // SAFETY: the vtable belongs to blocks of this type. The job has ended, so only the caller, the one handle,
+        // accesses the stage. `place` points to an `Option` of the result.
         unsafe {
             let stage = ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty);
             if let Stage::Ended(result) = stage {
@@ -116,17 +119,18 @@ where
         }
     }
 
-    /// As [`Vtable::end`].
+    /// Implements [`Vtable::end`].
     unsafe fn end(block: NonNull<Header>) {
-        // SAFETY: the caller's word.
+        // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handle to
+        // use the block.
         unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
-/// Makes a fiber of a scope: what is to be put into a queue, and its handle.
+/// Creates a fiber of a scope: the job, which the caller enqueues, and its handle.
 ///
 /// # Safety
-/// The child has entered the data, which is there until it has left. The job is run.
+/// The child has entered the data, which stays alive until the child has left it. The job is run.
 pub(super) unsafe fn make<'scope, F, T, N>(
     data: &'scope ScopeData,
     name: N,
@@ -141,8 +145,8 @@ where
         let head = Header { vtable: Child::<F, T, N>::table(place) };
         Child::<F, T, N> { shared: Shared { head, done: Latch::new(), data }, name, stage: Stage::Unstarted(function) }
     });
-    // SAFETY: the function has been run when the child leaves the data, for which the scope waits, and before that the
-    // job lets go of the block; what the handle keeps of it ends within the scope.
+    // SAFETY: the scope waits until the child has left the data. By then the function has been run, and the job no
+    // longer uses the block. The handle cannot outlive the scope.
     (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
 }
 
@@ -153,47 +157,47 @@ pub struct ScopedHandle<'scope, T> {
     _result: PhantomData<fn() -> T>,
 }
 
-// SAFETY: the result goes to one thread, and can be sent, by the bound of `make`; the rest is made for sharing.
+// SAFETY: `make` requires `T: Send`, and only one thread takes the result. The latch and the vtable may be shared.
 unsafe impl<T> Send for ScopedHandle<'_, T> {}
-// SAFETY: as above.
+// SAFETY: by a shared handle only the latch and the vtable can be accessed, which may be shared.
 unsafe impl<T> Sync for ScopedHandle<'_, T> {}
 
 impl<T> ScopedHandle<'_, T> {
     fn done(&self) -> &Latch {
-        // SAFETY: this is the one handle, and it has not given up.
+        // SAFETY: this is the one handle, which keeps the block alive until it gives up or ends it.
         unsafe { &(*self.child.as_ptr()).done }
     }
 
     /// # Safety
-    /// The child is done.
+    /// The child has notified `done`.
     unsafe fn take(self) -> Result<T, Cancelled> {
-        // SAFETY: this is the one handle, and the caller's word.
+        // SAFETY: the caller has seen `done`, and this is the one handle, so nothing else accesses the result.
         unsafe { self.vtable().take_result(self.child.cast()) }.ok_or(Cancelled)
     }
 
     fn vtable(&self) -> &'static Vtable {
-        // SAFETY: as in `done`.
+        // SAFETY: this is the one handle, which keeps the block alive until it gives up or ends it.
         unsafe { (*self.child.as_ptr()).head.vtable }
     }
 
-    /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
-    /// cancelled scope too.
+    /// Waits for the fiber's result. If the fiber has ended, this returns the result without a wait, in a cancelled
+    /// scope too.
     ///
     /// # Errors
-    /// When the wait was cancelled, as it is when the fiber panicked: the panic cancels the scope, and comes out of
-    /// [`Cx::scope`]. The handle is gone then, and so is the result; [`wait`](Self::wait) keeps it.
+    /// Returns [`Cancelled`] when the wait was cancelled. So it does when the fiber panicked: the panic cancels the
+    /// scope, and resumes from [`Cx::scope`]. The handle is consumed, and the result is lost; [`wait`](Self::wait)
+    /// keeps both.
     #[track_caller]
     pub fn join(self, cx: &Cx<'_>) -> Result<T, Cancelled> {
         wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle::join"))?;
-        // SAFETY: it is done.
+        // SAFETY: the fiber has notified `done`.
         unsafe { self.take() }
     }
 
-    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait
-    /// then.
+    /// Waits until the fiber has ended. The result is kept for [`join`](Self::join), which then does not wait.
     ///
     /// # Errors
-    /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
+    /// Returns [`Cancelled`] when the wait was cancelled and the fiber has not ended. The handle can still be used.
     ///
     /// ```
     /// use anabranch::WaitError;
@@ -214,20 +218,21 @@ impl<T> ScopedHandle<'_, T> {
         wait_for_end(self.done(), cx, WaitReason::new(&"ScopedHandle"))
     }
 
-    /// The fiber's result if it has ended, or else the handle back. Never waits.
+    /// Returns the fiber's result if it has ended. Never waits.
     ///
     /// # Errors
-    /// The handle; inside, [`Cancelled`] when the fiber panicked, as of [`join`](Self::join).
+    /// Returns the handle if the fiber has not ended. The inner result is [`Cancelled`] when the fiber panicked, as
+    /// that of [`join`](Self::join).
     pub fn try_join(self) -> Result<Result<T, Cancelled>, Self> {
         if self.is_finished() {
-            // SAFETY: it is done.
+            // SAFETY: the fiber has notified `done`.
             Ok(unsafe { self.take() })
         } else {
             Err(self)
         }
     }
 
-    /// Whether the fiber has ended.
+    /// Returns whether the fiber has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.done().is_notified()
@@ -237,7 +242,8 @@ impl<T> ScopedHandle<'_, T> {
 impl<T> Drop for ScopedHandle<'_, T> {
     fn drop(&mut self) {
         if !self.done().give_up() {
-            // SAFETY: the job is done, so all is this handle's.
+            // SAFETY: the job has notified `done` and does not access the block any more, so the handle is the last to
+            // use it.
             unsafe { (self.vtable().end)(self.child.cast()) };
         }
     }

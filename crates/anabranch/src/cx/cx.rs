@@ -1,4 +1,4 @@
-//! `Cx`, the permission to wait, and the one way in which everything waits.
+//! `Cx`, the permission to wait, and the steps that every wait takes.
 
 use crate::{
     cx::one_fiber::{CxOfManyFibers, OneFiber},
@@ -20,14 +20,14 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, mem, ptr, time::Duration};
 
-/// For how many more than one an operation may count.
+/// By how much more than one an operation may count.
 const MOST_SPENT: usize = 7;
 
 /// A point in time after which a scope counts as cancelled.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     pub(crate) at: u64,
-    /// The scope that set it; null where there is none. It outlives every `Cx` that has its deadline.
+    /// The scope that set the deadline, or null if there is none. It outlives every `Cx` that has this deadline.
     scope: *const CancelScope,
 }
 
@@ -35,14 +35,14 @@ impl Deadline {
     pub(crate) const NONE: Self = Self { at: NEVER, scope: ptr::null() };
 
     /// # Safety
-    /// `scope` outlives whoever gets to see this deadline.
+    /// `scope` outlives every `Cx` that has this deadline.
     pub(crate) unsafe fn of(scope: &CancelScope, at: u64) -> Self {
         Self { at, scope }
     }
 
-    /// It has passed: from now on the scope is cancelled, for all who are in it.
+    /// Cancels the scope: the deadline has passed.
     fn expire(self) {
-        // SAFETY: by the contract of `of`.
+        // SAFETY: null, or a scope that outlives every `Cx` with this deadline, by the contract of `of`.
         if let Some(scope) = unsafe { self.scope.as_ref() } {
             scope.cancel();
         }
@@ -53,7 +53,7 @@ impl Deadline {
 pub(crate) enum Begun {
     /// It is over.
     Over(Outcome),
-    /// It goes on after [`leave`].
+    /// It goes on once the caller has called [`leave`].
     Wait(Option<PendingSwitch>),
 }
 
@@ -111,7 +111,7 @@ pub(crate) enum Begun {
 /// ```
 pub struct Cx<'a> {
     pub(crate) strand: &'a dyn Strand,
-    /// That of the strand, at hand: the address that places are given, see [`Strand::waiter`].
+    /// The address of the waiter, as it is registered at waitables, see [`Strand::waiter`].
     waiter: *const Waiter,
     pub(crate) scope: &'a CancelScope,
     pub(crate) deadline: Deadline,
@@ -119,11 +119,11 @@ pub struct Cx<'a> {
     _bound_to_its_strand: PhantomData<*mut ()>,
 }
 
-// SAFETY: the condition does not hold, so it is neither. See `one_fiber`.
+// SAFETY: no type satisfies the condition, so this implements neither trait. See `one_fiber`.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "never holds")]
 unsafe impl Send for Cx<'_> where for<'any> OneFiber<'any>: CxOfManyFibers {}
-// SAFETY: as above.
+// SAFETY: no type satisfies the condition, so this implements neither trait. See `one_fiber`.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "never holds")]
 unsafe impl Sync for Cx<'_> where for<'any> OneFiber<'any>: CxOfManyFibers {}
@@ -134,38 +134,38 @@ impl<'a> Cx<'a> {
         Self { strand, waiter: strand.waiter(), scope, deadline, locals, _bound_to_its_strand: PhantomData }
     }
 
-    /// The same strand in another scope.
+    /// Returns a `Cx` of the same fiber or thread in another scope.
     #[inline]
     pub(crate) fn within<'b>(&'b self, scope: &'b CancelScope, deadline: Deadline, locals: &'b Locals) -> Cx<'b> {
         Cx { strand: self.strand, waiter: self.waiter, scope, deadline, locals, _bound_to_its_strand: PhantomData }
     }
 
-    /// The waiter of the strand.
+    /// Returns the waiter of the fiber or thread.
     #[inline]
     pub(crate) fn waiter(&self) -> &'a Waiter {
-        // SAFETY: the strand's, which outlives every `Cx` of it.
+        // SAFETY: the waiter belongs to the fiber or thread of this `Cx`, which outlives `'a`.
         unsafe { &*self.waiter }
     }
 
-    /// The waiter as scopes and places know it.
+    /// Returns the address of the waiter, for scopes and waitables.
     #[inline]
     pub(crate) fn waiter_address(&self) -> *const Waiter {
         self.waiter
     }
 
-    /// Whether the thread is on the stack of this strand, and may leave it if the strand is a fiber. `false` is for
-    /// [`check_stack`](Self::check_stack) to look at.
+    /// Returns whether the thread is on the stack of this fiber or thread, and may leave it if it is a fiber's. If this
+    /// returns `false`, [`check_stack`](Self::check_stack) decides.
     #[inline(always)]
     pub(crate) fn is_on_its_stack(&self) -> bool {
         Stack::current() == self.waiter().stack()
     }
 
-    /// What comes before all that is sound on the strand's own stack alone, see
-    /// [`current`](crate::wait::current_stack): a wait, and what will have to wait once it has begun. It holds until
-    /// the calling function returns.
+    /// Checks that the thread is on the stack of this `Cx`, see [`current`](crate::wait::current_stack). This precedes
+    /// each wait, and each operation that has to wait once it has begun, as these are sound on that stack only. The
+    /// result holds until the calling function returns.
     ///
     /// # Panics
-    /// When the thread is on another stack.
+    /// Panics when the thread is on another stack.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn check_stack(&self) {
@@ -185,9 +185,9 @@ impl<'a> Cx<'a> {
         );
     }
 
-    /// Whether the scope was cancelled or its deadline has passed: for loops that compute and do not wait.
+    /// Returns whether the scope was cancelled or its deadline has passed: for loops that compute and do not wait.
     ///
-    /// Some nanoseconds; with a deadline it reads the clock.
+    /// Takes some nanoseconds. In a scope with a deadline it reads the clock.
     ///
     /// ```
     /// anabranch::run(|cx| assert!(!cx.is_cancelled()));
@@ -207,17 +207,17 @@ impl<'a> Cx<'a> {
         has_expired
     }
 
-    /// As [`is_cancelled`](Self::is_cancelled), to be used with `?`. It costs the same: in a scope with a deadline each
-    /// call reads the clock, so a loop of short steps does better to ask now and then.
+    /// Returns an error if [`is_cancelled`](Self::is_cancelled), for use with `?`. It costs the same: in a scope with a
+    /// deadline each call reads the clock, so a loop of short steps should call it only now and then.
     ///
     /// # Errors
-    /// When the scope was cancelled or its deadline has passed.
+    /// Returns [`Cancelled`] when the scope was cancelled or its deadline has passed.
     #[inline]
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// How long the scope may still take. `None`: as long as it likes.
+    /// Returns the time until the deadline of the scope, or `None` if no deadline is set.
     ///
     /// ```
     /// use anabranch::TimedOut;
@@ -234,29 +234,29 @@ impl<'a> Cx<'a> {
         (self.deadline.at != NEVER).then(|| Duration::from_nanos(self.deadline.at.saturating_sub(self.strand.now())))
     }
 
-    /// A point in time as waits want it.
+    /// Returns the tick `duration` from now, as a deadline for a wait.
     pub(crate) fn after(&self, duration: Duration) -> u64 {
         self.strand.clock().tick_after(duration)
     }
 
-    /// What every operation that may wait does first, also when it will not have to.
+    /// Performs the first step of every operation that may wait, even of one that will not have to.
     ///
-    /// It asks for cancellation. After 128 operations that did not have to wait it also lets other fibers run, and a
-    /// thread, whose time the system divides, every 16th time: else a loop over a channel that is always full would
-    /// starve its neighbours. In a scope with a deadline each operation reads the clock, so a loop that never waits is
-    /// late by one round at most. Such scopes fail the glance at the flag that is enough otherwise, so those without a
-    /// deadline pay nothing. A send counts for more where many values wait already, up to eight: a few fibers that send
-    /// to one on their worker stay within some thousand values of it, which the caches hold.
+    /// Checks for cancellation. After 128 operations that did not have to wait, a fiber also lets others run; a thread,
+    /// whose time the system divides, yields every 16th time. Otherwise a loop over a channel that is never empty would
+    /// starve the other fibers. In a scope with a deadline each operation reads the clock, so a loop that never waits
+    /// is late by one round at most. Such scopes fail the fast check of the flag, so scopes without a deadline pay
+    /// nothing. A send counts for up to eight operations where many values are queued. So a few fibers that send to one
+    /// on their worker stay within some thousand values of it, which fit the caches.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns [`Cancelled`] when the scope was cancelled.
     #[inline]
     pub(crate) fn checkpoint(&self) -> Result<(), Cancelled> {
         if self.goes_on() { Ok(()) } else { self.checkpoint_slow() }
     }
 
-    /// Whether it takes no more than a glance to see that the strand goes on, which uses up a part of its share.
-    /// Otherwise [`checkpoint_slow`](Self::checkpoint_slow) comes next.
+    /// Returns whether one load shows that the fiber or thread goes on, and uses up a part of its budget: the fast path
+    /// of the checkpoint. If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
     #[inline(always)]
     pub(crate) fn goes_on(&self) -> bool {
         let budget = self.waiter().budget();
@@ -270,14 +270,15 @@ impl<'a> Cx<'a> {
 
     #[inline(never)]
     pub(crate) fn checkpoint_slow(&self) -> Result<(), Cancelled> {
-        // With a deadline this comes before every operation, and reads the clock: each may be the last that is in time.
+        // With a deadline every operation gets here, and reads the clock: each may be the last that is in time.
         self.check()?;
         let budget = self.waiter().budget();
         if budget.get() > 0 {
             budget.set(budget.get() - 1);
             return Ok(());
         }
-        // The strand has had its share. It is one that does much, so the next looks shall be glances.
+        // The budget is used up. This fiber or thread performs many operations, so the next checks should take the fast
+        // path.
         budget.set(BUDGET);
         self.check_stack();
         self.scope.enlist();
@@ -285,8 +286,7 @@ impl<'a> Cx<'a> {
         self.check()
     }
 
-    /// The operation counts for some more of those after which a fiber lets others run. Threads have no others to let
-    /// run.
+    /// Counts `more` operations towards the budget after which a fiber lets others run. Has no effect on a thread.
     #[inline]
     pub(crate) fn spend(&self, more: usize) {
         if more > 0 && self.waiter().looks() == 0 {
@@ -295,8 +295,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Waits at one place until `deadline`. After `Ready` the caller tries again, unless the place has handed it what
-    /// it wanted.
+    /// Waits for one waitable until `deadline`. After `Ready` the caller attempts again, unless the waitable has handed
+    /// it what it wanted.
     #[inline]
     pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Outcome {
         match self.begin_wait(place, deadline, reason) {
@@ -308,14 +308,15 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The part of [`wait`](Self::wait) before leaving.
+    /// Performs the part of [`wait`](Self::wait) before the fiber leaves its stack.
     #[inline]
     pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Begun {
         if !self.begin(|| place.is_lock()) {
             return Begun::Over(Outcome::Cancelled);
         }
         let mut wait = Registered::new(self, |_| place, reason);
-        // SAFETY: armed, and registered until `wait` or `end_wait` ends that; `place` is borrowed meanwhile.
+        // SAFETY: the waiter is armed. `place` is borrowed, and the address stays registered until `wait` or `end_wait`
+        // removes it.
         if !unsafe { place.register(self.waiter, 0) } {
             return Begun::Over(Outcome::Ready(0));
         }
@@ -329,19 +330,19 @@ impl<'a> Cx<'a> {
         Begun::Wait(switch)
     }
 
-    /// The part after leaving.
+    /// Performs the part of [`wait`](Self::wait) after the fiber has been resumed.
     #[inline]
     pub(crate) fn end_wait(&self, place: &impl Place, deadline: u64) -> Outcome {
         let outcome = self.end_suspension(deadline);
-        // SAFETY: registered, by `begin_wait` or `begin_here`, and the wait has ended.
+        // SAFETY: `begin_wait` or `begin_here` has registered the waiter, and the wait has ended.
         unsafe { place.unregister(outcome == Outcome::Ready(0)) };
         outcome
     }
 
-    /// Begins a wait [here](crate::wait::waiter) if the place is for that; then `suspend` comes next. For a strand that
-    /// was just seen to [go on](Self::goes_on).
+    /// Begins a wait [here](crate::wait::waiter) if the waitable supports that. If `true`, the caller calls `suspend`
+    /// next. The caller has just seen that the fiber [goes on](Self::goes_on).
     ///
-    /// No fence stands between that look at the scope and the wait: who cancels it kicks the fiber, whose thread
+    /// There is no fence between that check of the scope and the wait: a canceller kicks the fiber, whose thread
     /// answers later.
     #[inline(always)]
     pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
@@ -350,7 +351,8 @@ impl<'a> Cx<'a> {
             return false;
         }
         waiter.arm_here();
-        // SAFETY: armed, and registered until `unregister`; who has a home is used by its thread alone.
+        // SAFETY: the waiter is armed, and stays registered until `unregister`. A fiber that has a home runs on its
+        // home thread, so this is the waiter's thread.
         let is_registered = unsafe { place.register_here(self.waiter) };
         if !is_registered {
             waiter.disarm_here();
@@ -358,14 +360,14 @@ impl<'a> Cx<'a> {
         is_registered
     }
 
-    /// After a wait that may have begun here: whether it is certain, at a glance, that it was ended by its place, on
-    /// this thread, so that nothing remains to be done.
+    /// Returns whether one load shows that a wait which may have begun [here](crate::wait::waiter) was ended by its
+    /// waitable, on this thread. Then nothing remains to be done.
     #[inline(always)]
     pub(crate) fn ended_here(&self) -> bool {
         self.waiter().was_told() && self.scope.is_plainly_going_on()
     }
 
-    /// Waits at `count` places at once, until the first decides: `Ready` with its index.
+    /// Waits for `count` waitables at once, until the first decides. Returns `Ready` with its index.
     pub(crate) fn wait_any<'p, P: Place + ?Sized + 'p>(
         &self,
         count: usize,
@@ -379,10 +381,11 @@ impl<'a> Cx<'a> {
         let mut wait = Registered::new(self, &place, reason);
         while wait.count < count {
             let index = wait.count;
-            // SAFETY: armed; all that are registered are unregistered at the end of `wait`.
+            // SAFETY: the waiter is armed. The guard `wait` unregisters all registered waitables when it ends, also on
+            // unwinding.
             if !unsafe { place(index).register(self.waiter, index as u32) } {
-                // What has been decided meanwhile comes before: it may have been handed over. A place that refused has
-                // nothing to take back.
+                // A decision made meanwhile takes precedence: something may have been handed over. A waitable that
+                // refused holds no address.
                 let outcome = match self.absorb(reason) {
                     Some(decided @ Outcome::Ready(_)) => decided,
                     _ => Outcome::Ready(index as u32),
@@ -401,13 +404,13 @@ impl<'a> Cx<'a> {
         wait.end(outcome)
     }
 
-    /// Waits at a place for what cannot fail to come, whatever is cancelled. The caller has [looked](Self::check_stack)
-    /// on which stack this is.
+    /// Waits for an event that is certain to come, regardless of cancellation. The caller has
+    /// [checked](Self::check_stack) the stack.
     #[inline]
     pub(crate) fn wait_shielded(&self, place: &impl Place, reason: WaitReason) {
         self.waiter().arm(ptr::null());
         let mut wait = Registered::new(self, |_| place, reason);
-        // SAFETY: armed, and registered until the end of `wait`.
+        // SAFETY: the waiter is armed. The guard `wait` unregisters the waitable when it ends, also on unwinding.
         if unsafe { place.register(self.waiter, 0) } {
             wait.count = 1;
             leave(self.strand.suspend(NEVER, reason));
@@ -415,8 +418,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Arms the waiter. `false`: the strand unwinds, and would block its thread for what its scope, which is about to
-    /// be cancelled, has no use for any more.
+    /// Arms the waiter. Returns `false` if the fiber unwinds: it would block its thread for a scope that is about to be
+    /// cancelled.
     #[inline]
     fn begin(&self, is_lock: impl FnOnce() -> bool) -> bool {
         self.check_stack();
@@ -428,7 +431,7 @@ impl<'a> Cx<'a> {
         true
     }
 
-    /// Ends a wait that need not be. How it was decided, if it was.
+    /// Ends a wait that is not needed. Returns the outcome if it was decided meanwhile.
     #[cold]
     fn absorb(&self, reason: WaitReason) -> Option<Outcome> {
         if self.waiter().disarm() {
@@ -438,22 +441,22 @@ impl<'a> Cx<'a> {
         self.waiter().outcome()
     }
 
-    /// Asks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before; then
-    /// the wait is over.
+    /// Checks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before. If
+    /// so, ends the wait.
     #[inline]
     fn cancelled_meanwhile(&self, reason: WaitReason) -> Option<Outcome> {
         fence_after_update();
         self.scope.is_flagged().then(|| self.absorb(reason).unwrap_or(Outcome::Cancelled))
     }
 
-    /// Suspends the strand until its waiter is decided.
+    /// Suspends the fiber or thread until its waiter is decided.
     #[inline(always)]
     pub(crate) fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         self.waiter().budget().set(BUDGET);
         self.strand.suspend(deadline.min(self.deadline.at), reason)
     }
 
-    /// The waiter has been decided.
+    /// Ends a suspension: the waiter has been decided.
     #[inline]
     fn end_suspension(&self, deadline: u64) -> Outcome {
         if deadline.min(self.deadline.at) != NEVER {
@@ -464,7 +467,7 @@ impl<'a> Cx<'a> {
                 self.deadline.expire();
                 Outcome::Cancelled
             }
-            // Before whatever else there is to be seen now: it may have come later.
+            // Cancellation takes precedence over other events, which may have come later.
             Some(HAILED) if self.scope.is_flagged() => Outcome::Cancelled,
             Some(outcome) => outcome,
             None => unreachable!("a strand goes on when its waiter has been decided"),
@@ -472,14 +475,14 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// An armed waiter, and the places that have its address: the first so many.
+/// An armed waiter, and how many of the waitables, from the first on, have its address.
 ///
-/// However it is left, also by the panic of a place, the wait is over at the end of this and no place has the address.
+/// When this ends, also by the panic of a waitable, the wait is over and no waitable has the address.
 struct Registered<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> {
     cx: &'w Cx<'w>,
     place: F,
     count: usize,
-    /// How the wait has ended. `None`: it goes on.
+    /// How the wait has ended, or `None` while it goes on.
     outcome: Option<Outcome>,
     reason: WaitReason,
 }
@@ -496,12 +499,12 @@ impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P
         outcome
     }
 
-    /// The wait has ended: takes the address out of the places.
+    /// Removes the address from the waitables once the wait has ended.
     #[inline]
     fn unregister(&mut self) {
         while let Some(index) = self.count.checked_sub(1) {
             self.count = index;
-            // SAFETY: registered, and the wait has ended.
+            // SAFETY: the waitables that are counted have the address, and the wait has ended.
             unsafe { (self.place)(index).unregister(self.outcome == Some(Outcome::Ready(index as u32))) };
         }
     }
@@ -510,7 +513,7 @@ impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P
 impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 'p, P, F> {
     #[inline]
     fn drop(&mut self) {
-        /// Goes on where a place has panicked.
+        /// Continues with the other waitables after one has panicked.
         struct Rest<'r, 'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P>(&'r mut Registered<'w, 'p, P, F>);
         impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Rest<'_, '_, 'p, P, F> {
             #[inline]
@@ -525,7 +528,7 @@ impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 
     }
 }
 
-/// The result of a wait that asks for nothing more than to have happened.
+/// Returns the result of a wait for a mere event.
 #[inline]
 pub(crate) fn happened(outcome: Outcome) -> Result<(), WaitError> {
     match outcome {
@@ -554,7 +557,7 @@ mod tests {
         time::Duration,
     };
 
-    /// Counts who is registered, and panics when it is told to.
+    /// Counts registrations, and panics on request.
     #[derive(Default)]
     struct Spot {
         waiter: Cell<Option<*const Waiter>>,
@@ -566,10 +569,10 @@ mod tests {
         decides: bool,
     }
 
-    // SAFETY: a test moves it to the fiber that uses it.
+    // SAFETY: a test moves it to the one fiber that uses it.
     unsafe impl Send for Spot {}
 
-    // SAFETY: decides at most when it is registered, and has no address afterwards.
+    // SAFETY: it decides only inside of `register`, and drops the address in `unregister`.
     unsafe impl Place for Spot {
         unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
             crate::sys::sync::full_fence();
@@ -579,7 +582,7 @@ mod tests {
             }
             self.waiter.set(Some(waiter));
             if self.decides {
-                // SAFETY: registered, and armed.
+                // SAFETY: the caller of `register` passes an armed waiter, which is alive.
                 if let Some(wake) = unsafe { Waiter::decide(waiter, Outcome::Ready(ticket)) } {
                     wake.wake();
                 }
@@ -632,7 +635,7 @@ mod tests {
         let panics = || with(|spot| spot.panics_first = true);
         check(spots(Spot::default(), panics()), None, false);
         check(spots(panics(), Spot::default()), None, false);
-        // What was given before is its place's to pass on.
+        // Its waitable passes on what it handed over before.
         check(spots(with(|spot| spot.decides = true), panics()), Some(0), false);
         check(spots(panics(), Spot::default()), None, true);
     }

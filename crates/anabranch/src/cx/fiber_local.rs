@@ -29,15 +29,15 @@ pub struct FiberLocal<T: 'static> {
 }
 
 impl<T: 'static> FiberLocal<T> {
-    /// To be kept in a `static`. `init` makes the value for each fiber.
+    /// Creates a key, to be kept in a `static`. `init` makes the value for each fiber.
     pub const fn new(init: fn() -> T) -> Self {
         Self { init, _address: 0 }
     }
 
-    /// The fiber's value. Linear in the number of different ones that the fiber has.
+    /// Returns the fiber's value. Linear in the number of fiber-locals that the fiber has used.
     ///
     /// # Panics
-    /// When the initialiser does.
+    /// Panics when the initialiser panics.
     pub fn get<'a>(&'static self, cx: &'a Cx<'_>) -> &'a T {
         let key: *const () = ptr::from_ref(self).cast();
         let found = cx.locals.find(key).or_else(|| {

@@ -30,15 +30,15 @@ use std::{
     task::{Context, Poll},
 };
 
-/// What the handle sees of a task.
+/// The part of a task that its handle accesses.
 #[repr(C)]
 pub(super) struct Shared {
     head: Header,
     pub(super) done: Latch,
     pub(super) scope: CancelScope,
-    /// How many grips there are. Not those of the queue: see [`TaskRef`].
+    /// The number of [`TaskRef`]s. The queue's share is not counted.
     grips: AtomicU64,
-    /// The handle is gone, though others have grips.
+    /// The handle was dropped, while other [`TaskRef`]s are left.
     is_abandoned: AtomicBool,
 }
 
@@ -53,17 +53,17 @@ impl Shared {
         }
     }
 
-    /// For the fiber, before it tells of its end: whether nobody will take the result, although there is somebody to
-    /// tell.
+    /// Returns whether no handle will take the result, although there is a [`TaskRef`] to notify. The fiber calls this
+    /// before it notifies its end.
     pub(super) fn is_abandoned(&self) -> bool {
         self.is_abandoned.load(Ordering::Acquire)
     }
 }
 
-/// What a task has come to, in its block.
+/// The outcome of a task, in its block.
 pub(super) type Ended<T> = Result<Result<T, JoinError>, Untold>;
 
-/// A panic of which nobody was told. If nobody ever is, it goes to the panic handler.
+/// A panic that was not yet taken. If it is dropped untaken, it goes to the panic handler.
 pub(super) struct Untold(Box<(Option<Box<dyn Any + Send>>, PanicHandler)>);
 
 impl Untold {
@@ -72,7 +72,7 @@ impl Untold {
         Self(Box::new((Some(payload), handler)))
     }
 
-    /// The payload, for somebody who is told.
+    /// Returns the payload to a caller that reports it.
     pub(super) fn tell(mut self) -> Box<dyn Any + Send> {
         self.0.0.take().expect("told once")
     }
@@ -87,28 +87,28 @@ impl Drop for Untold {
     }
 }
 
-/// A share of a task's block, that of its handle and of what was made from it: they count themselves, and the last of
-/// them says that nobody will wait for the end, or frees the block if that has come.
+/// A counted reference to a task's block, of its handle or of what was made from that. The last reference gives the
+/// latch up, or frees the block if the job has ended.
 pub(super) struct TaskRef<T> {
     block: NonNull<Shared>,
     _result: PhantomData<fn() -> T>,
 }
 
-// SAFETY: the result goes to one thread, and can be sent, by the bounds of whoever spawns; the rest is made for
-// sharing.
+// SAFETY: the spawning functions require `T: Send`, and only one thread takes the result. The rest of `Shared` may be
+// shared.
 unsafe impl<T> Send for TaskRef<T> {}
-// SAFETY: as above.
+// SAFETY: by a shared reference only `Shared` can be accessed, which may be shared.
 unsafe impl<T> Sync for TaskRef<T> {}
 
 impl<T> TaskRef<T> {
     /// # Safety
-    /// The block ends with an [`Ended<T>`](Ended), and this is its first task.
+    /// The block ends with an [`Ended<T>`](Ended), and this is the first reference to it.
     pub(super) unsafe fn new(block: NonNull<Shared>) -> Self {
         Self { block, _result: PhantomData }
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: the block is there as long as there is a task.
+        // SAFETY: the block is alive as long as there is a `TaskRef`.
         unsafe { self.block.as_ref() }
     }
 
@@ -125,20 +125,21 @@ impl<T> TaskRef<T> {
     }
 
     /// # Safety
-    /// The task is done, and the caller is the one handle.
+    /// The task has ended, and the caller is the one handle.
     unsafe fn take(&self) -> Result<T, JoinError> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller is the one handle, and has seen that the task has ended.
         let ended = unsafe { self.take_ended() };
         let ended = ended.expect("a `JoinHandle` was polled after it had returned the result");
         ended.unwrap_or_else(|panic| Err(JoinError::Panicked(panic.tell())))
     }
 
-    /// `None` if it was taken before.
+    /// Takes the outcome. Returns `None` if it was taken before.
     ///
     /// # Safety
-    /// As for `take`.
+    /// The task has ended, and the caller is the one handle.
     unsafe fn take_ended(&self) -> Option<Ended<T>> {
-        // SAFETY: the caller's word, and the contract of `new`.
+        // SAFETY: the caller is the one handle, and has seen that the task has ended. By the contract of `new` the
+        // block ends with an `Ended<T>`.
         unsafe { self.vtable().take_result(self.block.cast()) }
     }
 }
@@ -153,18 +154,18 @@ impl<T> Clone for TaskRef<T> {
 impl<T> Drop for TaskRef<T> {
     fn drop(&mut self) {
         let shared = self.shared();
-        // Acquire, and release below: the last one comes after all that was done with the others. Where there is but
-        // one, nobody can make another.
+        // Acquire, and release below: the last drop happens after all that was done with the other references. Where
+        // there is only this one, no thread can make another.
         let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last && !shared.done.give_up() {
-            // SAFETY: the job is done, so all belongs to the last task.
+            // SAFETY: the job has ended and no longer uses the block. This is the last reference.
             unsafe { (self.vtable().end)(self.block.cast()) };
         }
     }
 }
 
-/// Waits for the end of a fiber, unless it has come: who gathers results in a cancelled scope gets those that are
-/// there.
+/// Waits for the end of a fiber, unless it has ended. So a caller in a cancelled scope can still collect the results of
+/// fibers that have ended.
 pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
     if done.is_notified() {
         return Ok(());
@@ -180,11 +181,11 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
 
 /// A spawned fiber's handle: for its result, and to cancel it.
 ///
-/// Dropping it lets the fiber go on alone; a panic of the fiber, before or after, goes to the [panic
+/// Dropping it detaches the fiber; a panic of the fiber, before or after, goes to the [panic
 /// handler](crate::Builder::on_panic). It is a future too, so async code can `.await` it.
 ///
-/// [`join`](Self::join) takes the handle, also when the wait is cancelled: the result is lost then. Who wants to come
-/// back for it waits by [`wait`](Self::wait), which leaves the handle where it is, and joins afterwards:
+/// [`join`](Self::join) consumes the handle, also when the wait is cancelled: the result is lost then. To keep the
+/// result, call [`wait`](Self::wait) first, which borrows the handle, and join afterwards:
 /// ```
 /// use anabranch::WaitError;
 /// use std::time::Duration;
@@ -210,30 +211,31 @@ impl<T> JoinHandle<T> {
         Self { wait: None, task }
     }
 
-    /// Its end alone, for who wants neither the result nor to be told of a panic.
+    /// Converts it into a wait for the end alone, without the result or the panic.
     pub(super) fn into_done(self) -> Done<T> {
         Done::new(self.task.clone())
     }
 
-    /// Waits for the fiber's result. If it has ended there is nothing to wait for: then the result is had in a
-    /// cancelled scope too.
+    /// Waits for the fiber's result. If the fiber has ended, this returns the result without a wait, in a cancelled
+    /// scope too.
     ///
     /// # Errors
     /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
     /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the
-    /// handle is dropped, the fiber goes on, what it returns is dropped, and if it panics that is reported.
+    /// handle is dropped and the fiber goes on. What it returns is dropped, and a panic goes to the panic handler.
     /// [`wait`](Self::wait) keeps the handle.
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
-        // SAFETY: done, and this is the one handle.
+        // SAFETY: the task has ended, and this is the one handle.
         unsafe { self.task.take() }
     }
 
-    /// The fiber's result if it has ended, or else the handle back. Never waits.
+    /// Returns the fiber's result if it has ended. Never waits.
     ///
     /// # Errors
-    /// The handle; the result inside has the errors of [`join`](Self::join) but for those of the wait.
+    /// Returns the handle if the fiber has not ended. The inner result has the errors of [`join`](Self::join), except
+    /// for those of the wait.
     ///
     /// ```
     /// let mut handles: Vec<_> = (0..10).map(|n| anabranch::spawn(move |_| n)).collect();
@@ -253,33 +255,32 @@ impl<T> JoinHandle<T> {
     /// ```
     pub fn try_join(self) -> Result<Result<T, JoinError>, Self> {
         if self.is_finished() {
-            // SAFETY: done, and this is the one handle.
+            // SAFETY: the task has ended, and this is the one handle.
             Ok(unsafe { self.task.take() })
         } else {
             Err(self)
         }
     }
 
-    /// Waits until the fiber has ended. The result stays where it is, for [`join`](Self::join), which does not wait
-    /// then.
+    /// Waits until the fiber has ended. The result is kept for [`join`](Self::join), which then does not wait.
     ///
     /// # Errors
-    /// When the wait was cancelled and the fiber has not ended. The handle is as good as before.
+    /// Returns [`Cancelled`] when the wait was cancelled and the fiber has not ended. The handle can still be used.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         let reason = WaitReason::new(&"JoinHandle");
-        // A slot has room for one who waits. It was polled before, perhaps: that wait ends here.
+        // A latch has one waiter. If the handle was polled before, that wait ends here.
         self.wait = None;
         wait_for_end(self.task.done(), cx, reason)
     }
 
-    /// Whether the fiber has ended.
+    /// Returns whether the fiber has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.task.done().is_notified()
     }
 
-    /// What cancels the fiber, to be given away.
+    /// Returns a handle that cancels the fiber and can be sent elsewhere.
     #[must_use]
     pub fn canceller(&self) -> Canceller
     where
@@ -288,7 +289,7 @@ impl<T> JoinHandle<T> {
         Canceller::new(Whole(self.task.clone()))
     }
 
-    /// Cancels the fiber: all its waits return [`Cancelled`]. It is not waited for.
+    /// Cancels the fiber: all its waits return [`Cancelled`]. Does not wait for its end.
     ///
     /// ```
     /// use std::time::Duration;
@@ -304,18 +305,18 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        // With a task of its own.
+        // The future has a `TaskRef` of its own.
         self.wait = None;
         let shared = self.task.shared();
         if shared.grips.load(Ordering::Acquire) == 1 {
-            // The last task drops all.
+            // The last `TaskRef` drops everything.
             return;
         }
-        // Others may keep the block for long. What they want is to cancel the fiber, and not its result: that is
-        // dropped now, or by the fiber, or, where the two are just passing each other, by the last of the others.
+        // Cancellers may keep the block for long, but do not take the result. So it is dropped now, or by the fiber,
+        // or, if the two race, with the last reference.
         shared.is_abandoned.store(true, Ordering::Release);
         if self.is_finished() {
-            // SAFETY: done, and this is the one handle.
+            // SAFETY: the task has ended, and this is the one handle.
             drop(unsafe { self.task.take_ended() });
         }
     }
@@ -327,7 +328,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// A task as what is cancelled.
+/// A task as the target of a canceller.
 struct Whole<T>(TaskRef<T>);
 
 impl<T> Cancel for Whole<T> {
@@ -340,9 +341,9 @@ impl<T> Cancel for Whole<T> {
     }
 }
 
-/// The end of a task as a place for async code.
+/// The end of a task as a waitable for async code.
 pub(super) struct Done<T> {
-    // Ends before the task, to which it refers.
+    // Declared first, so dropped before the task, to which it refers.
     wait: LatchWait<&'static Latch>,
     task: TaskRef<T>,
 }
@@ -350,7 +351,7 @@ pub(super) struct Done<T> {
 impl<T> Done<T> {
     fn new(task: TaskRef<T>) -> Self {
         let slot: *const Latch = task.done();
-        // SAFETY: in the task, which `task` keeps for as long as the wait lives.
+        // SAFETY: the latch is in the task's block, which `task` keeps alive for as long as the wait lives.
         Self { wait: LatchWait::new(unsafe { &*slot }), task }
     }
 
@@ -367,15 +368,15 @@ impl<T> Attempt for Done<T> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: both functions only forward to `wait`, which upholds the contract.
 unsafe impl<T> Place for Done<T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered the waiter here, and its wait has ended.
         unsafe { self.wait.unregister(has_decided) }
     }
 }
@@ -392,20 +393,20 @@ impl<T> Future for JoinHandle<T> {
                 return Poll::Pending;
             }
         }
-        // SAFETY: done, and this is the one handle.
+        // SAFETY: the task has ended, and this is the one handle.
         Poll::Ready(unsafe { this.task.take() })
     }
 }
 
-/// Why there is no result of a fiber.
+/// Why a join returns no result.
 pub enum JoinError {
-    /// Whoever waited for it was cancelled. The fiber goes on.
+    /// The wait was cancelled. The fiber goes on.
     Cancelled,
-    /// The time of a [timeout](Cx::timeout) around the wait was up.
+    /// The deadline of a [timeout](Cx::timeout) around the wait has passed.
     TimedOut,
-    /// It was a future, of [`spawn_async`](crate::spawn_async), that was cancelled and dropped before it had ended.
+    /// A future of [`spawn_async`](crate::spawn_async) was cancelled and dropped before it had ended.
     Aborted,
-    /// The fiber panicked; the payload.
+    /// The fiber panicked, with this payload.
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -421,12 +422,12 @@ impl From<TimedOut> for JoinError {
     }
 }
 
-/// The text of a panic, if its payload is one.
+/// Returns the text of a panic, if its payload is a string.
 fn panic_text(payload: &(dyn Any + Send)) -> Option<&str> {
     payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// With the text of the panic, which is what `unwrap` then shows.
+/// Includes the text of the panic, which `unwrap` then shows.
 impl fmt::Debug for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

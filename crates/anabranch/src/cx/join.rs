@@ -1,10 +1,10 @@
 //! Fork and join of two closures that may wait.
 //!
-//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread, one or two nanoseconds
-//! if nobody wants it. It differs in what it is published as (see `fork::offer`), and in that everything that is open
-//! is published before a fiber suspends. So the other half of a `cx.join` whose first half waits is there to be
-//! started, on a pool of one worker as on any other. A half that is taken runs on a fiber of its own, and the owner
-//! waits for it as for anything else.
+//! The fork is that of `join`: a frame on the caller's stack, linked to the list of its thread. It costs one or two
+//! nanoseconds if it is not stolen. It differs in what it is published as (see `fork::offer`), and in that a fiber
+//! publishes all its open forks before it suspends. So a worker can start the other half of a `cx.join` whose first
+//! half waits, even in a pool of one worker. A half that is taken runs on a fiber of its own, and the owner waits for
+//! it by its waiter.
 
 use crate::{
     cx::cx::{Cx, Deadline},
@@ -34,7 +34,7 @@ struct Half<F> {
     deadline: Deadline,
 }
 
-// SAFETY: the scopes are made for sharing and outlive the fork.
+// SAFETY: the scopes may be shared and outlive the fork, and `F` is `Send`.
 unsafe impl<F: Send> Send for Half<F> {}
 
 impl<F, R> Job for Half<F>
@@ -46,10 +46,10 @@ where
 
     const MAY_WAIT: bool = true;
 
-    /// On a fiber that has taken it.
+    /// Runs the half on the fiber that has taken it.
     fn run(self) -> R {
-        // SAFETY: an offer is run by a fiber, the current one. The owner of the fork waits for it, and the fiber waits
-        // nowhere else meanwhile.
+        // SAFETY: an offer is run by the current fiber, which outlives this call. The owner of the fork keeps `cancel`
+        // alive, as it waits for the end of this half.
         let (fiber, scope) = unsafe {
             let fiber = &*Fiber::current();
             (fiber, CancelScope::below(&*self.cancel, fiber.waiter(), false))
@@ -61,8 +61,8 @@ where
         match outcome {
             Ok(result) => result,
             Err(panic) => {
-                // The first half need not go on. The owner is told of the panic when it joins.
-                // SAFETY: as above.
+                // The first half need not go on. The owner gets the panic when it joins.
+                // SAFETY: the owner of the fork keeps `cancel` alive, as it waits for the end of this half.
                 unsafe { (*self.cancel).cancel() };
                 resume_unwind(panic)
             }
@@ -71,16 +71,15 @@ where
 }
 
 impl Cx<'_> {
-    /// Runs both closures, possibly in parallel, and returns both results. Both may wait, for each other too.
+    /// Runs both closures, possibly in parallel, and returns both results. Both may wait, also for each other.
     ///
     /// `a` runs here, as a part of the calling fiber: it sees the same [`FiberLocal`](crate::FiberLocal)s. `b` has its
-    /// own, wherever it runs. `b` is taken by an idle worker, or started on another fiber as soon as `a` waits; if
-    /// neither happens it runs here afterwards, at the cost of some nanoseconds over calling the two one after the
-    /// other.
+    /// own, wherever it runs. An idle worker may take `b`, or another fiber starts it as soon as `a` waits. If neither
+    /// happens, `b` runs here after `a`. That costs some nanoseconds more than two plain calls.
     ///
     /// # Panics
-    /// When `a` or `b` panics: the other one is cancelled and waited for first. If `a` panics, `b` is not begun any
-    /// more. When both panic, the panic of `a` is passed on.
+    /// Panics when `a` or `b` panics, once the other one has been cancelled and has ended. If `a` panics before `b` has
+    /// begun, `b` is not run. When both panic, the panic of `a` is resumed.
     ///
     /// ```
     /// fn fib(cx: &anabranch::Cx<'_>, n: u32) -> u64 {
@@ -103,26 +102,28 @@ impl Cx<'_> {
         let reason = WaitReason::new(&"join");
         self.check_stack();
         let worker = Worker::current();
-        // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let cancel = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let newest = worker.stack.newest();
         let fork = Fork::new(Half { function: b, cancel: &raw const cancel, deadline: self.deadline }, newest);
-        // SAFETY: linked by this thread.
+        // SAFETY: the frame is not null, and this thread has linked it, so it is alive.
         if !newest.is_null() && unsafe { Frame::pins_its_stack(newest) } {
             fork.pin();
         }
         let is_asked = worker.stack.is_asked();
-        // SAFETY: a strand is in a pool, and this is its thread. The frame is popped by `finish` below, or by `Unwind`.
+        // SAFETY: a fiber or thread with a `Cx` is in a pool, and this is its thread. The frame is popped below, before
+        // `fork` ends.
         unsafe { worker.stack.push(fork.frame()) };
         if is_asked {
             worker.serve();
         }
-        // Caught, because a strand that unwinds must not wait.
+        // Caught, because a fiber or thread that unwinds must not wait.
         let ra = catch_unwind(AssertUnwindSafe(|| a(&self.within(&cancel, self.deadline, self.locals))));
         if ra.is_err() {
             cancel.cancel();
         }
-        // SAFETY: pushed above, and whatever `a` pushed has been popped. A strand does not change its worker.
+        // SAFETY: the frame was pushed above, and all frames that `a` pushed have been popped. A fiber or thread does
+        // not change its worker.
         let rb = unsafe {
             if !worker.stack.pop(fork.frame()) && self.finish(worker, &fork, reason) {
                 Either::Result(fork.take_result())
@@ -144,14 +145,15 @@ impl Cx<'_> {
         }
     }
 
-    /// As [`join`](Self::join), for closures that may fail: the first error cancels the other closure, and is returned
-    /// when that has ended. If `a` fails before `b` has begun, `b` is not begun any more.
+    /// Runs both closures like [`join`](Self::join), for closures that may fail. The first error cancels the other
+    /// closure, and is returned when that has ended. If `a` fails before `b` has begun, `b` is not run.
     ///
     /// # Errors
-    /// The first error, in time.
+    /// Returns the error that occurred first.
     ///
     /// # Panics
-    /// As there.
+    /// Panics when `a` or `b` panics, once the other one has been cancelled and has ended. When both panic, the panic
+    /// of `a` is resumed.
     ///
     /// ```
     /// use anabranch::WaitError;
@@ -175,9 +177,9 @@ impl Cx<'_> {
         RB: Send,
         E: Send,
     {
-        // SAFETY: as in `join`.
+        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
-        // Relaxed: it only says which came first, and the join orders all else.
+        // Relaxed: it only records which came first, and the join orders all else.
         let has_failed = AtomicBool::new(false);
         let fail = |error: E| {
             let is_first = !has_failed.swap(true, Ordering::Relaxed);
@@ -187,7 +189,7 @@ impl Cx<'_> {
         let results = self.within(&scope, self.deadline, self.locals).join(
             |cx| a(cx).map_err(fail),
             |cx| {
-                // It has not begun, so it was the other one.
+                // This half has not begun, so the error is that of the other one.
                 let is_wanted = !has_failed.load(Ordering::Relaxed);
                 is_wanted.then(|| b(cx).map_err(fail))
             },
@@ -199,20 +201,20 @@ impl Cx<'_> {
         }
     }
 
-    /// Ends a fork that was popped and may be published. `true`: another fiber has run it.
+    /// Ends a fork that was popped and may be published. Returns `true` if another fiber has run it.
     ///
     /// # Safety
-    /// This strand pushed the fork and has just popped it.
+    /// This fiber or thread pushed the fork and has just popped it.
     #[cold]
     #[inline(never)]
     unsafe fn finish<J: Job>(&self, worker: &Worker, fork: &Fork<J>, reason: WaitReason) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has pushed the fork on this worker's stack and has just popped it.
         let offer = unsafe { worker.stack.finish_offered(fork.frame()) };
         offer.is_some_and(|offer| !offer.take_back(self, reason))
     }
 }
 
-/// What became of the second half.
+/// The second half, or its result.
 enum Either<F, R> {
     Half(Half<F>),
     Result(thread::Result<R>),
@@ -221,7 +223,7 @@ enum Either<F, R> {
 impl<F, R> Either<F, R> {
     /// The first half panicked.
     fn discard(self) {
-        // What is dropped here may panic, and has nowhere to go.
+        // The drop may panic. That panic is discarded.
         let panic = match self {
             Self::Result(Err(panic)) => Some(panic),
             other => catch_unwind(AssertUnwindSafe(|| drop(other))).err(),

@@ -1,5 +1,4 @@
-//! The fibers of a pool, and the threads that wait in it, for people to look at: the first thing one wants when a
-//! program hangs.
+//! A listing of the fibers of a pool and of the threads that wait in it, to find out why a program hangs.
 
 use crate::{
     fiber::status::State,
@@ -7,21 +6,21 @@ use crate::{
 };
 use std::{fmt, panic::Location, sync::Arc};
 
-/// What a fiber does.
+/// The state of a fiber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FiberState {
-    /// It has not begun; any worker may take it.
+    /// It has not started; any worker may take it.
     Unstarted,
-    /// It can go on as soon as its worker comes to it.
+    /// It is ready: its worker has yet to resume it.
     Ready,
     /// It runs.
     Running,
-    /// It waits: [`FiberInfo::waits_for`] says for what.
+    /// It waits: [`FiberInfo::waits_for`] returns for what.
     Waiting,
 }
 
-/// What is known of a fiber, or of a thread that waits, as of a moment ago. See [`Pool::fibers`].
+/// A snapshot of a fiber, or of a thread that waits. See [`Pool::fibers`].
 #[derive(Debug, Clone)]
 pub struct FiberInfo {
     name: Option<Arc<str>>,
@@ -33,33 +32,33 @@ pub struct FiberInfo {
 }
 
 impl FiberInfo {
-    /// Its name, if it has one. Of a thread: that of the thread.
+    /// Returns the name of the fiber or thread, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What it does.
+    /// Returns its state.
     pub fn state(&self) -> FiberState {
         self.state
     }
 
-    /// What it waits for, if it does: `"sleep"`, say.
+    /// Returns what it waits for, if it waits: for example `"sleep"`.
     pub fn waits_for(&self) -> Option<&'static str> {
         self.waits_for
     }
 
-    /// Where in the program it waits.
+    /// Returns where in the program it waits.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 
-    /// Whether it is no fiber but a thread that waits inside [`run`](crate::run).
+    /// Returns whether it is not a fiber but a thread that waits inside [`run`](crate::run).
     pub fn is_thread(&self) -> bool {
         self.is_thread
     }
 
-    /// The worker on which it was started. `None` for what has not started, and for a thread that is not one of the
-    /// pool's.
+    /// Returns the index of the worker that started it. Returns `None` if it has not started, or if it is a thread that
+    /// does not belong to the pool.
     pub fn worker(&self) -> Option<usize> {
         self.worker
     }
@@ -119,7 +118,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
     for worker in registry.workers() {
         worker.fibers.jobs.for_each(|job| {
             list.push(FiberInfo {
-                // SAFETY: it is in the queue, and stays while it is looked at.
+                // SAFETY: the job is in the queue, so it has not been run, and it stays there during this call.
                 name: unsafe { job.name() },
                 state: FiberState::Unstarted,
                 waits_for: None,
@@ -133,11 +132,11 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
 }
 
 impl Pool {
-    /// The fibers that are under way, those that have not started, and the threads that wait inside [`run`](Self::run).
-    /// A moment's picture, put together while they go on.
+    /// Returns the started fibers, those that have not started, and the threads that wait inside [`run`](Self::run).
+    /// They go on meanwhile, so the list is not one consistent snapshot.
     ///
-    /// Linear in the most fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join) that was
-    /// offered and taken back is counted among those that have not started until a worker comes across it.)
+    /// Linear in the largest number of fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join)
+    /// that was offered and taken back counts as not started until a worker discards it.)
     ///
     /// ```
     /// use anabranch::FiberState;
@@ -160,10 +159,10 @@ impl Pool {
     }
 }
 
-/// As [`Pool::fibers`], of the pool that the caller is in, or else of the default one.
+/// Returns the fibers of the pool that the caller is in, or else of the default one, as [`Pool::fibers`] does.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool when the default pool cannot be created.
 #[track_caller]
 pub fn fibers() -> Vec<FiberInfo> {
     match Worker::current().registry() {

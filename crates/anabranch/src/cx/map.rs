@@ -1,4 +1,4 @@
-//! A concurrent map: so many items under way at a time, results in order.
+//! A concurrent map: a limited number of items at a time, with the results in order.
 
 use crate::{
     cx::{Cx, scope::Spawner},
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::iter::Enumerate;
 
-/// What the fibers of a map share.
+/// The data that the fibers of a map share.
 struct Work<I: Iterator, R, E> {
     state: Mutex<State<I, R, E>>,
     limit: usize,
@@ -17,7 +17,7 @@ struct State<I: Iterator, R, E> {
     items: Enumerate<I>,
     results: Vec<Option<R>>,
     error: Option<E>,
-    /// How many fibers there are.
+    /// The number of fibers.
     fibers: usize,
 }
 
@@ -28,7 +28,7 @@ where
     R: Send,
     E: Send + From<Cancelled>,
 {
-    /// What each fiber does. It begins another one while there are too few.
+    /// Runs items on the calling fiber, and spawns another fiber while there are too few.
     fn run<'scope, F>(&'scope self, cx: &Cx<'_>, spawner: Spawner<'scope, '_>, function: &'scope F)
     where
         F: Fn(&Cx<'_>, I::Item) -> Result<R, E> + Sync,
@@ -39,8 +39,8 @@ where
                 if state.error.is_some() {
                     return;
                 }
-                // The other fibers block their threads until they can take the next item, so an iterator that has got
-                // hold of a `Cx` must not leave the stack here.
+                // The other fibers block their threads until they can take the next item. So an iterator that has
+                // captured a `Cx` must not leave the stack here.
                 let Some(next) = apart(|| state.items.next()) else { return };
                 if state.fibers < self.limit {
                     state.fibers += 1;
@@ -75,15 +75,15 @@ impl Cx<'_> {
     /// Applies `function` to each item, at most `limit` at a time, each on a fiber, and returns the results in the
     /// order of the items.
     ///
-    /// The items are taken from the iterator one by one, by whichever fiber is free, so it may be long or endless. With
-    /// a limit of `usize::MAX` each item that waits has a fiber of its own: all are under way at the same time.
+    /// Each free fiber takes the next item from the iterator, so that may be long or endless. With a limit of
+    /// `usize::MAX` each item that waits has a fiber of its own: all run concurrently.
     ///
     /// # Errors
-    /// The first error, in time. The others are cancelled and waited for.
+    /// Returns the error that occurred first. The other fibers are cancelled and waited for.
     ///
     /// # Panics
-    /// When `limit` is zero; when `function` or the iterator panics. An iterator that has got hold of a `Cx` cannot
-    /// wait by it.
+    /// Panics when `limit` is zero, or when `function` or the iterator panics. An iterator that has captured a `Cx`
+    /// cannot wait by it.
     ///
     /// ```
     /// use anabranch::Cancelled;

@@ -1,6 +1,6 @@
 //! What may wait: `run`, `spawn`, and what a [`Cx`](crate::Cx) can do.
 //!
-//! Where there are no fibers (on systems that are neither Unix nor Windows) there is what a thread can do alone.
+//! Where there are no fibers (on systems that are neither Unix nor Windows) this has what a thread can do alone.
 
 pub(crate) mod attempt;
 #[cfg(not(loom))]

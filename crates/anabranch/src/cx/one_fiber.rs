@@ -1,10 +1,10 @@
-//! What the compiler says where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the
-//! code around it.
+//! The compiler's error where a closure that runs on another fiber, or on a thread of the pool, uses the `Cx` of the
+//! enclosing code.
 //!
-//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without a word of their
-//! own on it the compiler gives the reason for that once for each field, and for each field of these. So they say that
-//! they would be if a type here implemented a trait here, which none does. The compiler reports that instead, with the
-//! text of the trait.
+//! [`Cx`](crate::cx::Cx) and [`FiberScope`](crate::FiberScope) are neither `Send` nor `Sync`. Without explicit impls
+//! the compiler would report the reason once for each field, and for each field of these. So they implement both under
+//! the condition that a type here implements a trait here, which none does. The compiler reports that condition
+//! instead, with the text of the trait.
 //!
 //! The traits cannot be named elsewhere, so nothing can implement them. (`for<'any>` is there since the compiler
 //! refuses a condition that it sees to be false. It does not look at one for all lifetimes.)
@@ -31,5 +31,5 @@ pub(crate) trait CxOfManyFibers {}
 )]
 pub(crate) trait ScopeOfManyFibers {}
 
-/// Neither.
+/// A type that implements neither trait.
 pub(crate) struct OneFiber<'any>(PhantomData<&'any ()>);

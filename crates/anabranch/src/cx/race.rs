@@ -8,8 +8,8 @@ use crate::{
     sys::sync::{Mutex, into_inner, lock},
 };
 
-/// Where the winner's result goes. A type of its own, which nobody else can make: so the hidden methods of [`Racers`]
-/// are called here alone.
+/// Holds the winner's result. No other module can construct it, so only this one calls the hidden methods of
+/// [`Racers`].
 pub struct Finish<R>(Mutex<Option<R>>);
 
 impl<R> Finish<R> {
@@ -30,8 +30,8 @@ where
     spawner.spawn(move |cx| finish_with(spawner, finish, racer(cx)));
 }
 
-/// Puts down a result, if it is the first, and ends the race. One that comes late is dropped once nothing is locked,
-/// and when the others have heard: who drops it may take long, or want to know who won.
+/// Stores a result, if it is the first, and ends the race. A later result is dropped once nothing is locked and the
+/// others have been cancelled: its `Drop` may take long, or may look at the winner.
 fn finish_with<R>(spawner: Spawner<'_, '_>, finish: &Finish<R>, result: R) {
     let late = {
         let mut first = lock(&finish.0);
@@ -67,7 +67,7 @@ mod sealed {
     }
 }
 
-/// What the racers have failed with, and at which place each of them stands.
+/// The errors of the racers, each with the index of its racer.
 type Errors<E> = Mutex<Vec<(usize, E)>>;
 
 fn enter_ok<'scope, R, E, F>(
@@ -87,7 +87,7 @@ fn enter_ok<'scope, R, E, F>(
     });
 }
 
-/// The winner, or the errors in the order of the racers.
+/// Returns the winner, or the errors in the order of the racers.
 fn first_success<R, E>(finish: Finish<R>, errors: Errors<E>) -> Result<R, Vec<E>> {
     finish.into_result().ok_or_else(|| {
         let mut errors = into_inner(errors);
@@ -165,10 +165,10 @@ impl Cx<'_> {
     /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others
     /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) goes on after an error.
     ///
-    /// When the scope around it is cancelled all are, and the first to return wins all the same.
+    /// When the enclosing scope is cancelled, so are all closures. The first to return wins all the same.
     ///
     /// # Panics
-    /// When one of them panics before the others have ended.
+    /// Panics when one of the closures panics before the others have ended.
     ///
     /// ```
     /// use std::time::Duration;
@@ -188,11 +188,12 @@ impl Cx<'_> {
         finish.into_result().expect("a tuple has at least one closure, and those that panic do so here")
     }
 
-    /// As [`race`](Self::race), for any number of items: calls `racer` with each, each on a fiber. The first to return
-    /// wins, be it with an error. `None`: there were no items.
+    /// Calls `racer` with each item, each call on a fiber of its own, and returns what the first call returns. The
+    /// first to return wins, **even with an error**; the others are cancelled and waited for. Returns `None` if there
+    /// are no items.
     ///
     /// # Panics
-    /// As there.
+    /// Panics when `racer` panics for an item before the others have ended.
     ///
     /// ```
     /// use std::time::Duration;
@@ -218,13 +219,14 @@ impl Cx<'_> {
         finish.into_result()
     }
 
-    /// As [`race`](Self::race), but only a success wins: a closure that fails leaves the race to the others.
+    /// Runs all closures of a tuple at once and returns the first success. A closure that fails leaves the race to the
+    /// others. When one succeeds, the others are cancelled and waited for.
     ///
     /// # Errors
-    /// When none succeeds: all errors, in the order of the closures.
+    /// Returns all errors, in the order of the closures, when none succeeds.
     ///
     /// # Panics
-    /// When one of the closures panics before the others have ended.
+    /// Panics when one of the closures panics before the others have ended.
     ///
     /// ```
     /// use anabranch::Cx;
@@ -245,10 +247,11 @@ impl Cx<'_> {
         first_success(finish, errors)
     }
 
-    /// As [`race_iter`](Self::race_iter), but only a success wins, as in [`race_ok`](Self::race_ok).
+    /// Calls `racer` with each item, each call on a fiber of its own, and returns the first success. When one succeeds,
+    /// the others are cancelled and waited for.
     ///
     /// # Errors
-    /// When none succeeds: all errors, in the order of the items. There are none if there were no items.
+    /// Returns all errors, in the order of the items, when none succeeds. The list is empty if there are no items.
     ///
     /// # Panics
     /// When `racer` panics for an item before the others have ended.

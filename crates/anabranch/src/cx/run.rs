@@ -1,4 +1,4 @@
-//! The way in from a plain thread.
+//! Waiting from a plain thread.
 
 use crate::{
     cx::{
@@ -10,19 +10,19 @@ use crate::{
     wait::{cancel::CancelScope, suspend::Strand},
 };
 
-/// Runs `body` on the calling thread with the permission to wait.
+/// Runs `body` on the calling thread, with a [`Cx`], the permission to wait.
 ///
-/// While it waits the thread is parked; its place in the pool goes to another thread meanwhile. Called outside of any
-/// pool it makes the thread a guest of the default one until it returns; [`Pool::run`] is for another.
+/// While `body` waits, the thread is parked, and another thread takes its slot in the pool. Outside of any pool the
+/// thread joins the default one until this returns; use [`Pool::run`] for another pool.
 ///
-/// Inside compute code, and **in a fiber, it parks the thread** all the same: whoever has a [`Cx`] at hand should use
-/// that one. A fiber that waits by `run` for another fiber of its thread waits for ever; the first such wait in a pool
-/// is told of, see [`Builder::on_hazard`](crate::Builder::on_hazard). It cannot suspend the fiber instead: `run` may be
-/// called from anywhere, from the initialiser of a `thread_local!` too, and another fiber would find that variable half
-/// made. That a wait needs a `Cx`, which such code is not passed, is what rules this out.
+/// Inside compute code, and **in a fiber, `run` parks the thread** too: code that has a [`Cx`] should use that one. A
+/// fiber that waits by `run` for another fiber of its thread waits for ever. The pool reports the first wait of a fiber
+/// by `run`, see [`Builder::on_hazard`](crate::Builder::on_hazard). `run` cannot suspend the fiber instead. It may be
+/// called from anywhere, even from the initialiser of a `thread_local!`, and another fiber would then find that
+/// variable half initialised. A wait that needs a `Cx` rules this out, since such code is not passed one.
 ///
 /// # Panics
-/// When `body` panics; outside of any pool, when the default pool cannot be made.
+/// Panics when `body` panics, or outside of any pool when the default pool cannot be created.
 ///
 /// ```
 /// let (a, b) = anabranch::run(|cx| cx.join(|_| 6 * 7, |_| "both"));
@@ -44,10 +44,10 @@ fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
 }
 
 impl Pool {
-    /// As [`run`], in this pool.
+    /// Runs `body` on the calling thread, in this pool. See [`run`].
     ///
     /// # Panics
-    /// When `body` panics.
+    /// Panics when `body` panics.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(1).build().unwrap();

@@ -1,13 +1,14 @@
-//! Scopes whose fibers may wait: all that is spawned in one has ended when it returns.
+//! Scopes whose fibers may wait: all fibers that were spawned in a scope have ended when it returns.
 //!
 //! The parent holds a share of `pending` that is larger than those of all children can be, and counts for itself the
 //! children that it spawns; when it waits it gives back its share less that number. So a parent that spawns does not
-//! touch what the children on other threads touch when they end. Whoever brings `pending` to zero ends the scope. A
-//! child that panics cancels the scope; the panic is passed on when all have ended. A parent that panics is caught,
-//! cancels its children, waits for them, whatever is cancelled itself, and then goes on unwinding.
+//! write the cache line that children on other threads write when they end. The thread that brings `pending` to zero
+//! ends the scope. A child that panics cancels the scope; the panic is passed on when all have ended. When the body
+//! panics, the parent catches the panic, cancels its children, and waits for them, in a cancelled scope too. Then it
+//! resumes unwinding.
 //!
 //! Orderings: a child's decrement of `pending` releases what it did, the last one acquires all of it and notifies the
-//! slot, from which the parent acquires. The child's last touch of the data is in that notification, for which the
+//! latch, from which the parent acquires. The child's last access to the data is that notification, for which the
 //! parent waits.
 
 use crate::{
@@ -32,9 +33,9 @@ use crate::{
 };
 use std::{cell::Cell, fmt, marker::PhantomData, ops::Deref, panic::AssertUnwindSafe, sync::Arc};
 
-/// Where fibers are spawned that borrow; see [`Cx::scope`].
+/// A scope in which fibers that borrow are spawned; see [`Cx::scope`].
 ///
-/// It is a [`Cx`] too, that of the scope: waits by it are cancelled with the scope.
+/// It dereferences to the [`Cx`] of the scope: waits by it are cancelled with the scope.
 pub struct FiberScope<'scope, 'env: 'scope> {
     cx: Cx<'scope>,
     /// How many children the parent itself has spawned; [`ENDED`] once its body has ended.
@@ -42,16 +43,16 @@ pub struct FiberScope<'scope, 'env: 'scope> {
     spawner: Spawner<'scope, 'env>,
 }
 
-// SAFETY: the condition does not hold, so it is neither. See `one_fiber`.
+// SAFETY: no type satisfies the condition, so this implements neither trait. See `one_fiber`.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "never holds")]
 unsafe impl Send for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfManyFibers {}
-// SAFETY: as above.
+// SAFETY: no type satisfies the condition, so this implements neither trait. See `one_fiber`.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "never holds")]
 unsafe impl Sync for FiberScope<'_, '_> where for<'any> OneFiber<'any>: ScopeOfManyFibers {}
 
-/// The part of a [`FiberScope`] that can be handed to its fibers, so that they spawn there too. See
+/// The part of a [`FiberScope`] that can be sent to its fibers, so that they can spawn in the scope too. See
 /// [`FiberScope::spawner`].
 pub struct Spawner<'scope, 'env: 'scope> {
     data: &'scope ScopeData,
@@ -68,14 +69,14 @@ impl Clone for Spawner<'_, '_> {
 impl Copy for Spawner<'_, '_> {}
 
 impl Cx<'_> {
-    /// Runs `body`, in which fibers can be spawned that borrow, and waits for all of them.
+    /// Runs `body`, which can spawn fibers that borrow, and waits for all of them.
     ///
-    /// When one panics, or `body` does, the scope is cancelled: the waits of all in it return
-    /// [`Cancelled`](crate::Cancelled). When all have ended the panic goes on. The wait for the fibers cannot be
-    /// cancelled; when the scope around this one is cancelled, so are they.
+    /// When a fiber or `body` panics, the scope is cancelled: all waits in it return [`Cancelled`](crate::Cancelled).
+    /// When all fibers have ended, the panic is resumed. The wait for the fibers cannot be cancelled. When the
+    /// enclosing scope is cancelled, so are the fibers.
     ///
     /// # Panics
-    /// When `body` or a fiber panics: once all have ended, with that of `body` first.
+    /// Panics when `body` or a fiber panics, once all have ended. The panic of `body` takes precedence.
     ///
     /// ```
     /// let words = ["ana", "branch", "rivers"];
@@ -96,7 +97,7 @@ impl Cx<'_> {
         let waiter: *const _ = self.waiter_address();
         let registry = Worker::current().registry().expect("whoever has a `Cx` is in a pool");
         let data = ScopeData {
-            // SAFETY: `self.scope` and the strand outlive this call, and the data stays where it is.
+            // SAFETY: `self.scope` and the waiter of this `Cx` outlive this call, and the data does not move.
             cancel: unsafe { CancelScope::below(self.scope, waiter, false) },
             deadline: self.deadline,
             registry,
@@ -134,12 +135,12 @@ impl Cx<'_> {
     }
 }
 
-/// The parent's count has been given back, and counts no more.
+/// The parent's share has been given back, so the parent does not count any more.
 const ENDED: u64 = u64::MAX;
 
 impl<'scope, 'env> FiberScope<'scope, 'env> {
-    /// Counts a child. Once the body has ended its own fibers may still have got hold of this, if they run on the same
-    /// thread; they count as by a [`Spawner`].
+    /// Counts a child. Once the body has ended, its fibers may still have a reference to this, if they run on the same
+    /// thread. They then count as by a [`Spawner`].
     fn count(&self) {
         match self.spawned.get() {
             ENDED => _ = self.spawner.data.pending.fetch_add(1, Ordering::Relaxed),
@@ -149,7 +150,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
 
     /// Spawns a fiber in the scope. Cancelling the scope cancels it.
     ///
-    /// The handle need not be kept: the scope waits in any case.
+    /// The handle may be dropped: the scope waits in any case.
     pub fn spawn<F, T>(&'scope self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -159,7 +160,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         self.spawner.spawn_child((), function)
     }
 
-    /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
+    /// Spawns a fiber in the scope with a name, which [`Pool::fibers`](crate::Pool::fibers) shows.
     pub fn spawn_named<F, T>(&'scope self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -169,7 +170,7 @@ impl<'scope, 'env> FiberScope<'scope, 'env> {
         self.spawner.spawn_child(Arc::<str>::from(name), function)
     }
 
-    /// What the fibers of the scope may use to spawn others there: it can be copied and sent to them.
+    /// Returns a [`Spawner`], by which the fibers of the scope can spawn others. It can be copied and sent to them.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -222,7 +223,7 @@ impl fmt::Debug for FiberScope<'_, '_> {
 }
 
 impl<'scope> Spawner<'scope, '_> {
-    /// As [`FiberScope::spawn`].
+    /// Spawns a fiber in the scope. See [`FiberScope::spawn`].
     pub fn spawn<F, T>(self, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -232,12 +233,12 @@ impl<'scope> Spawner<'scope, '_> {
         self.spawn_child((), function)
     }
 
-    /// As [`FiberScope::cancel`].
+    /// Cancels the scope. See [`FiberScope::cancel`].
     pub fn cancel(self) {
         self.data.cancel.cancel();
     }
 
-    /// As [`FiberScope::spawn_named`].
+    /// Spawns a fiber in the scope with a name. See [`FiberScope::spawn_named`].
     pub fn spawn_named<F, T>(self, name: &str, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
@@ -247,14 +248,14 @@ impl<'scope> Spawner<'scope, '_> {
         self.spawn_child(Arc::<str>::from(name), function)
     }
 
-    /// The caller has counted the child.
+    /// Spawns a child that the caller has counted.
     fn spawn_child<F, T>(self, name: impl Name, function: F) -> ScopedHandle<'scope, T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // SAFETY: counted, so the scope waits until the child has left the data. The registry, which runs the job,
-        // outlives it.
+        // SAFETY: the child is counted, so the scope waits until it has left the data. The registry, which runs the
+        // job, outlives the data.
         unsafe {
             let (job, handle) = child::make(self.data, name, function);
             (*self.data.registry).post(job);

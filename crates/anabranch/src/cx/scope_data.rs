@@ -21,16 +21,17 @@ pub(crate) struct ScopeData {
     pub(crate) panic: Mutex<Option<Panic>>,
 }
 
-// SAFETY: the registry and the scope of the deadline are made for sharing, and outlive this one.
+// SAFETY: the registry and the scope of the deadline may be shared, and outlive the data.
 unsafe impl Sync for ScopeData {}
 
 impl ScopeData {
-    /// A child ends.
+    /// Counts a child down that ends.
     ///
     /// # Safety
-    /// It has entered. The data may be gone afterwards.
+    /// The child has entered the data, and does not access it afterwards.
     pub(crate) unsafe fn leave(this: *const Self, panic: Option<Panic>) {
-        // SAFETY: the child is pending until it has been counted down, and the parent waits for the notification.
+        // SAFETY: the child has entered, so `pending` stays above zero until its decrement. The parent keeps the data
+        // alive until the notification, which is the last access.
         unsafe {
             if let Some(panic) = panic {
                 (*this).note(panic);

@@ -1,7 +1,7 @@
 //! Time for async code.
 //!
-//! Timers are kept by the workers of a pool, for the fibers that are bound to them. So who has no fiber is given one,
-//! which sleeps in his place, and whose end is what he waits for.
+//! The workers of a pool keep the timers of the fibers that are bound to them. So async code spawns a fiber that
+//! sleeps, and waits for the end of that fiber.
 
 use crate::{
     cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
@@ -24,15 +24,15 @@ pub struct SleepAsync {
     wait: AsyncWait<Done<()>>,
 }
 
-/// So long from now, for async code on whatever runtime, by the clock of the pool that the caller is in, or else of the
-/// default one.
+/// Returns a future that completes after `duration`, on any async runtime. It uses the clock of the pool that the
+/// caller is in, or else of the default one.
 ///
-/// It costs a fiber, which sleeps: code that has a [`Cx`](crate::Cx) does better with [`Cx::sleep`](crate::Cx::sleep),
-/// and in a selection with [`Cx::sleeping`](crate::Cx::sleeping); and a runtime that has timers of its own does better
-/// with these. When the pool is dropped the sleep is over.
+/// It costs a fiber, which sleeps. With a [`Cx`](crate::Cx) prefer [`Cx::sleep`](crate::Cx::sleep), or
+/// [`Cx::sleeping`](crate::Cx::sleeping) in a `select!`. On a runtime with timers of its own prefer these. When the
+/// pool is dropped the sleep ends.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool when the default pool cannot be created.
 ///
 /// ```
 /// use anabranch::{channel, select, sleep_async};
@@ -48,7 +48,7 @@ pub struct SleepAsync {
 /// assert_eq!(anabranch::run(|cx| task.join(cx)).unwrap(), None);
 /// ```
 ///
-/// A `Cx` keeps its own time, and cannot lend it to async code:
+/// The timers of a `Cx` cannot be used in async code:
 /// ```compile_fail,E0080
 /// # use std::time::Duration;
 /// anabranch::run(|cx| {
@@ -66,7 +66,7 @@ pub fn sleep_async(duration: Duration) -> SleepAsync {
 fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
     let end = registry.clock.now().checked_add(duration);
     let fiber = spawn_task(registry, "sleep_async", move |cx| {
-        // It is over for whoever waits when it was cancelled, too: nobody does, or the pool ends.
+        // A cancelled sleep counts as over: either there is no waiter, or the pool ends.
         _ = match end {
             Some(end) => cx.sleep_until(end),
             None => cx.sleep(duration),
@@ -77,7 +77,7 @@ fn sleep_in(registry: &Registry, duration: Duration) -> SleepAsync {
 }
 
 impl Pool {
-    /// As [`sleep_async`], by the clock of this pool.
+    /// Returns a future that completes after `duration`, by the clock of this pool. See [`sleep_async`].
     pub fn sleep_async(&self, duration: Duration) -> SleepAsync {
         sleep_in(self.registry(), duration)
     }
@@ -87,7 +87,7 @@ impl Future for SleepAsync {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // SAFETY: pinned with this.
+        // SAFETY: `wait` is pinned with `self`, and is never moved out.
         let mut wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
         while wait.place().attempt().is_none() {
             if wait.as_mut().poll(context).is_pending() {
@@ -106,15 +106,15 @@ impl Attempt for SleepAsync {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: both functions only forward to the waitable of `wait`, which upholds the contract.
 unsafe impl Place for SleepAsync {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
         unsafe { self.wait.place().register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered the waiter here, and its wait has ended.
         unsafe { self.wait.place().unregister(has_decided) }
     }
 }

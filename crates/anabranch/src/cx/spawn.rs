@@ -1,4 +1,4 @@
-//! Fibers that nobody has to wait for.
+//! Detached fibers.
 
 use crate::{
     cx::{
@@ -19,17 +19,17 @@ use std::{
     sync::Arc,
 };
 
-/// What becomes of a spawned function.
+/// The stages of a spawned function.
 pub(super) enum Stage<F, T> {
     Unstarted(F),
     Ended(T),
     Empty,
 }
 
-/// A spawned fiber: what it is to run, and then its result.
+/// A spawned fiber: its function, and then its result.
 ///
-/// `stage` belongs to whoever runs the job, and from the notification that it has ended on to the one handle; the block
-/// to the last of the two (see `fiber::task`).
+/// Only the thread that runs the job accesses `stage`, until `done` is notified; then only the one handle does. The
+/// last of the two frees the block (see `fiber::task`).
 #[repr(C)]
 struct Task<F, T, N> {
     shared: Shared,
@@ -56,7 +56,7 @@ where
     const IN_PAGE: Vtable = Self::vtable(Place::Page);
     const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
-    /// The table for a block at this place.
+    /// Returns the vtable for a block at this place.
     fn table(place: Place) -> &'static Vtable {
         match place {
             Place::Page => &Self::IN_PAGE,
@@ -64,17 +64,17 @@ where
         }
     }
 
-    /// As [`Vtable::run`].
+    /// Implements [`Vtable::run`].
     unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
         let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is there until its end has been told. A job is run once, and the handle waits until it has
-        // ended: until then the stage is this function's.
+        // SAFETY: the block is alive until `done` has been notified. A job is run once, and the handle waits for
+        // `done`, so until then only this function accesses the stage.
         unsafe {
             let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
                 unreachable!("a job is run once")
             };
             let scope = &(*this).shared.scope;
-            // Nobody has waited in it; detached below, before the fiber ends.
+            // There was no wait in it yet. It is detached below, before the fiber ends.
             scope.attach(fiber.waiter());
             fiber.set_root(scope);
             let result = {
@@ -86,7 +86,7 @@ where
             scope.detach();
             fiber.clear_locals();
             (&raw mut (*this).stage).write(Stage::Ended(result));
-            // Nobody wants the result. To drop it may lead to a panic.
+            // No handle will take the result. Its drop may panic.
             let discard = || {
                 let stage = ptr::replace(&raw mut (*this).stage, Stage::Empty);
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(stage))) {
@@ -103,45 +103,46 @@ where
         }
     }
 
-    /// As [`Vtable::name`].
+    /// Implements [`Vtable::name`].
     unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
-        // SAFETY: of this type, and alive, by the caller's word.
+        // SAFETY: the vtable belongs to blocks of this type, and the caller keeps the block alive.
         unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
     }
 
-    /// As [`Vtable::take`].
+    /// Implements [`Vtable::take`].
     unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller is the one handle of this ended block, and `place` points to an `Option` of its result.
         unsafe { *place.cast() = Self::take(block) };
     }
 
-    /// The result.
+    /// Takes the result.
     ///
     /// # Safety
-    /// As for `take_to`.
+    /// The block is of this type, its job has ended, and the caller is the one handle.
     unsafe fn take(block: NonNull<Header>) -> Option<Ended<T>> {
-        // SAFETY: of this type, and the caller's, by its word.
+        // SAFETY: the block is of this type. Its job has ended, so only the caller, the one handle, accesses the stage.
         match unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) } {
             Stage::Ended(result) => Some(result),
             _ => None,
         }
     }
 
-    /// As [`Vtable::end`].
+    /// Implements [`Vtable::end`].
     unsafe fn end(block: NonNull<Header>) {
-        // SAFETY: the caller's word.
+        // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handles to
+        // use the block.
         unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
 /// Spawns a fiber in the pool that the caller is in, or else in the default one.
 ///
-/// A panic in it is in the result. Where nobody takes that, since the handle is dropped before or after the panic, it
+/// [`JoinHandle::join`] reports a panic of the fiber. If the handle is dropped, before or after the panic, the panic
 /// goes to the [panic handler](crate::Builder::on_panic) of the pool.
 ///
-/// The fiber runs when a worker has time for it, and goes on when the handle is dropped. It has to be `'static`;
-/// [`Cx::scope`] is for fibers that borrow. When the pool is dropped it is cancelled and waited for. It is in no scope
-/// of whoever spawns it: it inherits neither cancellation nor deadline.
+/// The fiber runs when a worker has time for it, and goes on when the handle is dropped. The function has to be
+/// `'static`; [`Cx::scope`] is for fibers that borrow. Dropping the pool cancels the fiber and waits for it. The fiber
+/// is in no scope of its spawner: it inherits neither cancellation nor deadline.
 ///
 /// Costs an allocation, and memory for a stack only if it waits.
 ///
@@ -175,14 +176,15 @@ where
         Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }
     });
     let task = task.cast();
-    // SAFETY: the block is alive until the job has been run, and what is in it can be sent.
+    // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
+    // run it.
     registry.post(unsafe { Job::new(task.cast()) });
-    // SAFETY: this is the handle of the block, whose function returns this.
+    // SAFETY: this is the first reference to the block, whose function returns a `T`.
     JoinHandle::new(unsafe { TaskRef::new(task) })
 }
 
 impl Pool {
-    /// As [`spawn`], in this pool.
+    /// Spawns a fiber in this pool, as [`spawn`] does.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
@@ -197,7 +199,7 @@ impl Pool {
         spawn_task(self.registry(), (), |cx| Ok(function(cx)))
     }
 
-    /// As [`spawn`](Self::spawn), with a name, which [`Pool::fibers`] shows.
+    /// Spawns a fiber with a name, which [`Pool::fibers`] shows.
     pub fn spawn_named<F, T>(&self, name: &str, function: F) -> JoinHandle<T>
     where
         F: FnOnce(&Cx<'_>) -> T + Send + 'static,

@@ -13,7 +13,7 @@ use std::future::Future;
 /// Runs a future on the pool that the caller is in, or else on the default one.
 ///
 /// It is polled on a fiber of its own, always on the same thread. Cancelling it, or dropping the pool, drops the
-/// future; its handle says [`JoinError::Aborted`] then.
+/// future; its handle then returns [`JoinError::Aborted`].
 ///
 /// # Panics
 /// Outside of any pool, when the default pool cannot be made.
@@ -35,7 +35,7 @@ where
 }
 
 impl Pool {
-    /// As [`spawn_async`], in this pool.
+    /// Runs a future on this pool, as [`spawn_async`] does.
     pub fn spawn_async<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Offer {
-    /// Takes the fork back, for its owner to run. `false`: another has run it; waits until it has.
+    /// Takes the fork back, for its owner to run. Returns `false` if another fiber runs it, after waiting for its end.
     pub(crate) fn take_back(&self, cx: &Cx<'_>, reason: WaitReason) -> bool {
         let is_back = self.take();
         while !is_back && !self.done.is_notified() {

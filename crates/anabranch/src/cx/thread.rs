@@ -1,7 +1,8 @@
-//! A plain thread that waits: it parks, and lends its slot meanwhile.
+//! A plain thread that waits: it parks, and gives up its slot in the pool meanwhile.
 //!
 //! The thread is in a pool, as a guest or as one of the pool's own, so what it has forked can be taken by others while
-//! it waits. It runs nothing else itself: what it waits for may be on the stack below a lock of its own.
+//! it waits. It runs nothing else itself: such work could wait for a lock that the thread holds further down on its
+//! stack.
 
 use crate::{
     fiber::{
@@ -24,27 +25,26 @@ use crate::{
 };
 use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
 
-/// How often a thread looks whether its wait is over before it parks.
+/// How often a thread checks whether its wait is over before it parks.
 const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 
 /// After how many shares a thread yields. The system divides its time among threads, so a sender that shares a core
-/// with its receiver need not go to and fro with it for each share; but what the thread has forked may wait for its
-/// slot.
+/// with its receiver need not switch to it after each share. But what the thread has forked may wait for its slot.
 const SHARES: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
 /// See the [module](self).
 pub(crate) struct ThreadStrand {
     shared: Arc<Parked>,
-    /// How many it may still have.
+    /// How many shares it may still have before it yields.
     shares: Cell<u32>,
-    /// That of the pool in which the strand began: the thread may be in another one when it waits, but not its
-    /// deadlines.
+    /// The clock of the pool in which `run` began. The thread may be in another pool when it waits, but its deadlines
+    /// are ticks of this clock.
     clock: Clock,
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
 
 impl ThreadStrand {
-    /// For the calling thread, which is in a pool until the strand ends.
+    /// Creates the strand of the calling thread, which is in a pool until the strand ends.
     pub(crate) fn new() -> Self {
         let shared = Parked::new();
         shared.waiter.bind_to(Stack::current());
@@ -58,12 +58,12 @@ impl ThreadStrand {
 }
 
 impl ThreadStrand {
-    /// Tells, once, that a fiber is about to block its thread by `run`: a wait for another fiber of the thread would
-    /// have no end, and nothing else would tell of it.
+    /// Reports, once, that a fiber is about to block its thread by `run`. A wait for another fiber of the thread would
+    /// never end, and nothing else would report it.
     #[cold]
     fn warn_on_a_fiber(&self, reason: WaitReason) {
         let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
-        // SAFETY: the strand is on the stack of this fiber, which runs.
+        // SAFETY: this strand is on the stack of that fiber, which runs, so the fiber is alive.
         let fiber = unsafe { &*fiber.cast::<Fiber>() };
         let home = fiber.home();
         if let Some(registry) = home.registry()
@@ -81,10 +81,10 @@ impl ThreadStrand {
     }
 }
 
-/// Shows on the card of a seat what its thread waits for.
+/// Shows in the status of a slot what its thread waits for.
 struct Shown<'a> {
     card: &'a FiberStatus,
-    /// What it waited for already: a thread that waits may be asked to run something, a broadcast, that waits in turn.
+    /// The previous status: a waiting thread may have to run a broadcast, which waits in turn.
     outer: Option<WaitReason>,
 }
 
@@ -113,8 +113,8 @@ impl Drop for Shown<'_> {
     }
 }
 
-// SAFETY: the waiter is the strand's; `suspend` ends when it has been decided. A wake-up that comes later leaves a
-// token in the parker, which every wait here takes for what it is, a reason to look again.
+// SAFETY: the waiter belongs to this strand alone, and `suspend` ends when it has been decided. A later wake-up leaves
+// a token in the parker, after which every wait here checks its waiter again.
 unsafe impl Strand for ThreadStrand {
     fn waiter(&self) -> *const Waiter {
         Parked::waiter(&self.shared)
@@ -136,7 +136,7 @@ unsafe impl Strand for ThreadStrand {
             hint::spin_loop();
         }
         self.warn_on_a_fiber(reason);
-        // Not before: to be seen costs more than a wait that is over at once.
+        // Not before: to publish the status costs more than a wait that is over at once.
         let _shown = Shown::new(&me.card, reason);
         let mut is_long = false;
         while waiter.outcome().is_none() {
@@ -169,6 +169,6 @@ unsafe impl Strand for ThreadStrand {
         &self.clock
     }
 
-    /// Threads have names of their own.
+    /// Does nothing: threads have names of their own.
     fn set_name(&self, _: Arc<str>) {}
 }

@@ -14,13 +14,13 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// A place where nothing ever happens.
+/// A waitable that never decides.
 struct Nowhere;
 
-// SAFETY: it keeps no address.
+// SAFETY: it stores no address.
 unsafe impl Place for Nowhere {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
-        // Instead of a read-modify-write.
+        // A fence in place of the read-modify-write.
         full_fence();
         true
     }
@@ -29,10 +29,10 @@ unsafe impl Place for Nowhere {
 }
 
 impl Cx<'_> {
-    /// Lets other fibers of the same thread run first. On a plain thread: other threads.
+    /// Lets other fibers of the same thread run. On a plain thread, yields to other threads.
     ///
-    /// About ten nanoseconds where there is no other. A fiber that computes for long should do this now and then: it
-    /// stays on its thread, and so do the others that have begun there, which no other thread can run.
+    /// Takes about ten nanoseconds where there is no other fiber. A fiber that computes for long should do this now and
+    /// then: it stays on its thread, and so do the others that have begun there, which no other thread can run.
     #[inline]
     #[track_caller]
     pub fn yield_now(&self) {
@@ -40,10 +40,10 @@ impl Cx<'_> {
         leave(self.strand.step_aside());
     }
 
-    /// Waits for so long.
+    /// Waits for `duration`.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns [`Cancelled`] when the scope was cancelled.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -57,10 +57,10 @@ impl Cx<'_> {
         self.sleep_to(self.strand.clock().tick_after(duration), WaitReason::new(&"sleep"))
     }
 
-    /// Waits until then, by the clock of the pool.
+    /// Waits until `instant`, by the clock of the pool.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns [`Cancelled`] when the scope was cancelled.
     #[track_caller]
     pub fn sleep_until(&self, instant: Instant) -> Result<(), Cancelled> {
         self.sleep_to(self.strand.clock().tick_at(instant), WaitReason::new(&"sleep"))
@@ -83,23 +83,23 @@ impl Cx<'_> {
         }
     }
 
-    /// The time by the clock of the pool.
+    /// Returns the time by the clock of the pool.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.strand.clock().now()
     }
 
-    /// Gives `body` so much time: afterwards all waits in it are cancelled.
+    /// Runs `body` with a deadline, `duration` from now, after which all waits in it are cancelled.
     ///
-    /// A success counts however late it comes. What `body` failed with is lost if the time was up by then and somebody
-    /// in it had noticed: the error is [`TimedOut`] instead.
+    /// A success is returned even after the deadline. If `body` fails after the deadline, and a wait or check in it has
+    /// noticed that, its error is replaced by [`TimedOut`].
     ///
-    /// Each operation that may wait looks at the time first, be there something to wait for or not; that costs a look
-    /// at the clock, some 40 ns. So a loop over a channel that is always full is late by one round at most.
+    /// Each operation that may wait reads the clock first, even if it does not have to wait; that costs some 40 ns. So
+    /// a loop over a channel that is never empty is late by one round at most.
     ///
     /// # Errors
-    /// Those of `body`, and [`TimedOut`] as said. When the scope around this one was cancelled, or its own time was up,
-    /// the error is that of `body`.
+    /// Returns the error of `body`, or [`TimedOut`] if the deadline has passed and `body` has noticed that. When the
+    /// enclosing scope was cancelled, or its deadline has passed, the error is that of `body`.
     ///
     /// ```
     /// use anabranch::WaitError;
@@ -121,10 +121,10 @@ impl Cx<'_> {
         self.limit(self.strand.clock().tick_after(duration), body)
     }
 
-    /// As [`timeout`](Self::timeout), up to a point in time by the clock of the pool.
+    /// Runs `body` with a deadline at `instant`, by the clock of the pool. Like [`timeout`](Self::timeout).
     ///
     /// # Errors
-    /// As there.
+    /// Returns the error of `body`, or [`TimedOut`] if the deadline has passed and `body` has noticed that.
     pub fn with_deadline<R, E>(&self, instant: Instant, body: impl FnOnce(&Cx<'_>) -> Result<R, E>) -> Result<R, E>
     where
         E: From<TimedOut>,
@@ -136,16 +136,16 @@ impl Cx<'_> {
     where
         E: From<TimedOut>,
     {
-        // A deadline that never comes is none.
+        // A deadline that never comes needs no timed scope.
         let scope = if at == NEVER {
-            // SAFETY: this scope and the strand outlive the call, and the new scope stays where it is.
+            // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
             unsafe { CancelScope::below(self.scope, self.waiter(), false) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
             unsafe { CancelScope::timed_below(self.scope, self.waiter_address()) }
         };
         let deadline = if at < self.deadline.at {
-            // SAFETY: whoever sees it ends before `body` returns.
+            // SAFETY: every `Cx` with this deadline ends before `body` returns, and `scope` ends after that.
             unsafe { Deadline::of(&scope, at) }
         } else {
             self.deadline
@@ -154,9 +154,9 @@ impl Cx<'_> {
         result.map_err(|error| if scope.is_flagged() && !self.scope.is_cancelled() { TimedOut.into() } else { error })
     }
 
-    /// Runs `body` in a scope that hears of no cancellation from outside and has no deadline: for what has to be done
-    /// to the end, such as giving back what was taken. In a `Drop` that runs because of a panic, too, waits in it go on
-    /// to their end; there they block the thread.
+    /// Runs `body` in a scope that outer scopes do not cancel and that has no deadline. Use it for what has to be
+    /// completed, such as the release of a resource. In a `Drop` that runs because of a panic, waits in it also go on
+    /// to their end, and block the thread.
     ///
     /// ```
     /// use std::time::Duration;
@@ -170,12 +170,13 @@ impl Cx<'_> {
     /// assert_eq!(anabranch::run(|cx| handle.join(cx)).unwrap(), Ok(()));
     /// ```
     pub fn shield<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
-        // SAFETY: as in `limit`.
+        // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), true) };
         body(&self.within(&scope, Deadline::NONE, self.locals))
     }
 
-    /// Every so often from now on. A period beyond what an [`Instant`] can say, such as [`Duration::MAX`], never ends.
+    /// Returns an interval that ticks once per `period` from now on. A period beyond what an [`Instant`] can represent,
+    /// such as [`Duration::MAX`], never ends.
     ///
     /// ```
     /// use std::time::Duration;
@@ -191,7 +192,7 @@ impl Cx<'_> {
     /// ```
     ///
     /// # Panics
-    /// When the period is zero.
+    /// Panics when the period is zero.
     #[must_use = "an interval does nothing until it is waited for"]
     pub fn interval(&self, period: Duration) -> Interval {
         assert!(!period.is_zero(), "an interval of no length would never let anybody wait");
@@ -202,25 +203,25 @@ impl Cx<'_> {
 /// Points in time at equal distances. Made by [`Cx::interval`].
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// `None`: never.
+    /// The next tick. `None` if it never comes.
     next: Option<Instant>,
     period: Duration,
 }
 
 impl Interval {
-    /// Waits for the next of them and returns it.
+    /// Waits for the next tick and returns its time.
     ///
-    /// They do not drift: the second is two periods after the beginning, however late the first was noticed. Points
-    /// that have been missed by a period or more are left out.
+    /// Ticks do not drift: the second is two periods after the start, however late the first was noticed. Ticks that
+    /// were missed by a period or more are skipped.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns [`Cancelled`] when the scope was cancelled.
     #[track_caller]
     pub fn tick(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
         let reason = WaitReason::new(&"interval");
         let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
         cx.sleep_to(cx.strand.clock().tick_at(reached), reason)?;
-        // A lateness beyond what fits would be one of 584 years; and a longer period has not been missed.
+        // A delay that does not fit would be one of 584 years; and a longer period has not been missed.
         let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         let late = nanos(cx.now().saturating_duration_since(reached));
         let missed = Duration::from_nanos(late - late % nanos(self.period));

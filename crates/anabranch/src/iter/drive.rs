@@ -1,15 +1,15 @@
 //! The driver of the parallel loops: halving, and blocks that grow.
 //!
-//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as nobody takes it, that
+//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as it is not stolen, that
 //! costs a nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same
 //! accumulator; so a loop makes about as many accumulators as there are steals. What is stolen is always the right half
 //! of a piece, the biggest that is left.
 //!
-//! A short piece is run block by block, and between two blocks one load tells whether somebody asks for work; then the
-//! rest is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one item, so
-//! that two heavy items are two pieces, and double up to a few items, so that asking is cheap beside a cheap item and
-//! quick beside a heavy one. Only long loops look at the clock, to find the number of items that makes asking vanish in
-//! the noise.
+//! A short piece is run block by block, and between two blocks one load shows whether another thread asks for work;
+//! then the rest is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one
+//! item, so that two heavy items are two pieces, and double up to a few items, so that asking is cheap beside a cheap
+//! item and quick beside a heavy one. Only long loops look at the clock, to find the number of items that makes asking
+//! vanish in the noise.
 //!
 //! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
 //! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as

@@ -6,8 +6,8 @@ use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
 /// Calls `body` for each item, in parallel.
 ///
 /// # Panics
-/// When `body` panics: once all that had begun has ended, with one of the panics. The remaining items may or may not
-/// have been visited.
+/// Panics when `body` panics: once all that had begun has ended, with one of the panics. The remaining items may or may
+/// not have been visited.
 ///
 /// ```
 /// let mut xs = vec![1.0f64; 1000];
@@ -30,7 +30,7 @@ pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
 /// An accumulator may be as heavy as it likes, a buffer say: there are few.
 ///
 /// # Panics
-/// When one of the closures panics: once all that had begun has ended, with one of the panics.
+/// Panics when one of the closures panics: once all that had begun has ended, with one of the panics.
 ///
 /// ```
 /// let text = "it was the best of times";
@@ -55,13 +55,13 @@ pub fn par_reduce<S: Splittable, A: Send>(
     reduction.start(items, acc)
 }
 
-/// The results of `f` for each item, in order, computed in parallel.
+/// Returns the results of `f` for each item, in order, computed in parallel.
 ///
-/// Each result is written to its place in the vector at once; nothing is copied together afterwards.
+/// Each result is written directly to its place in the vector.
 ///
 /// # Panics
-/// When `f` panics: once all that had begun has ended, with one of the panics; results that were made are dropped. When
-/// the items' iterator yields fewer than their `len` promised. What it yields beyond that is left out.
+/// Panics when `f` panics: once all that had begun has ended, with one of the panics; results that were made are
+/// dropped. When the items' iterator yields fewer than their `len` promised. What it yields beyond that is left out.
 ///
 /// ```
 /// assert_eq!(anabranch::par_map(0..5u32, |i| i * i), [0, 1, 4, 9, 16]);
@@ -110,7 +110,7 @@ struct Places<'a, R> {
     _borrows: PhantomData<&'a mut [MaybeUninit<R>]>,
 }
 
-// SAFETY: it stands for `&mut [MaybeUninit<R>]`.
+// SAFETY: it stands for `&mut [MaybeUninit<R>]`, which is `Send` for an `R` that is: no two `Places` overlap.
 unsafe impl<R: Send> Send for Places<'_, R> {}
 
 impl<'a, R> Places<'a, R> {
@@ -162,7 +162,7 @@ struct Written<R> {
     len: usize,
 }
 
-// SAFETY: it owns `R`s, as a vector would.
+// SAFETY: it alone owns its results, as a vector would, and `R` is `Send`.
 unsafe impl<R: Send> Send for Written<R> {}
 
 impl<R> Written<R> {

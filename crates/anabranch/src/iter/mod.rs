@@ -1,4 +1,4 @@
-//! Loops over what can be cut in two: slices, ranges, chunks, and pairs of them.
+//! Parallel loops over sequences that can be cut in two: slices, ranges, chunks, and pairs of them.
 //!
 //! A loop is cut only when another thread asks for work, never by a preset count, so there is no grain size to choose
 //! and a small loop costs what a plain one costs.

@@ -157,7 +157,7 @@ mod real {
         }
     }
 
-    /// Whether [`heavy`] can be used in this process.
+    /// Returns whether [`heavy`] can be used in this process.
     pub(crate) fn is_available() -> bool {
         system::works()
     }

@@ -16,8 +16,8 @@ pub(crate) fn up_to(n: usize) -> usize {
 /// What may happen in the executions that this thread runs from now on. For `tests/schedules`.
 #[derive(Debug, Clone, Copy)]
 pub struct Odds {
-    /// Waits end that are so long that they should have been ended by somebody. Where they do not, a wake-up that was
-    /// lost is not made good.
+    /// Waits end by their time even if they are so long that a wake-up should have ended them. Where they do not, the
+    /// schedule shows a lost wake-up.
     pub long_waits_end: bool,
     /// The system refuses one in so many threads; none where this is 0.
     pub refusals: u32,
@@ -32,12 +32,12 @@ pub fn set_odds(odds: Odds) {
     ODDS.set(odds);
 }
 
-/// Whether a timed wait has no end.
+/// Returns whether a timed wait has no end.
 pub(crate) fn is_endless(timeout: Duration) -> bool {
     timeout >= Duration::from_millis(5) && !ODDS.get().long_waits_end
 }
 
-/// Whether the system refuses to start a thread.
+/// Returns whether the system refuses to start a thread.
 pub(crate) fn is_refused() -> bool {
     let refusals = ODDS.get().refusals;
     refusals != 0 && one_in(refusals)

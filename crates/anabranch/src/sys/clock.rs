@@ -1,5 +1,5 @@
 //! The clock, which shuttle has none of: there time stands still for a while, and then jumps by as much as the
-//! runtime's timeouts are long, at random. So each of them may be over at any place where somebody looks.
+//! runtime's timeouts are long, at random. So each of them may be over whenever a thread reads the clock.
 
 #[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
 pub(crate) use std::time::Instant;
@@ -21,13 +21,13 @@ mod none {
         time::Duration,
     };
 
-    /// How long a look at the clock takes.
+    /// By how much each read of the clock advances it.
     const LOOK: Duration = Duration::from_micros(1);
 
     /// In nanoseconds.
     static NOW: AtomicU64 = AtomicU64::new(0);
 
-    /// Lets so much time pass.
+    /// Advances the clock by a duration.
     pub(crate) fn pass(time: Duration) {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         NOW.store(NOW.load(Relaxed).saturating_add(time), Relaxed);
@@ -89,7 +89,8 @@ mod random {
     };
 
     thread_local! {
-        /// All threads of an execution are run by one. It goes on from execution to execution, which nobody can tell.
+        /// All threads of an execution are run by one. It goes on from execution to execution, which no test can
+        /// observe.
         static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 

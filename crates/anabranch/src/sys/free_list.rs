@@ -1,7 +1,7 @@
 //! Blocks of memory of one size that come and go with the messages: a worker keeps a few of those that it has freed.
 //!
-//! What one fiber leaves behind another fills next, while it is still in the first cache. The allocator keeps a few of
-//! a size, too (glibc seven), but a burst takes more. Threads that are no workers keep none: nobody would be there to
+//! One fiber reuses the block that another has freed, while it is still in the first-level cache. The allocator keeps a
+//! few of a size, too (glibc seven), but a burst takes more. Threads that are no workers keep none, as nothing would
 //! free them.
 
 use crate::sys::thread::thread_local;
@@ -34,14 +34,15 @@ thread_local! {
     static ROOM: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A block, which is not initialised.
+/// Returns a block, which is not initialised.
 #[inline]
 pub(crate) fn take() -> *mut u8 {
     let first = FIRST.get();
     if first.is_null() {
         return allocate();
     }
-    // SAFETY: kept blocks are this thread's alone, and begin with the address of the next.
+    // SAFETY: only this thread accesses the blocks that it keeps, and `free` has written the address of the next to the
+    // start of each.
     FIRST.set(unsafe { first.read() }.cast());
     ROOM.set(ROOM.get() + 1);
     first.cast()
@@ -50,7 +51,7 @@ pub(crate) fn take() -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn allocate() -> *mut u8 {
-    // SAFETY: not of size zero.
+    // SAFETY: the layout is not of size zero.
     let block = unsafe { alloc(LAYOUT) };
     if block.is_null() {
         handle_alloc_error(LAYOUT);
@@ -61,25 +62,27 @@ fn allocate() -> *mut u8 {
 /// Frees a block.
 ///
 /// # Safety
-/// By [`take`], on whatever thread, and nobody else has it.
+/// The block is from [`take`], on any thread, and is not used any more.
 #[inline]
 pub(crate) unsafe fn free(block: *mut u8) {
     let room = ROOM.get();
     if room == 0 {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes a block from `take`, which allocated it with this layout, and does not use it any
+        // more.
         return unsafe { dealloc(block, LAYOUT) };
     }
     let block: Kept = block.cast();
-    // SAFETY: the caller's word; it has room for an address, and is aligned for it.
+    // SAFETY: the caller passes a block that is not used any more. It is large enough for an address, and aligned for
+    // it.
     unsafe { block.write(FIRST.get().cast()) };
     FIRST.set(block);
     ROOM.set(room - 1);
 }
 
-/// For as long as this is there the thread keeps some.
+/// While this exists the thread keeps some of the blocks that it frees.
 pub(crate) struct Keeping(());
 
-/// From here on the thread keeps some of the blocks that it frees. Once at a time.
+/// Makes the thread keep some of the blocks that it frees. Not nested.
 pub(crate) fn keep() -> Keeping {
     ROOM.set(MOST);
     Keeping(())
@@ -91,7 +94,7 @@ impl Drop for Keeping {
         while !FIRST.get().is_null() {
             let block = take();
             ROOM.set(0);
-            // SAFETY: just taken.
+            // SAFETY: the block was just taken, and is not used.
             unsafe { free(block) };
         }
     }

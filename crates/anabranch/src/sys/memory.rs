@@ -43,7 +43,7 @@ pub(crate) struct Mapping {
     len: usize,
 }
 
-// SAFETY: a mapping belongs to the process, not to a thread, and whoever has the value is its only owner.
+// SAFETY: a mapping belongs to the process, not to a thread, and the value is its only owner.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
@@ -56,7 +56,7 @@ impl Mapping {
         const MORE: libc::c_int = libc::MAP_STACK;
         #[cfg(not(any(target_os = "linux", target_os = "openbsd")))]
         const MORE: libc::c_int = 0;
-        // SAFETY: a new mapping at an address that the system chooses touches nobody's memory.
+        // SAFETY: a new mapping at an address that the system chooses overlaps no other memory.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -85,8 +85,8 @@ impl Mapping {
         // Its parts are unmapped one by one.
         let start = std::mem::ManuallyDrop::new(Self::new(2 * len)?).start.as_ptr();
         let before = start.align_offset(len);
-        // SAFETY: both parts are whole pages of the mapping, which nobody uses yet and which consists of the rest from
-        // here on.
+        // SAFETY: both parts are whole pages of the mapping, which is not used yet, and which from here on consists of
+        // the rest.
         unsafe {
             let kept = start.add(before);
             for (part, bytes) in [(start, before), (kept.add(len), len - before)] {
@@ -127,35 +127,36 @@ impl Drop for Mapping {
 /// Makes a range inaccessible for as long as its mapping lives.
 ///
 /// # Safety
-/// The range consists of whole pages of a [`Mapping`] of the caller's, and nobody uses what is in them.
+/// The range consists of whole pages of a [`Mapping`] of the caller's, and their contents are not used.
 pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Result<()> {
     match guard {
         #[cfg(target_os = "linux")]
-        // SAFETY: as the caller's.
+        // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
         Guard::Marker => unsafe { advise(range, MADV_GUARD_INSTALL) },
         #[cfg(not(target_os = "linux"))]
         Guard::Marker => Err(io::ErrorKind::Unsupported.into()),
         Guard::Protection => {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
             let result = unsafe { libc::mprotect(range.start as *mut _, range.len(), libc::PROT_NONE) };
             if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
         }
     }
 }
 
-/// Whether markers can be used for this mapping, found out by making its first `len` bytes inaccessible.
+/// Returns whether markers work for this mapping, by making its first `len` bytes inaccessible.
 ///
 /// An older kernel refuses the advice, and so does every kernel for memory that is locked (`mlockall`). Some emulators
-/// take every advice and do nothing: only a guard that really keeps the kernel out is believed.
+/// accept every advice and do nothing, so this checks that the guard keeps the kernel out.
 ///
 /// # Safety
-/// `len` is a multiple of the page size, no larger than the mapping, and nobody uses what is in these bytes.
+/// `len` is a multiple of the page size, no larger than the mapping, and the contents of these bytes are not used.
 pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
     #[cfg(target_os = "linux")]
     {
         let start = mapping.range().start;
         let range = start..start + len;
-        // SAFETY: as the caller's; populating a page for reading changes nothing in it.
+        // SAFETY: the bytes are whole pages of the mapping, whose contents the caller does not use. Populating a page
+        // for reading changes nothing in it.
         let populated =
             unsafe { advise(range.clone(), MADV_GUARD_INSTALL).map(|()| advise(range, libc::MADV_POPULATE_READ)) };
         matches!(populated, Ok(Err(refusal)) if refusal.raw_os_error() == Some(libc::EFAULT))
@@ -174,7 +175,7 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
 /// back.
 ///
 /// # Safety
-/// The ranges consist of whole pages of a [`Mapping`] of the caller's, and nobody uses what is in them.
+/// The ranges consist of whole pages of a [`Mapping`] of the caller's, and their contents are not used.
 pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
     #[cfg(target_os = "linux")]
     const ADVICE: libc::c_int = libc::MADV_DONTNEED;
@@ -185,7 +186,8 @@ pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
         let bytes: usize = ranges.iter().map(Range::len).sum();
         let parts =
             ranges.each_ref().map(|range| libc::iovec { iov_base: range.start as *mut _, iov_len: range.len() });
-        // SAFETY: `parts` is valid to be read; for the rest as the caller's. An older kernel knows no such descriptor.
+        // SAFETY: `parts` is valid to be read. The caller owns the mappings of these whole pages, and their contents
+        // are not used. An older kernel rejects the descriptor.
         let done =
             unsafe { libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, parts.as_ptr(), parts.len(), ADVICE, 0) };
         if usize::try_from(done) == Ok(bytes) {
@@ -194,7 +196,7 @@ pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
     }
     for range in ranges {
         // Refused where the program has locked its memory (`mlockall`): then it wants to keep it.
-        // SAFETY: as the caller's.
+        // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
         let _ = unsafe { advise(range, ADVICE) };
     }
 }
@@ -202,12 +204,12 @@ pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
 /// # Safety
 /// The range consists of whole pages of a mapping of the caller's, and the advice may have its effect on them.
 unsafe fn advise(range: Range<usize>, advice: libc::c_int) -> io::Result<()> {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
     let result = unsafe { libc::madvise(range.start as *mut _, range.len(), advice) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// How many mappings the system allows to a process; `None` where it does not count them.
+/// Returns how many mappings the system allows to a process, or `None` where it does not count them.
 pub(crate) fn max_mappings() -> Option<usize> {
     #[cfg(target_os = "linux")]
     return Some(
@@ -226,7 +228,7 @@ pub(crate) mod probe {
     use super::page_size;
     use std::{io, ops::Range, os::fd::AsRawFd};
 
-    /// Whether a byte can be read: the system looks, and says no where a thread would die.
+    /// Returns whether a byte can be read: the system checks it, so an inaccessible page is an error and no fault.
     pub(crate) fn is_readable(address: usize) -> bool {
         let (_reader, writer) = io::pipe().unwrap();
         // SAFETY: the system checks the address.
@@ -235,7 +237,7 @@ pub(crate) mod probe {
         written == 1
     }
 
-    /// How many pages of a range have memory.
+    /// Returns how many pages of a range have memory.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_pages(range: Range<usize>) -> usize {
         let mut pages = vec![0_u8; range.len() / page_size()];

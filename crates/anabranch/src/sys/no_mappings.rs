@@ -30,7 +30,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, by `aligned`, and freed once.
+        // SAFETY: `aligned` has allocated it with this layout, and only this frees it, once.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! | state    | meaning                         | left by                                       |
 //! |----------|---------------------------------|-----------------------------------------------|
-//! | EMPTY    | nobody waits, no token          | `unpark` -> NOTIFIED, the owner -> PARKED     |
+//! | EMPTY    | no waiter, no token             | `unpark` -> NOTIFIED, the owner -> PARKED     |
 //! | PARKED   | the owner waits on the condvar  | `unpark` -> NOTIFIED                          |
 //! | NOTIFIED | one token, not yet taken        | the owner -> EMPTY                            |
 //!
@@ -17,8 +17,8 @@
 use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
 use std::time::Duration;
 
-/// Whether the system has a single thread: then nobody leaves a token during a wait, so a wait without an end is an
-/// error of the program, and a timed one is over at once.
+/// Whether the system has a single thread: then no other thread leaves a token during a wait, so a wait without an end
+/// is an error of the program, and a timed one is over at once.
 const IS_ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
 const EMPTY: u8 = 0;
@@ -44,7 +44,7 @@ impl Parker {
         Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
     }
 
-    /// Takes the token; waits for it where there is none. Only the owner calls this.
+    /// Takes the token; waits for it if there is none. Only the owner calls this.
     pub(crate) fn park(&self) {
         if IS_ALONE {
             if !self.take() {
@@ -58,7 +58,7 @@ impl Parker {
         });
     }
 
-    /// As [`park`](Self::park), but gives up after `timeout`. Whether a token was taken.
+    /// Parks as [`park`](Self::park) does, but gives up after `timeout`. Returns whether a token was taken.
     pub(crate) fn park_timeout(&self, timeout: Duration) -> bool {
         // The model has no clock: there a timed wait may end at any moment, which is what matters.
         if cfg!(loom) {
@@ -101,7 +101,7 @@ impl Parker {
                 return true;
             }
             if !go_on {
-                // Either nobody came, or the token arrived since: the swap takes it in that case.
+                // Either there is no token, or it has arrived since: the swap takes it in that case.
                 return self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
             }
         }
@@ -118,11 +118,11 @@ impl Parker {
     }
 }
 
-/// Lets the time of a wait pass that nobody can end.
+/// Lets the time of a wait pass that no other thread can end.
 fn pass(time: Duration) {
     #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
     crate::sys::clock::pass(time);
-    // Elsewhere there is a clock, and who waits looks at it again.
+    // Elsewhere there is a clock, which the waiting thread reads again.
     #[cfg(not(all(target_family = "wasm", target_os = "unknown", not(shuttle))))]
     let _ = time;
 }

@@ -3,7 +3,7 @@
 /// Has the processor fetch the line of the cache at this address, which may be any. A hint.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
-    // SAFETY: it has no effect but on the cache.
+    // SAFETY: a prefetch accepts any address and only affects the cache.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

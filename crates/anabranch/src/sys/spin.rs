@@ -1,6 +1,6 @@
-//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to take
-//! it and a store to let go. Who finds it taken stays away for about a microsecond, and lets other threads run if it
-//! lasts longer: the holder may have been interrupted. In the end it sleeps, so that it does not keep a holder of lower
+//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to lock
+//! it and a store to unlock it. A thread that finds it taken pauses for about a microsecond, and yields if it lasts
+//! longer: the holder may have been preempted. In the end it sleeps, so that it does not keep a holder of lower
 //! priority from its core: see [`spin_while`].
 //!
 //! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and
@@ -10,8 +10,8 @@
 //!
 //! Orderings: letting go releases, taking acquires.
 //!
-//! In the models rooms lock with a [`Brief`], which blocks there: of two threads that spin for what a third has, loom
-//! would let one go on after the other for ever. The lock that spins has a model of its own.
+//! In the models other modules lock with a [`Brief`], which blocks there: of two threads that spin for what a third
+//! has, loom would let one go on after the other for ever. The lock that spins has a model of its own.
 
 use crate::sys::sync::{AtomicBool, Ordering, spin_while};
 use std::{
@@ -29,12 +29,12 @@ pub(crate) struct SpinLock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through the lock alone, by one thread at a time.
+// SAFETY: the value is reached through a guard only, of which one exists at a time.
 unsafe impl<T: Send> Send for SpinLock<T> {}
-// SAFETY: as above.
+// SAFETY: the value is reached through a guard only, of which one exists at a time.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
-/// The right to the value, until it is dropped.
+/// A guard: access to the value, until it is dropped.
 pub(crate) struct SpinGuard<'a, T>(&'a SpinLock<T>);
 
 impl<T> SpinLock<T> {
@@ -57,7 +57,7 @@ impl<T> SpinLock<T> {
     }
 }
 
-/// Stays away from a lock that is taken by this mark.
+/// Waits while the lock is taken by this mark.
 #[cold]
 pub(crate) fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
@@ -72,7 +72,7 @@ impl<T> Deref for SpinGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the lock is held.
+        // SAFETY: this guard holds the lock, so no other thread accesses the value.
         unsafe { &*self.0.value.get() }
     }
 }
@@ -80,7 +80,8 @@ impl<T> Deref for SpinGuard<'_, T> {
 impl<T> DerefMut for SpinGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held, and the guard borrowed.
+        // SAFETY: this guard holds the lock, so no other thread accesses the value, and `&mut self` excludes other
+        // borrows.
         unsafe { &mut *self.0.value.get() }
     }
 }
@@ -98,7 +99,7 @@ impl<T> Drop for SpinGuard<'_, T> {
     }
 }
 
-/// What rooms lock with for a few instructions.
+/// The lock for a few instructions.
 #[cfg(not(loom))]
 pub(crate) type Brief<T> = SpinLock<T>;
 

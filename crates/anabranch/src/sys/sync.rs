@@ -1,4 +1,4 @@
-//! std, loom or shuttle: every room takes its atomics and locks from here, so that the lines that ship are the lines
+//! std, loom or shuttle: every module takes its atomics and locks from here, so that the lines that ship are the lines
 //! that are modelled, and the lines that are run under random schedules.
 //!
 //! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or
@@ -77,8 +77,8 @@ pub(crate) fn fence_after_update() {
 /// It spins for about a microsecond, then yields [`YIELDS`] times, and then sleeps, for twice as long each time, up to
 /// [`LONGEST_SLEEP`]. The other thread may have been preempted by this one: if this one has a higher priority
 /// (`SCHED_FIFO`) the other runs only while this one sleeps. To park instead would take the other thread a wake-up, so
-/// it would have to see that somebody has parked, by an exchange where a plain store ends its critical section. That
-/// would be paid for each message; a sleep is paid for by those alone that have preempted another in the midst of some
+/// it would have to check for a parked thread, by an exchange where a plain store ends its critical section. That would
+/// be paid for each message; a sleep is paid for by those alone that have preempted another in the midst of some
 /// instructions, and costs them at most as much time again as they have waited, or a millisecond.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]
@@ -93,7 +93,7 @@ pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     }
 }
 
-/// How often a thread yields before it sleeps: where nobody else can run that takes some ten microseconds.
+/// How often a thread yields before it sleeps: where no other thread can run that takes some ten microseconds.
 #[cfg(not(any(loom, shuttle)))]
 const YIELDS: u32 = 64;
 
@@ -158,7 +158,7 @@ pub(crate) fn wait_timeout<'a>(
     (lock(mutex), crate::sys::chance::one_in(2))
 }
 
-/// What is behind a lock that nobody else has any more, likewise.
+/// Returns the value of a lock that is owned, even if another thread panicked while it held the lock.
 #[cfg(not(loom))]
 pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -190,7 +190,7 @@ mod tests {
 
     fn cpu_time() -> Duration {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: writes the time there.
+        // SAFETY: `time` is valid to be written, and the call writes the time there.
         assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }

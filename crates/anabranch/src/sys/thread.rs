@@ -19,13 +19,13 @@ pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     let block: *mut ();
-    // SAFETY: reads a word that is there and constant for as long as the thread lives. Code that has begun stays on its
-    // thread.
+    // SAFETY: the ABI keeps this word readable and constant for as long as the thread lives. Code that has begun stays
+    // on its thread.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) block, options(pure, nomem, nostack, preserves_flags)) };
     block
 }
 
-/// As above.
+/// Returns an address that is the calling thread's own while it lives.
 #[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom)))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
@@ -50,16 +50,16 @@ pub(crate) fn identity() -> *mut () {
     loom::thread_local! {
         static NUMBER: usize = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     }
-    /// As addresses of such things are apart, for who shortens them.
+    /// Spaced like the addresses of such objects, for callers that shorten them.
     const APART: usize = 64;
     NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
-/// Whether this system can start threads at all. Where it cannot, the thread that calls does everything.
+/// Whether this system can start threads at all. Where it cannot, the calling thread does everything.
 pub(crate) const CAN_START: bool =
     !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
 
-/// How many threads the machine runs at a time for this process.
+/// Returns how many threads the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]
     return crate::sys::chance::up_to(4);

@@ -27,18 +27,18 @@ mod counted {
         static PANICS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// As `std::thread::panicking`, of the calling thread alone.
+    /// Returns whether the calling thread unwinds, like `std::thread::panicking`.
     pub fn panicking() -> bool {
         PANICS.try_with(|panics| panics.get() > 0).unwrap_or(false)
     }
 
-    /// As `std::panic::resume_unwind`.
+    /// Resumes unwinding, like `std::panic::resume_unwind`.
     pub fn resume_unwind(payload: Box<dyn Any + Send>) -> ! {
         let _ = PANICS.try_with(|panics| panics.set(panics.get() + 1));
         panic::resume_unwind(payload)
     }
 
-    /// As `std::panic::catch_unwind`.
+    /// Calls a closure and catches its panic, like `std::panic::catch_unwind`.
     pub fn catch_unwind<R>(body: impl FnOnce() -> R + UnwindSafe) -> thread::Result<R> {
         let before = PANICS.try_with(Cell::get).unwrap_or(0);
         let outcome = panic::catch_unwind(body);

@@ -1,9 +1,9 @@
 //! Clocks: the system's, and one that a test drives.
 //!
-//! Clones of a clock are the same clock. The system's clocks all count from one origin: who waits in one pool may be in
-//! the scope of another, with its deadline. The system's clock wakes nobody: who waits for a deadline parks no longer
-//! than until then. A manual clock cannot say when a deadline will come: who waits parks until woken, and whoever moves
-//! the clock wakes all who have subscribed (see [`manual`](super::manual)).
+//! Clones of a clock are the same clock. The system's clocks all count from one origin: a wait in one pool may be in a
+//! scope of another, with its deadline. The system's clock wakes no thread: a thread that waits for a deadline parks no
+//! longer than until then. With a manual clock it is unknown when a deadline will come: a waiting thread parks until
+//! woken, and the thread that moves the clock wakes all subscribers (see [`manual`](super::manual)).
 
 use crate::time::{
     manual::{Manual, Subscription, Wake},
@@ -65,7 +65,7 @@ impl Clock {
         Self(Source::System { origin: *ORIGIN })
     }
 
-    /// The time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
+    /// Returns the time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
     ///
     /// A manual clock counts from the instant when it was made, and stands still until it is moved.
     ///
@@ -92,7 +92,7 @@ impl Clock {
 
 #[allow(dead_code, reason = "for the scheduler of the fibers")]
 impl Clock {
-    /// The time by this clock.
+    /// Returns the time by this clock.
     #[inline]
     pub(crate) fn tick(&self) -> Tick {
         match &self.0 {
@@ -104,23 +104,23 @@ impl Clock {
         }
     }
 
-    /// So long from now.
+    /// Returns the tick `duration` from now.
     #[inline]
     pub(crate) fn tick_after(&self, duration: Duration) -> Tick {
         self.tick().saturating_add(nanos(duration))
     }
 
-    /// The tick of an instant; zero for one before the clock's origin.
+    /// Returns the tick of an instant, or zero for one before the clock's origin.
     pub(crate) fn tick_at(&self, instant: Instant) -> Tick {
         nanos(instant.saturating_duration_since(self.origin()))
     }
 
-    /// The instant of a tick. `None`: never.
+    /// Returns the instant of a tick, or `None` if it never comes.
     pub(crate) fn instant_at(&self, tick: Tick) -> Option<Instant> {
         if tick == NEVER { None } else { self.origin().checked_add(Duration::from_nanos(tick)) }
     }
 
-    /// How long a thread may park that waits for `deadline`. `None`: until it is woken.
+    /// Returns how long a thread that waits for `deadline` may park, or `None` if until it is woken.
     pub(crate) fn park_bound(&self, deadline: Tick) -> Option<Duration> {
         let now = self.tick();
         match &self.0 {
@@ -130,11 +130,10 @@ impl Clock {
         }
     }
 
-    /// From now on `wake` is called whenever a manual clock was moved, until the subscription is dropped; one more call
-    /// may be under way then. `wake` is called by the thread that moves the clock and without a lock held. It must not
-    /// panic.
+    /// Subscribes to a manual clock: calls `wake` after each move, until the subscription is dropped. One more call may
+    /// be under way then. The thread that moves the clock calls `wake`, without a lock held. It must not panic.
     ///
-    /// The system's clock calls nobody.
+    /// The system's clock never calls `wake`.
     pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
         match &self.0 {
             Source::System { .. } => Subscription::NONE,
@@ -146,7 +145,7 @@ impl Clock {
         match &self.0 {
             #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Source::System { origin } => *origin,
-            // Panics, and says why; who calls this has an instant, or wants one.
+            // Panics with the reason; the caller has an instant, or wants one.
             #[cfg(all(target_family = "wasm", target_os = "unknown"))]
             Source::System { .. } => Instant::now(),
             Source::Manual(manual) => manual.origin(),
@@ -213,11 +212,11 @@ impl ManualClock {
         Clock(Source::Manual(Arc::clone(&self.0)))
     }
 
-    /// Moves the clock on, and wakes all who wait for a time by it, so that they look at it.
+    /// Advances the clock, and wakes all threads that wait for a time by it, so that they read it again.
     ///
-    /// They look at it on threads of their own: this function does not wait until what has fallen due is done. And the
-    /// clock jumps, it does not run. Whoever begins to wait after the jump counts from the new time: two sleeps of a
-    /// second, one after the other, take two advances of a second, the second of them after the second sleep has begun.
+    /// They do so concurrently: this function does not wait until what has fallen due is done. The clock jumps; it does
+    /// not run. A wait that begins after the jump counts from the new time: two sleeps of a second, one after the
+    /// other, take two advances of a second, the second of them after the second sleep has begun.
     ///
     /// The clock stops for good at some 584 years after its start.
     ///

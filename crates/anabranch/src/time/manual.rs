@@ -1,4 +1,4 @@
-//! What a manual clock and its handles share: the time, and whom to wake when it is moved.
+//! What a manual clock and its handles share: the time, and the subscribers to wake when it is moved.
 //!
 //! No wake-up is lost if a waiter takes its steps in this order:
 //!
@@ -9,9 +9,9 @@
 //! | 3. parks, if its deadline has not come | c. calls them, without the lock                    |
 //!
 //! If 1 comes before b, the waiter is called, and its parker keeps a call that comes before the parking. If not, 1
-//! comes after a, and the lock carries the new time to 2. Who was called reads the time again, and what called it
-//! carries the time there. The time is stored with release and loaded with acquire, so that whoever sees a new time
-//! also sees what the test did before it moved the clock.
+//! comes after a, and the lock carries the new time to 2. A waiter that was called reads the time again, and the call
+//! orders that read after the move. The time is stored with release and loaded with acquire. So a thread that sees a
+//! new time also sees what the test did before it moved the clock.
 
 use crate::{
     sys::sync::{AtomicU64, Mutex, Ordering, lock},
@@ -68,7 +68,7 @@ impl Manual {
         }
     }
 
-    /// Moves the time; whom to wake.
+    /// Moves the time, and returns the subscribers to wake.
     fn move_on(&self, duration: Duration) -> Vec<Wake> {
         let subscribers = lock(&self.subscribers);
         let elapsed = self.tick().saturating_add(nanos(duration));
@@ -86,7 +86,7 @@ impl Manual {
 }
 
 impl Subscription {
-    /// To a clock that calls nobody.
+    /// The subscription to a clock that makes no calls.
     pub(super) const NONE: Self = Self(None);
 }
 

@@ -14,7 +14,7 @@ const CHUNK: usize = 256;
 /// The end of a list of free places.
 const NONE: u32 = u32::MAX;
 
-/// A place. What a free one holds means nothing to others.
+/// A place. The item of a free place is meaningless.
 pub(super) struct Slot<T> {
     item: T,
     /// Where in the heap the timer is. In a free place: the next one of the chunk that is free.
@@ -50,7 +50,7 @@ impl<T: Copy> Slots<T> {
         Self { chunks: Vec::new(), open: Vec::new(), current: 0 }
     }
 
-    /// Takes a free place; its number. The position has to be set next.
+    /// Takes a free place and returns its number. The caller sets the position next.
     ///
     /// # Panics
     /// When there are some four billion timers.
@@ -94,7 +94,7 @@ impl<T: Copy> Slots<T> {
         new
     }
 
-    /// Frees a place that is taken; what was in it.
+    /// Frees a place that is taken, and returns its item.
     #[inline]
     pub(super) fn free(&mut self, number: u32) -> T {
         let (index, offset) = split(number);
@@ -118,7 +118,7 @@ impl<T: Copy> Slots<T> {
         item
     }
 
-    /// A place, taken or free. `None`: there is none of this number now.
+    /// Returns a place, taken or free, or `None` if there is none of this number now.
     #[inline]
     pub(super) fn get(&self, number: u32) -> Option<&Slot<T>> {
         let (index, offset) = split(number);
@@ -132,7 +132,7 @@ impl<T: Copy> Slots<T> {
         self.chunks[index].slots[offset].position = position as u32;
     }
 
-    /// How many bytes are allocated.
+    /// Returns how many bytes are allocated.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.capacity()).sum();

@@ -9,9 +9,9 @@
 //! [`VACANT`], later than all timers, so that the first of four is found by three comparisons and without a branch to
 //! be guessed.
 //!
-//! Who owns what: a place that is taken knows the one entry that knows it. An entry in the heap names a place that is
-//! taken. So a key is good if and only if its place is known to the entry that the place knows, and the generation is
-//! the key's.
+//! Invariant: a place that is taken refers to the one entry that refers to it, and an entry in the heap refers to a
+//! place that is taken. So a key is valid if and only if the entry to which its place refers refers back to that place,
+//! and the generation is the key's.
 //!
 //! Order among equal deadlines is a number of 32 bits, given at insertion. When they are used up, all timers are
 //! numbered anew; that sorts them, once in 4 billion insertions.
@@ -100,7 +100,7 @@ impl<T: Copy> Timers<T> {
         Self { groups: Vec::new(), len: 0, slots: Slots::new(), order: 0, generation: 0 }
     }
 
-    /// How many timers have neither fired nor been removed.
+    /// Returns how many timers have neither fired nor been removed.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -124,8 +124,8 @@ impl<T: Copy> Timers<T> {
         key
     }
 
-    /// Takes a timer out before it fires. `false`: it has fired or was removed. O(log n), and on average O(1) but for
-    /// the earliest.
+    /// Removes a timer before it fires. Returns `false` if it has fired or was removed. O(log n), and on average O(1)
+    /// but for the earliest.
     pub(crate) fn remove(&mut self, key: Key) -> bool {
         let Some(slot) = self.slots.get(key.slot) else { return false };
         let position = slot.position as usize;
@@ -138,7 +138,7 @@ impl<T: Copy> Timers<T> {
         is_current
     }
 
-    /// The earliest deadline of all.
+    /// Returns the earliest deadline of all.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Tick> {
         if self.len == 0 { None } else { Some(self.entry(ROOT).deadline) }
@@ -261,7 +261,7 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// How many bytes are allocated.
+    /// Returns how many bytes are allocated.
     #[cfg(test)]
     fn memory(&self) -> usize {
         self.groups.capacity() * size_of::<Group>() + self.slots.memory()

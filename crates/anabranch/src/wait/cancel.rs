@@ -1,25 +1,25 @@
 //! Cancel scopes: the tree along which cancellation spreads.
 //!
-//! Each [`CancelScope`] has a flag that is set once. A strand that asks whether a scope is cancelled reads the flag. A
-//! strand that is about to suspend arms its waiter first and reads the flag then; a canceller sets the flag first and
-//! looks at the waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's
-//! pattern, with a full fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write,
-//! and the waiting side leaves its address in a place by another one, between arming and reading the flag.
+//! Each [`CancelScope`] has a flag that is set once. A fiber or thread that checks for cancellation reads the flag. One
+//! that is about to suspend arms its waiter first and reads the flag then. A canceller sets the flag first and reads
+//! the waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern,
+//! with a full fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write, and the
+//! waiting side registers its address by another one, between arming and reading the flag.
 //!
-//! Most scopes live and end without ever waiting, so a scope costs nothing but its few fields until it does: it is
-//! *enlisted* with its parent at the first wait in it or below it. Until then its cancellation is read off its
+//! Most scopes end without a wait in them, so until the first wait a scope costs nothing but its few fields. It is
+//! *enlisted* with its parent at the first wait in it or below it. Until then its cancellation is read from its
 //! ancestors.
 //!
 //! | `state`             | meaning                                            | left by                                          |
 //! |---------------------|----------------------------------------------------|--------------------------------------------------|
-//! | new                 | nobody waits here or below; is cancelled if its parent is | first wait -> ENLISTED, and FLAGGED if its parent is; `cancel` -> FLAGGED |
-//! | FLAGGED             | cancelled; nobody waits here or below              | first wait -> ENLISTED FLAGGED                   |
+//! | new                 | no waits here or below; is cancelled if its parent is | first wait -> ENLISTED, and FLAGGED if its parent is; `cancel` -> FLAGGED |
+//! | FLAGGED             | cancelled; no waits here or below                  | first wait -> ENLISTED FLAGGED                   |
 //! | ENLISTED            | in its parent's list, which passes a cancellation on | `cancel`, of this scope or of one above -> ENLISTED FLAGGED |
 //! | ENLISTED FLAGGED    | cancelled                                          | nothing                                          |
 //!
 //! Each scope has a lock. It guards the list of the scope's children (`first_child` of the scope, `previous` and `next`
 //! of the children), and its waiter. A scope is enlisted, and ends, under the lock of its *parent*, so only siblings
-//! get into each other's way, and the scopes of different fibers do not.
+//! contend for a lock, and the scopes of different fibers do not.
 //!
 //! | C, a child of P, is enlisted                     | P is cancelled                                       | C ends            |
 //! |--------------------------------------------------|------------------------------------------------------|-------------------|
@@ -28,30 +28,31 @@
 //! | 3. links C                                       | c. does a to d with each child that is linked, while it holds the lock of P | iii. gives it back |
 //! | 4. gives the lock back                           | d. gives the lock back                               |                   |
 //!
-//! None is passed over: if 1 comes before a, C is linked at c; if not, P is FLAGGED at 2. A scope is enlisted after its
-//! parent, and nothing is below a scope that is not enlisted, so a scope that gets its flag in 2 has no child to pass
-//! it on to. Two cancellers do the same one after the other, so when `cancel` returns all below are cancelled, whoever
-//! did it. Another strand may enlist a scope, by a wait below it; whoever sees ENLISTED sees the flag that came with
-//! it, since both are set at once.
+//! No scope is missed: if 1 comes before a, C is linked at c; if not, P is FLAGGED at 2. A scope is enlisted after its
+//! parent, and nothing is below a scope that is not enlisted. So a scope that gets its flag in 2 has no child to pass
+//! it on to. The locks order two cancellers. So when `cancel` returns, all scopes below are cancelled, by either of
+//! them. Another fiber or thread may enlist a scope, by a wait below it. A thread that sees ENLISTED sees the flag that
+//! came with it, since both are set at once.
 //!
-//! Who keeps what alive: a scope ends after the scopes below it, and is unlinked under its parent's lock. A canceller
-//! holds all locks from the scope that it cancels, which its caller keeps alive, down to the scope that it looks at. So
-//! all that it reaches is alive, and so are the waiters, which outlive their scopes, or are taken away under the lock
-//! of the scope (`detach`). Locks are taken downwards only, so no two threads wait for each other.
+//! Lifetimes: a scope ends after the scopes below it, and is unlinked under its parent's lock. A canceller holds all
+//! locks from the scope that it cancels, which its caller keeps alive, down to the scope that it visits. So every scope
+//! that it reaches is alive. So are the waiters, which outlive their scopes, or are detached under the lock of the
+//! scope (`detach`). Locks are taken downwards only, so there is no deadlock.
 //!
-//! A wait is in the scope in which it was begun, and the waiter's word says which: a strand may have several scopes at
-//! a time that are not one inside the other, each with the same waiter. Nobody looks at the waiter of a scope before it
-//! is enlisted.
+//! A wait belongs to the scope in which it was begun, whose address is in the waiter's word. A fiber or thread may have
+//! several scopes at a time that are not nested, each with the same waiter. No canceller reads the waiter of a scope
+//! before it is enlisted.
 //!
-//! A *shielded* scope hears nothing from above: it is ENLISTED from the beginning, and in no list.
+//! A *shielded* scope gets no cancellation from above: it is ENLISTED from the beginning, and in no list.
 //!
 //! Orderings: setting a flag releases and finding it set acquires, so what the canceller did before is visible.
 //! Enlisting acquires the parent's flag by the lock and releases its copy. A canceller acquires ENLISTED, with which
 //! the waiter of a root is released. `state` is changed by read-modify-writes alone, so each releases what those before
-//! it did. The rest is the waiter's, as above, or guarded by the locks.
+//! it did. The waiter's own orderings, or the locks, cover the rest.
 //!
 //! A scope is TIMED, from beginning to end, if there is a deadline for what is done in it. That is for
-//! [`is_plainly_going_on`](CancelScope::is_plainly_going_on), which has to say no then, and costs the others nothing.
+//! [`is_plainly_going_on`](CancelScope::is_plainly_going_on), which returns `false` then, and costs other scopes
+//! nothing.
 
 use crate::{
     sys::sync::{AtomicU8, Cell, Mutex, MutexGuard, Ordering, fence_after_update, lock},
@@ -61,8 +62,8 @@ use std::{marker::PhantomPinned, ptr};
 
 /// The scope was cancelled.
 const FLAGGED: u8 = 1;
-/// The scope hears when those above are cancelled. Also, from the beginning, a shielded scope and a root that was made
-/// with its waiter: these have nothing to hear from above.
+/// The scope is cancelled together with the scopes above. A shielded scope, and a root that was made with its waiter,
+/// have this bit from the beginning: they get no cancellation from above.
 const ENLISTED: u8 = 2;
 /// There is a deadline.
 const TIMED: u8 = 4;
@@ -77,8 +78,8 @@ pub(crate) struct CancelScope {
     parent: *const CancelScope,
     /// Guards the waiter and the list of the children.
     lock: Mutex<()>,
-    /// Who waits in this scope; null while nobody can. Guarded only once the scope is enlisted, before that its
-    /// maker's.
+    /// The waiter of this scope, or null while there is none. Once the scope is enlisted the lock guards it; before
+    /// that only the creator of the scope accesses it.
     waiter: Cell<*const Waiter>,
     first_child: Cell<*const CancelScope>,
     /// The siblings, guarded by the lock of the parent.
@@ -87,23 +88,25 @@ pub(crate) struct CancelScope {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: `parent` ends later and does not change, the state is atomic, and the rest is guarded by the locks.
+// SAFETY: `parent` outlives the scope and does not change. The state is atomic. The locks of the scope and of its
+// parent guard the rest once the scope is enlisted; before that only its creator accesses the rest.
 unsafe impl Send for CancelScope {}
-// SAFETY: as above.
+// SAFETY: `parent` outlives the scope and does not change. The state is atomic. The locks of the scope and of its
+// parent guard the rest once the scope is enlisted; before that only its creator accesses the rest.
 unsafe impl Sync for CancelScope {}
 
 impl CancelScope {
-    /// The root of a tree. `waiter` waits in it, until its end.
+    /// Creates the root of a tree. `waiter` waits in it, until its end.
     pub(crate) fn root(waiter: *const Waiter) -> Self {
         Self::new(ptr::null(), waiter, ENLISTED)
     }
 
-    /// The root of a tree for a strand that is not known yet. See `attach`.
+    /// Creates the root of a tree whose waiter is set later. See `attach`.
     pub(crate) fn unattached() -> Self {
         Self::new(ptr::null(), ptr::null(), 0)
     }
 
-    /// A scope below `parent`, with the deadline of that unless it is shielded.
+    /// Creates a scope below `parent`. It has the deadline of `parent` unless it is shielded.
     ///
     /// # Safety
     /// `parent` and `waiter` outlive it, and it does not move once it is used.
@@ -112,7 +115,7 @@ impl CancelScope {
         Self::new(parent, waiter, state)
     }
 
-    /// A scope below `parent`, with a deadline.
+    /// Creates a scope below `parent`, with a deadline.
     ///
     /// # Safety
     /// As for [`below`](Self::below).
@@ -123,7 +126,7 @@ impl CancelScope {
     fn new(parent: *const CancelScope, waiter: *const Waiter, state: u8) -> Self {
         Self {
             state: AtomicU8::new(state),
-            // Also a root, which has nothing above that it could hear of.
+            // Also a root, which has no scope above.
             is_shielded: state == ENLISTED,
             parent,
             lock: Mutex::new(()),
@@ -140,26 +143,27 @@ impl CancelScope {
         unsafe { self.parent.as_ref() }
     }
 
-    /// Whether it is certain, at a glance, that the scope is not cancelled and that no deadline has passed.
+    /// Returns whether one load shows that the scope is not cancelled and has no deadline. If `false`, the caller has
+    /// to check.
     #[inline]
     pub(crate) fn is_plainly_going_on(&self) -> bool {
         self.state.load(Ordering::Acquire) == ENLISTED
     }
 
-    /// By which the waiter's word knows the scope of a wait.
+    /// Returns the address by which the waiter's word identifies the scope of a wait.
     #[inline]
     pub(crate) fn address(&self) -> *const () {
         ptr::from_ref(self).cast()
     }
 
-    /// The flag alone. For an enlisted scope that is all there is to know.
+    /// Returns the flag alone. For an enlisted scope that is the whole answer.
     #[inline]
     pub(crate) fn is_flagged(&self) -> bool {
         self.state.load(Ordering::Acquire) & FLAGGED != 0
     }
 
-    /// Whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited; otherwise
-    /// linear in the number of scopes above that have not.
+    /// Returns whether this scope, or one above up to a shield, was cancelled. Constant for one that has waited;
+    /// otherwise linear in the number of scopes above that have not.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         let mut scope = self;
@@ -175,7 +179,7 @@ impl CancelScope {
         }
     }
 
-    /// Whether there is a shield between here and the root.
+    /// Returns whether there is a shield between this scope and the root.
     #[cold]
     pub(crate) fn is_behind_a_shield(&self) -> bool {
         let mut scope = self;
@@ -188,14 +192,14 @@ impl CancelScope {
         false
     }
 
-    /// Whether the scope has been enlisted. The flag is in the same word: who sees this sees it too, when it looks for
-    /// it.
+    /// Returns whether the scope has been enlisted. The flag is in the same word: a thread that sees ENLISTED also sees
+    /// the flag when it reads it.
     #[inline]
     fn is_enlisted(&self) -> bool {
         self.state.load(Ordering::Relaxed) & ENLISTED != 0
     }
 
-    /// Makes the scope known to those above, so that it hears when they are cancelled.
+    /// Enlists the scope and those above it, so that their cancellation reaches it.
     #[inline]
     pub(crate) fn enlist(&self) {
         if !self.is_enlisted() {
@@ -205,8 +209,8 @@ impl CancelScope {
 
     #[cold]
     fn enlist_all(&self) {
-        // From the top down, so that what is above has heard all: the flags are copied on the way. Most often the
-        // parent is enlisted, and there is nothing to remember.
+        // From the top down: each scope copies the flag of its parent. Most often the parent is enlisted, and the path
+        // is empty.
         let mut path = Vec::new();
         let mut scope = self;
         while let Some(parent) = scope.parent()
@@ -219,7 +223,7 @@ impl CancelScope {
         path.into_iter().rev().for_each(Self::enlist_below_parent);
     }
 
-    /// The parent, if there is one, is enlisted.
+    /// Enlists the scope, whose parent, if there is one, is enlisted.
     fn enlist_below_parent(&self) {
         let Some(parent) = self.parent() else {
             self.state.fetch_or(ENLISTED, Ordering::Release);
@@ -228,11 +232,12 @@ impl CancelScope {
         let _siblings = lock(&parent.lock);
         let flag = parent.state.load(Ordering::Relaxed) & FLAGGED; // set under this lock
         let is_enlisted = self.state.fetch_or(ENLISTED | flag, Ordering::Release) & ENLISTED != 0;
-        // Another strand may have been here first.
+        // Another thread may have enlisted it first.
         if !is_enlisted {
             let first = parent.first_child.replace(self);
             self.next.set(first);
-            // SAFETY: in the list, whose lock is held, so it is alive.
+            // SAFETY: `first` is in the list, whose lock is held, so it is alive: a scope is unlinked under that lock
+            // before it ends.
             if let Some(first) = unsafe { first.as_ref() } {
                 first.previous.set(self);
             }
@@ -242,11 +247,11 @@ impl CancelScope {
     /// Cancels this scope and all below it, up to shields. Linear in the number of scopes below that have waited.
     pub(crate) fn cancel(&self) {
         let Some(_own) = self.flag() else { return };
-        // The locks of those between this scope and the children that are looked at.
+        // The locks of the scopes between this one and the children that are visited.
         let mut held = Vec::new();
         let mut scope = self;
         // Depth first, by the links: a deep tree must not need a deep stack.
-        // SAFETY: the lock of whoever's child this is is held, so all that is linked is alive.
+        // SAFETY: the lock of `scope`, the parent of the visited children, is held. So all linked children are alive.
         unsafe {
             let mut child = scope.first_child.get();
             loop {
@@ -269,7 +274,8 @@ impl CancelScope {
         }
     }
 
-    /// Takes the lock, sets the flag, and ends the wait that may be going on. `None`: the flag was set before.
+    /// Takes the lock, sets the flag, and ends the wait that may be going on. Returns `None` if the flag was set
+    /// before.
     fn flag(&self) -> Option<MutexGuard<'_, ()>> {
         let guard = lock(&self.lock);
         let before = self.state.fetch_or(FLAGGED, Ordering::AcqRel);
@@ -282,8 +288,8 @@ impl CancelScope {
         fence_after_update();
         let waiter = self.waiter.get();
         if !waiter.is_null() {
-            // SAFETY: whoever takes a waiter away takes the lock first, and otherwise it outlives the scope. Threads
-            // and fibers alone wait in scopes, so the wake-up runs no foreign code.
+            // SAFETY: the waiter outlives the scope unless `detach` removes it, which takes the lock that is held here.
+            // Only threads and fibers wait in scopes, so the wake-up runs no foreign code.
             if let Some(wake) = unsafe { Waiter::cancel(waiter, self.address()) } {
                 wake.wake();
             }
@@ -291,7 +297,7 @@ impl CancelScope {
         Some(guard)
     }
 
-    /// From here on `waiter` waits in this root, which was made without.
+    /// Sets the waiter of this root, which was made without.
     ///
     /// # Safety
     /// Called once, before there is a scope below it or a wait in it. `waiter` stays alive until `detach`.
@@ -299,22 +305,23 @@ impl CancelScope {
         self.waiter.set(waiter);
     }
 
-    /// Nobody waits in this root any more.
+    /// Removes the waiter of this root: there are no more waits in it.
     pub(crate) fn detach(&self) {
-        // Whoever enlisted it waited in it or below, and has ended.
+        // The fibers or threads that enlisted it waited in it or below, and have ended.
         if self.is_enlisted() {
             let _own = lock(&self.lock);
             self.waiter.set(ptr::null());
         }
     }
 
-    /// Leaves the list of the parent.
+    /// Removes the scope from the list of the parent.
     #[cold]
     fn delist(&self, parent: &Self) {
         let _siblings = lock(&parent.lock);
         debug_assert!(self.first_child.get().is_null(), "a scope ends after those below it");
         let (previous, next) = (self.previous.get(), self.next.get());
-        // SAFETY: in the list, whose lock is held, so both are alive.
+        // SAFETY: both are in the list, whose lock is held, so they are alive: a scope is unlinked under that lock
+        // before it ends.
         unsafe {
             match previous.as_ref() {
                 Some(previous) => previous.next.set(next),
@@ -330,8 +337,8 @@ impl CancelScope {
 impl Drop for CancelScope {
     #[inline]
     fn drop(&mut self) {
-        // A scope that was never waited in is in no list, and neither is one that has nothing to hear from above.
-        // Whoever enlisted it waited in it or below, and has ended.
+        // A scope that was never waited in is in no list, and neither is one that gets no cancellation from above. The
+        // fibers or threads that enlisted it waited in it or below, and have ended.
         if self.is_enlisted()
             && !self.is_shielded
             && let Some(parent) = self.parent()

@@ -1,23 +1,23 @@
-//! Whose stack the calling thread is on, and whether that stack may be left.
+//! The stack that the calling thread is on, and whether it may leave that stack.
 //!
 //! A [`Cx`](crate::cx::Cx) is not `Send`, which ties it to a thread. A thread runs many fibers, and safe code can carry
 //! a `Cx` from one to another: in a wrapper that checks the thread at run time (`send_wrapper`), or in a scoped
 //! thread-local. A wait by such a `Cx` would save the stack pointer of one fiber as that of the other. So each thread
-//! keeps one word that says on whose stack it is, and whoever waits compares it with its own before anything refers to
-//! the wait.
+//! keeps one word that identifies its current stack. Each wait compares it with the stack of its `Cx` before anything
+//! refers to the wait.
 //!
-//! | word                | the thread is                                       | who may wait                                   |
+//! | word                | the thread is                                       | what may wait                                  |
 //! |---------------------|-----------------------------------------------------|------------------------------------------------|
 //! | null                | on its own stack                                    | a `run` that began there                       |
 //! | address of a fiber  | on that fiber's stack                               | the fiber, which leaves the stack; a `run` that began there |
 //! | either, with PINNED | the same, and the stack must not be left            | the same; the fiber blocks the thread          |
 //! | address of a mark   | in code that is called in the middle of a wait      | a `run` that began there                       |
 //!
-//! A stack is pinned while a thread runs work on top of a compute wait, and while it is inside another pool. A mark
-//! lies on the stack itself, so each has an address of its own: a strand that waits already is not used by what runs on
-//! top of its wait, a broadcast or the waker of a future.
+//! A stack is pinned while a thread runs work on top of a compute wait, and while it is inside another pool. A mark is
+//! a variable on the stack itself, so each has an address of its own. So what runs on top of a wait, such as a
+//! broadcast or the waker of a future, cannot wait by a `Cx` that waits already.
 //!
-//! A function does not change its stack while it runs. So one look holds until the function that looked returns.
+//! A function does not change its stack while it runs. So one check holds until the function that made it returns.
 //!
 //! A yield takes 99 instructions; before this check and the one for compute work it took 89 (`count_fibers`).
 
@@ -26,7 +26,7 @@ use std::{cell::Cell, ptr};
 
 /// The lowest bit of an address: the stack must not be left.
 const PINNED: usize = 1;
-/// The second: it is that of a mark.
+/// The second bit of an address: it is that of a mark.
 const MARK: usize = 2;
 
 thread_local! {
@@ -38,10 +38,10 @@ thread_local! {
 pub(crate) struct Stack(*const ());
 
 impl Stack {
-    /// The thread's own.
+    /// The thread's own stack.
     pub(crate) const THREAD: Self = Self(ptr::null());
 
-    /// That of the fiber at this address.
+    /// Returns the stack of the fiber at this address.
     #[inline]
     pub(crate) fn of(fiber: *const ()) -> Self {
         debug_assert!(fiber.addr() & PINNED == 0);
@@ -53,31 +53,31 @@ impl Stack {
         Self(CURRENT.get())
     }
 
-    /// The thread is about to change to this stack.
+    /// Sets the word: the thread is about to change to this stack.
     #[inline]
     pub(crate) fn make_current(self) {
         CURRENT.set(self.0);
     }
 
-    /// As it was made: the address of the fiber, if it is a fiber's and not pinned.
+    /// Returns the raw word: the address of the fiber, if this is a fiber's stack and not pinned.
     #[inline]
     pub(crate) fn address(self) -> *const () {
         self.0
     }
 
-    /// The address of the fiber whose stack it is, pinned or not.
+    /// Returns the address of the fiber whose stack this is, pinned or not.
     pub(crate) fn fiber(self) -> Option<*const ()> {
         let address = self.0.map_addr(|address| address & !PINNED);
         (!address.is_null() && address.addr() & MARK == 0).then_some(address)
     }
 
-    /// Whether they are one stack, pinned or not.
+    /// Returns whether both are one stack, pinned or not.
     pub(crate) fn is_same_as(self, other: Self) -> bool {
         self.0.addr() & !PINNED == other.0.addr() & !PINNED
     }
 }
 
-/// Puts back the word that was there before.
+/// Restores the previous word when dropped.
 struct Restore(Stack);
 
 impl Drop for Restore {
@@ -87,7 +87,7 @@ impl Drop for Restore {
     }
 }
 
-/// The current stack must not be left before this ends.
+/// Pins the current stack until this is dropped.
 pub(crate) struct Pinned {
     _before: Restore,
 }
@@ -101,11 +101,11 @@ impl Pinned {
     }
 }
 
-/// Runs code in the middle of a wait, or of another step that must not be interrupted by one: no strand below may wait
-/// meanwhile.
+/// Runs code in the middle of a wait, or of another step that must not be interrupted by one. No fiber or thread below
+/// on the stack may wait meanwhile.
 #[inline]
 pub(crate) fn apart<R>(code: impl FnOnce() -> R) -> R {
-    // Loom's threads share the thread-locals of one thread, and its strands have no stacks of their own.
+    // Loom's threads share the thread-locals of one thread, and have no stacks of their own.
     if cfg!(loom) {
         return code();
     }

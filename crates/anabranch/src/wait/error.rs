@@ -2,10 +2,10 @@
 
 use std::{error::Error, fmt, io};
 
-/// The scope in which somebody waited was cancelled, or its deadline has passed.
+/// The scope of a wait was cancelled, or its deadline has passed.
 ///
-/// Every wait of a cancelled [`Cx`](crate::Cx) returns this, also the next one and the one after: cancellation is a
-/// state and not an event. Hand it on by `?`.
+/// Every wait of a cancelled [`Cx`](crate::Cx) returns this, from then on: cancellation is a state and not an event.
+/// Propagate it by `?`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cancelled;
 
@@ -17,15 +17,15 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// So that `?` works in functions that read and write. The kind is [`Other`](io::ErrorKind::Other), and not
-/// `Interrupted`, after which many would try again.
+/// Lets `?` work in functions that do I/O. The kind is [`Other`](io::ErrorKind::Other), and not `Interrupted`, which
+/// many callers retry.
 impl From<Cancelled> for io::Error {
     fn from(cancelled: Cancelled) -> Self {
         Self::other(cancelled)
     }
 }
 
-/// The time that [`Cx::timeout`](crate::Cx::timeout) gave was up.
+/// The deadline of [`Cx::timeout`](crate::Cx::timeout) has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimedOut;
 
@@ -44,12 +44,12 @@ impl From<TimedOut> for io::Error {
     }
 }
 
-/// Why a wait with a deadline of its own, or one inside [`Cx::timeout`](crate::Cx::timeout), ended without result.
+/// Why a wait with a deadline of its own, or one inside [`Cx::timeout`](crate::Cx::timeout), ended without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitError {
     /// The scope was cancelled, or the scope's deadline has passed.
     Cancelled,
-    /// The deadline of this wait has passed, or that of the timeout from which the error comes.
+    /// The deadline of this wait has passed, or that of the enclosing timeout that returns the error.
     TimedOut,
 }
 
@@ -65,7 +65,7 @@ impl From<TimedOut> for WaitError {
     }
 }
 
-/// As from [`Cancelled`] and from [`TimedOut`].
+/// Converts as from [`Cancelled`] and from [`TimedOut`].
 impl From<WaitError> for io::Error {
     fn from(error: WaitError) -> Self {
         match error {

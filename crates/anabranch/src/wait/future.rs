@@ -1,7 +1,8 @@
-//! Waiting from async code: the same places, behind a future.
+//! Waiting from async code: the same waitables, behind a future.
 //!
-//! The waiter of a future is on the heap, kept by the future and by whoever is just waking it. A future that is dropped
-//! ends its wait from within; if a place was faster, what it handed over is the place's to pass on, which ends then.
+//! The waiter of a future is on the heap. The future and each thread that is waking it keep it alive. A future that is
+//! dropped ends its wait from within. If a waitable was faster, the waitable passes on what it handed over when it is
+//! dropped.
 
 use crate::{
     sys::{
@@ -34,21 +35,22 @@ struct AsyncWaiter {
 static KIND: Kind = Kind::in_arc::<AsyncWaiter>(wake, 0, false);
 
 /// # Safety
-/// The waiter was retained.
+/// The waiter was retained for this call.
 unsafe fn wake(waiter: *const Waiter) {
-    // SAFETY: the waiter of this kind is the first field of an `AsyncWaiter` in an `Arc`, by `AsyncTurn::poll`.
+    // SAFETY: only `AsyncTurn::poll` makes waiters of this kind, each the first field of an `AsyncWaiter` in an `Arc`.
+    // The caller has retained it.
     let shared = unsafe { Arc::from_raw(waiter.cast::<AsyncWaiter>()) };
     let waker = lock(&shared.waker).take();
-    // The future may be gone, and have been polled with another waker just before: that is dropped here.
+    // The future may be gone, and may have stored another waker since: that is dropped here.
     contain(|| drop(shared));
     if let Some(waker) = waker {
         contain(|| waker.wake());
     }
 }
 
-/// Runs a stranger's code for somebody who is not to be unwound by it: a worker between two pieces of work, or one with
-/// others still to wake. The panic has been reported by its hook; its payload may panic when it is dropped. Nor may it
-/// wait: whoever runs it may be in the middle of a wait of its own.
+/// Runs foreign code, and catches its panics: the calling worker may be between two jobs, or may have other waiters to
+/// wake. The panic hook has reported the panic; the payload may panic when it is dropped. The code must not wait, since
+/// the caller may be in the middle of a wait of its own.
 fn contain(code: impl FnOnce()) {
     apart(|| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(code)) {
@@ -58,9 +60,9 @@ fn contain(code: impl FnOnce()) {
 }
 
 impl AsyncWaiter {
-    /// What a waker does when it is cloned or dropped is not to be done under the lock.
+    /// Stores the waker of the task. Clones and drops wakers outside of the lock, as these run foreign code.
     fn set_waker(&self, waker: &Waker) {
-        // Between the two looks it can only be taken, by one who wakes: then this is not the last poll.
+        // Between the two locks the waker can only be taken, by a thread that wakes: then this is not the last poll.
         let is_kept = lock(&self.waker).as_ref().is_some_and(|kept| kept.will_wake(waker));
         if !is_kept {
             let new = waker.clone();
@@ -77,10 +79,10 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(BUDGET) };
 }
 
-/// The checkpoint of async code: now and then a future that could be ready at once lets the other tasks of its thread
-/// run first. Otherwise a loop over a channel that is always full would starve them.
+/// Performs the checkpoint of async code. Now and then it makes a future that could be ready at once let the other
+/// tasks of its thread run first. Otherwise a loop over a channel that is never empty would starve them.
 pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
-    // What other tasks have used of it would be known to the checkers of schedules, from one execution to the next.
+    // Under the model checkers the budget would carry over from one execution to the next.
     if cfg!(any(loom, shuttle)) {
         return Poll::Ready(());
     }
@@ -97,12 +99,12 @@ pub(crate) fn poll_pause(context: &mut Context<'_>) -> Poll<()> {
     }
 }
 
-/// Waits from async code, one after the other, each at any number of places at once. The places are the owner's.
+/// A sequence of waits from async code, each for any number of waitables at once. The owner keeps the waitables.
 ///
-/// The waiter is made when first there is something to wait for.
+/// The waiter is allocated by the first `poll`.
 pub(crate) struct AsyncTurn {
     shared: Option<Arc<AsyncWaiter>>,
-    /// How many of the places have the address. Zero: there is no wait.
+    /// How many of the waitables have the address. Zero if there is no wait.
     registered: usize,
 }
 
@@ -111,17 +113,17 @@ impl AsyncTurn {
         Self { shared: None, registered: 0 }
     }
 
-    /// Whether a wait goes on, or has ended and nobody has looked.
+    /// Returns whether a wait goes on, or has ended without a `poll` since.
     pub(crate) fn is_waiting(&self) -> bool {
         self.registered > 0
     }
 
-    /// Waits at `count` places until the first decides: `Ready` with its number, to be attempted first. Without any
-    /// place it waits for ever.
+    /// Waits for `count` waitables until the first decides. Returns `Ready` with its index, which the caller attempts
+    /// first. With a `count` of zero it waits for ever.
     ///
     /// # Safety
-    /// From `Pending` on until `Ready`, or until `leave`, the places stay where they are, and are those of the next
-    /// call.
+    /// From `Pending` on until `Ready`, or until `leave`, the waitables stay where they are, and the next call passes
+    /// the same ones.
     pub(crate) unsafe fn poll<'p, P: Place + ?Sized + 'p>(
         &mut self,
         count: usize,
@@ -137,14 +139,16 @@ impl AsyncTurn {
                 return Poll::Pending;
             }
             waiter.arm(ptr::null());
-            // Of the whole, not of its first field: whoever wakes it has to find the rest.
+            // Derived from a pointer to the whole and not to its first field, since `wake` accesses the rest by it.
             let address = Arc::as_ptr(shared).cast();
             for index in 0..count {
-                // SAFETY: armed; unregistered when the wait has ended, by the caller's word.
+                // SAFETY: the waiter is armed, and the caller keeps the waitables in place until the wait has ended and
+                // `unregister` has run.
                 if !unsafe { place(index).register(address, index as u32) } {
-                    // What has been decided meanwhile comes before: it may have been handed over.
+                    // A decision made meanwhile takes precedence: something may have been handed over.
                     let decided = if waiter.disarm() { None } else { decided(waiter) };
-                    // SAFETY: those that have the address, which stay where they are for as long as this takes.
+                    // SAFETY: the wait has ended. `registered` counts the waitables that have the address, and the
+                    // caller keeps them in place.
                     unsafe { self.unregister(place, decided) };
                     return Poll::Ready(decided.unwrap_or(index));
                 }
@@ -152,45 +156,46 @@ impl AsyncTurn {
             }
         }
         let Some(index) = decided(waiter) else {
-            // Whoever decides from here on finds the waker.
+            // A thread that decides from here on finds the waker.
             LEFT.set(BUDGET);
             return Poll::Pending;
         };
-        // SAFETY: as above.
+        // SAFETY: the wait has ended. The caller has kept the waitables in place since they were registered.
         unsafe { self.unregister(place, Some(index)) };
         Poll::Ready(index)
     }
 
-    /// Ends the wait, if there is one. The place that was faster, if one was: what it handed over is to be passed on.
+    /// Ends the wait, if there is one. Returns the index of the waitable that had decided it before, if one had: what
+    /// that handed over is to be passed on.
     ///
     /// # Safety
-    /// The places are those of the last `poll`.
+    /// The waitables are those of the last `poll`.
     pub(crate) unsafe fn leave<'p, P: Place + ?Sized + 'p>(&mut self, place: impl Fn(usize) -> &'p P) -> Option<usize> {
         if self.registered == 0 {
             return None;
         }
         let waiter = &self.shared.as_ref().expect("whoever waits has a waiter").waiter;
         let decided = if waiter.decide_for_itself(Outcome::Cancelled) { None } else { decided(waiter) };
-        // SAFETY: the caller's word, and the wait has ended.
+        // SAFETY: the wait has ended, and the caller passes the waitables of the last `poll`.
         unsafe { self.unregister(place, decided) };
         decided
     }
 
     /// # Safety
-    /// The wait has ended, and these are its places.
+    /// The wait has ended, and these are its waitables.
     unsafe fn unregister<'p, P: Place + ?Sized + 'p>(
         &mut self,
         place: impl Fn(usize) -> &'p P,
         decided: Option<usize>,
     ) {
         for index in (0..mem::take(&mut self.registered)).rev() {
-            // SAFETY: registered, and the wait has ended.
+            // SAFETY: the waitables below `registered` have the address, and the wait has ended.
             unsafe { place(index).unregister(decided == Some(index)) };
         }
     }
 }
 
-/// Which place has ended the wait.
+/// Returns the index of the waitable that has ended the wait.
 fn decided(waiter: &Waiter) -> Option<usize> {
     match waiter.outcome()? {
         Outcome::Ready(index) => Some(index as usize),
@@ -198,7 +203,7 @@ fn decided(waiter: &Waiter) -> Option<usize> {
     }
 }
 
-/// A wait at one place, for the futures of this crate to poll.
+/// A wait for one waitable, for the futures of this crate to poll.
 pub(crate) struct AsyncWait<P: Place> {
     turn: AsyncTurn,
     place: P,
@@ -214,12 +219,12 @@ impl<P: Place> AsyncWait<P> {
         &self.place
     }
 
-    /// Waits. After `Ready` the caller tries again, unless the place has handed it what it wanted.
+    /// Waits. After `Ready` the caller attempts again, unless the waitable has handed it what it wanted.
     pub(crate) fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // SAFETY: nothing is moved out.
+        // SAFETY: nothing is moved out of `this`.
         let this = unsafe { self.get_unchecked_mut() };
         let place = &this.place;
-        // SAFETY: the place is pinned with the future, whose end leaves.
+        // SAFETY: the waitable is pinned with this future, whose `Drop` calls `leave`.
         unsafe { this.turn.poll(1, |_| place, context) }.map(|_| ())
     }
 }
@@ -227,7 +232,7 @@ impl<P: Place> AsyncWait<P> {
 impl<P: Place> Drop for AsyncWait<P> {
     fn drop(&mut self) {
         let place = &self.place;
-        // SAFETY: that of `poll`.
+        // SAFETY: this is the waitable that `poll` passes.
         unsafe { self.turn.leave(|_| place) };
     }
 }

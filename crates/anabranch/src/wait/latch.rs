@@ -1,26 +1,25 @@
-//! A slot: the place of an event that happens once and that one strand waits for.
+//! A latch: an event that happens once, and that one fiber or thread waits for.
 //!
 //! | word     | meaning                                   | left by                                                    |
 //! |----------|-------------------------------------------|------------------------------------------------------------|
-//! | EMPTY    | nothing happened, nobody waits            | `tell` -> NOTIFIED, `register` -> an address, `give_up` -> GIVEN UP |
-//! | address  | somebody waits                            | `tell` -> BUSY, `unregister` -> EMPTY                      |
+//! | EMPTY    | nothing happened, there is no waiter      | `tell` -> NOTIFIED, `register` -> an address, `give_up` -> GIVEN UP |
+//! | address  | there is a waiter                         | `tell` -> BUSY, `unregister` -> EMPTY                      |
 //! | BUSY     | the notifier decides the waiter's word    | the notifier -> NOTIFIED                                   |
 //! | NOTIFIED | it has happened                           | `reset` -> EMPTY                                           |
-//! | GIVEN UP | nobody will ever wait                     |                                                            |
+//! | GIVEN UP | there will never be a waiter              |                                                            |
 //!
-//! One strand waits at a time. A future may be forgotten while it waits; whoever waits next puts its own address in the
-//! place of that one's.
+//! There is one waiter at a time. A future may be forgotten while it waits; the next waiter then replaces its address.
 //!
-//! BUSY lasts for the few instructions of a decision; a waiter that leaves for another reason just then waits for the
-//! end of it.
+//! BUSY lasts for the few instructions of a decision. A waiter that leaves for another reason meanwhile spins until it
+//! ends.
 //!
-//! Of two who share what the slot lies in, one tells and the other gives up, once each, and the second of them is told
-//! that it is: so it knows that all is its own, and the first touches nothing afterwards.
+//! Two threads may share the object that contains the latch: one calls `tell` and the other `give_up`, once each. The
+//! second call returns `false`: its caller then owns the object, and the first does not access it any more.
 //!
-//! Orderings: `tell` releases and the waiter acquires, in `is_notified` as in a failed `register`. The word is written
-//! by read-modify-writes alone, so each of several notifications is acquired with the last one. `register` releases the
-//! address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter may write
-//! another. Giving up releases what was done until then, and acquires where it comes second; so does telling.
+//! Orderings: `tell` releases and the waiter acquires, both in `is_notified` and in a failed `register`. Only
+//! read-modify-writes change the word, so the last of several notifications carries all earlier ones. `register`
+//! releases the address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter
+//! may write another. `give_up` releases what was done before it, and acquires where it comes second; so does `tell`.
 
 use crate::{
     sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
@@ -59,12 +58,13 @@ impl Latch {
         self.word.load(Ordering::Acquire) == NOTIFIED
     }
 
-    /// It has happened. Who waits for it is woken. Doing it again is harmless.
+    /// Notifies the latch and wakes the waiter. Idempotent.
     pub(crate) fn notify(&self) {
         self.tell();
     }
 
-    /// As [`notify`](Self::notify), for an event that somebody may have given up. `false`: somebody has, before.
+    /// Notifies the latch, as [`notify`](Self::notify) does, for a latch that may be given up. Returns `false` if it
+    /// was given up before.
     pub(crate) fn tell(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -74,18 +74,18 @@ impl Latch {
                     self.word.load(Ordering::Acquire);
                     return false;
                 }
-                // Another notifies just now, or has: written all the same, so that the waiter sees what came before
-                // this.
+                // Another thread is notifying, or has. The word is written all the same, so that the waiter acquires
+                // what came before this call.
                 BUSY | NOTIFIED => word,
                 _ => BUSY,
             };
             match self.word.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(EMPTY | BUSY | NOTIFIED) => return true,
                 Ok(address) => {
-                    // SAFETY: while the slot is busy the waiter does not leave, so its address is alive and the wait is
+                    // SAFETY: while the word is BUSY the waiter does not leave, so its address is alive and the wait is
                     // the one that was registered.
                     let wake = unsafe { (*address).get().decide() };
-                    // A swap, which carries on what others released into BUSY.
+                    // A swap continues the release sequences of what others released into BUSY.
                     self.word.swap(NOTIFIED, Ordering::Release);
                     if let Some(wake) = wake {
                         wake.wake();
@@ -101,15 +101,16 @@ impl Latch {
         spin_while(|| self.word.load(Ordering::Acquire) == BUSY);
     }
 
-    /// For the one strand that might wait here, and does not: it never will. `false`: it has happened, before.
+    /// Gives the latch up: the one thread that might wait here never will. Returns `false` if the latch was notified
+    /// before.
     pub(crate) fn give_up(&self) -> bool {
         !self.is_notified() && self.word.compare_exchange(EMPTY, GIVEN_UP, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
-    /// Makes the slot ready for another event. Only for the one strand that waits here, when it is not registered.
+    /// Resets the latch for another event. Only the one thread that waits here calls this, while it is not registered.
     pub(crate) fn reset(&self) {
         if self.is_notified() {
-            // A swap: what happened before the last of several notifications is seen, too.
+            // A swap acquires what happened before each of several notifications.
             self.word.swap(EMPTY, Ordering::Acquire);
         }
     }
@@ -121,15 +122,17 @@ impl Default for Latch {
     }
 }
 
-/// A wait for a [`Latch`], to which `S` refers.
+/// A wait for the [`Latch`] to which `S` refers.
 pub(crate) struct LatchWait<S> {
     slot: S,
     address: Cell<Address>,
 }
 
-// SAFETY: the address is the waiting strand's, and read by a notifier while the slot says so.
+// SAFETY: the waiter writes the address while it is not registered. A notifier reads it while the word is BUSY, during
+// which the waiter does not leave.
 unsafe impl<S: Send> Send for LatchWait<S> {}
-// SAFETY: as above.
+// SAFETY: the waiter writes the address while it is not registered. A notifier reads it while the word is BUSY, during
+// which the waiter does not leave.
 unsafe impl<S: Sync> Sync for LatchWait<S> {}
 
 impl<S: Deref<Target = Latch>> LatchWait<S> {
@@ -138,22 +141,22 @@ impl<S: Deref<Target = Latch>> LatchWait<S> {
     }
 }
 
-// SAFETY: an address leaves the slot by `unregister`, or by `notify`, which decides before it says that it is done.
+// SAFETY: an address leaves the word by `unregister`, or by `tell`, which decides the wait before it sets NOTIFIED.
 unsafe impl<S: Deref<Target = Latch>> Place for LatchWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // Not registered, so nobody reads it.
+        // The wait is not registered, so no other thread reads the address.
         self.address.set(Address { waiter, ticket });
         let mut word = EMPTY;
         loop {
             match self.slot.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(NOTIFIED) => return false,
-                // The notifier is ending the wait of a future that was forgotten, and has notified in a moment.
+                // The notifier is ending the wait of a future that was forgotten, and sets NOTIFIED next.
                 Err(BUSY) => {
                     self.slot.wait_while_busy();
                     return false;
                 }
-                // The address is of a future that was forgotten while it waited: nobody wants to be woken there.
+                // The address is of a future that was forgotten while it waited, and which need not be woken.
                 Err(found) => word = found,
             }
         }

@@ -1,9 +1,9 @@
-//! Waiting, for whatever it is and whoever does it: one word behind a thread, a fiber and an async task.
+//! Waiting: one protocol for threads, fibers and async tasks.
 //!
-//! Users find [`Trigger`] here, on which they can build what waits.
+//! Users find [`Trigger`] here, on which they can build their own waitables.
 //!
-//! `{current, patience} <- waiter <- place <- {slot, queue}`, `waiter <- parked`, `waiter <- strand`,
-//! `{strand, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this room alone.
+//! `{current_stack, spin_wait} <- waiter <- waitable <- {latch, queue}`, `waiter <- parked`, `waiter <- suspend`,
+//! `{suspend, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this module alone.
 
 pub(crate) mod cancel;
 pub(crate) mod current_stack;

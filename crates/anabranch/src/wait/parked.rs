@@ -1,8 +1,8 @@
 //! The waiter of a thread, which parks while it waits.
 //!
-//! It goes on as soon as it finds its waiter decided, be it before it has been woken: so the waiter and the parker are
-//! on the heap, kept by the thread and by whoever is just waking it. A wake-up that comes late leaves a token in the
-//! parker; the next wait takes it for a reason to look.
+//! The thread goes on as soon as it finds its waiter decided, even before it has been woken. So the waiter and the
+//! parker are on the heap; the thread and each thread that is waking it keep them alive. A late wake-up leaves a token
+//! in the parker, which makes the next wait check its waiter once more.
 
 use crate::{
     sys::{parker::Parker, sync::Arc},
@@ -23,20 +23,21 @@ pub(crate) struct Parked {
 static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS, true);
 
 /// # Safety
-/// The waiter was retained.
+/// The waiter was retained for this call.
 unsafe fn wake(waiter: *const Waiter) {
-    // SAFETY: the waiter of this kind is the first field of a `Parked` in an `Arc`, by `Parked::new`.
+    // SAFETY: only `Parked::new` makes waiters of this kind, each the first field of a `Parked` in an `Arc`. The caller
+    // has retained it.
     unsafe { Arc::from_raw(waiter.cast::<Parked>()).parker.unpark() }
 }
 
 impl Parked {
-    /// For one thread.
+    /// Creates the waiter of one thread.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self { waiter: Waiter::new(&KIND), parker: Parker::new() })
     }
 
-    /// The address of the waiter, as that of the whole: whoever wakes it has to find the rest, and the counts of the
-    /// `Arc`.
+    /// Returns the address of the waiter. It is derived from a pointer to the whole, since `wake` accesses the other
+    /// fields and the counts of the `Arc` by it.
     pub(crate) fn waiter(this: &Arc<Self>) -> *const Waiter {
         Arc::as_ptr(this).cast()
     }

@@ -1,17 +1,17 @@
-//! A queue of waiters behind somebody's lock: what mutexes, semaphores, conditions and events wait in.
+//! A queue of waiters that its owner guards by a lock: mutexes, semaphores, condition variables and events use it.
 //!
-//! The entries lie with those who wait and are linked into a doubly linked list, so nothing is allocated and each can
-//! leave from the middle. All links and values, and the decision about an entry, are guarded by the lock that guards
-//! the [`Queue`] itself: an entry is taken off and decided before the lock is let go. A waiter whose wait ended
-//! otherwise takes the lock and leaves; one that was decided from here has left already and need not come back. Once an
-//! entry is decided it is not touched any more: its waiter may be gone.
+//! The queue is an intrusive doubly linked list of entries that the waiters own. So nothing is allocated, and each
+//! entry can leave from the middle. The lock that guards the [`Queue`] guards all links and values, and the decision
+//! about an entry: a thread removes and decides an entry before it unlocks. A waiter whose wait ended otherwise takes
+//! the lock and removes its entry. A waiter that was decided from here is no longer linked and need not take the lock.
+//! Once an entry is decided it is not accessed any more, as its waiter may be gone.
 //!
-//! The value of an entry is its owner's while the entry is in no queue, and the lock's while it is in one. Whatever is
-//! written into it when the entry is taken off, the owner goes by the outcome of its wait: a wait that had ended
-//! otherwise was handed nothing.
+//! The owner of an entry may access its value while the entry is in no queue; the holder of the lock may while it is in
+//! one. Whatever is written into it when the entry is removed, the owner goes by the outcome of its wait: a wait that
+//! had ended otherwise was handed nothing.
 //!
-//! A future may be forgotten while it waits. Its entry stays where it is then, for ever, as what is pinned has to; so a
-//! queue may end with entries in it, and move once nobody borrows what it belongs to: no entry refers to it.
+//! A future may be forgotten while it waits. Its entry is pinned, so it then stays where it is for ever. So a queue may
+//! be dropped with entries in it. It may also move once its owner is no longer borrowed, as no entry refers to it.
 
 use crate::{
     sys::sync::Cell,
@@ -22,8 +22,8 @@ use crate::{
 };
 use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
 
-/// One wait in a [`Queue`]: lies on the stack of the waiting strand, or in a pinned future. `T` is what the strand asks
-/// for, and what it is handed.
+/// One wait in a [`Queue`]. It lies on the stack of the waiting fiber or thread, or in a pinned future. `T` is what the
+/// waiter asks for, and what it is handed.
 pub(crate) struct Entry<T> {
     previous: Cell<*const Entry<T>>,
     next: Cell<*const Entry<T>>,
@@ -33,9 +33,11 @@ pub(crate) struct Entry<T> {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: all of it is guarded by the lock of the queue.
+// SAFETY: while the entry is linked, the lock of the queue guards all cells. While it is not, only its owner accesses
+// them.
 unsafe impl<T: Send> Send for Entry<T> {}
-// SAFETY: as above.
+// SAFETY: while the entry is linked, the lock of the queue guards all cells. While it is not, only its owner accesses
+// them.
 unsafe impl<T: Send> Sync for Entry<T> {}
 
 impl<T> Entry<T> {
@@ -50,7 +52,7 @@ impl<T> Entry<T> {
         }
     }
 
-    /// Who waits with the entry. `None`: it is in no queue.
+    /// Returns the waiter of the entry, or `None` if the entry is in no queue.
     ///
     /// # Safety
     /// The caller holds the lock of the queue.
@@ -58,18 +60,19 @@ impl<T> Entry<T> {
         self.is_linked.get().then(|| self.address.get().waiter)
     }
 
-    /// Looks at the value, before or after a wait.
+    /// Gives `look` access to the value, before or after a wait.
     ///
     /// # Safety
-    /// The caller is who waits with this entry, and the entry is in no queue: it was not pushed, or it has been removed
-    /// since, or its wait was decided by the queue. `look` does not come back here.
+    /// The caller owns this entry, and the entry is in no queue: it was not pushed, or it has been removed since, or
+    /// the queue has decided its wait. `look` does not call this function for the same entry.
     pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: the caller's word: nobody else can reach the value.
+        // SAFETY: the caller owns the entry, which is in no queue, so nothing else can reach the value. `look` does not
+        // borrow it again.
         look(unsafe { &mut *self.value.get() })
     }
 }
 
-/// A mark in the lowest bit of a pointer: it is that of a waiter.
+/// A mark in the lowest bit of a pointer: it points to a waiter.
 const ONLY: usize = 1;
 
 /// See the [module](self).
@@ -82,7 +85,8 @@ pub(crate) struct Queue<T> {
     last: *const (),
 }
 
-// SAFETY: the entries stay where they are while they are linked, whichever thread holds the lock.
+// SAFETY: the owner of an entry keeps it alive and in place while it is linked. The lock lets one thread at a time
+// access the links and values.
 unsafe impl<T: Send> Send for Queue<T> {}
 
 impl<T> Queue<T> {
@@ -94,19 +98,20 @@ impl<T> Queue<T> {
         self.first.is_null()
     }
 
-    /// The waiter of the only entry, if its ticket is 0. `None`: it has another, or there are several entries or none.
+    /// Returns the waiter of the only entry, if its ticket is 0. Returns `None` if it has another ticket, or if there
+    /// are several entries or none.
     #[inline]
     fn only(&self) -> Option<*const Waiter> {
         (self.last.addr() & ONLY != 0).then(|| self.last.map_addr(|address| address & !ONLY).cast())
     }
 
-    /// The last entry, or null.
+    /// Returns the last entry, or null.
     #[inline]
     fn last(&self) -> *const Entry<T> {
         if self.only().is_some() { self.first } else { self.last.cast() }
     }
 
-    /// The first entry comes into an empty queue.
+    /// Links the first entry of an empty queue.
     #[inline]
     fn set_only(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         const { assert!(align_of::<Waiter>() > ONLY) };
@@ -115,13 +120,13 @@ impl<T> Queue<T> {
             if ticket == 0 { waiter.cast::<()>().map_addr(|address| address | ONLY) } else { self.first.cast() };
     }
 
-    /// What the first in the queue asks for.
+    /// Returns the value of the first entry.
     pub(crate) fn first(&mut self) -> Option<&mut T> {
-        // SAFETY: linked, so alive; its value is guarded by the lock that `&mut self` stands for.
+        // SAFETY: the entry is linked, so alive. The lock that `&mut self` stands for guards its value.
         unsafe { self.first.as_ref().map(|entry| &mut *entry.value.get()) }
     }
 
-    /// The first entry of another waiter than this one.
+    /// Returns the first entry of a waiter other than this one.
     fn other_than(&self, waiter: *const Waiter) -> Option<&Entry<T>> {
         let mut entry = self.first;
         // SAFETY: linked entries are alive.
@@ -134,14 +139,14 @@ impl<T> Queue<T> {
         None
     }
 
-    /// Whether anybody is in the queue but this waiter, which may be in it several times. Linear in how often it is.
+    /// Returns whether a waiter other than this one is in the queue. Linear in the number of entries of this waiter.
     pub(crate) fn has_other_than(&self, waiter: *const Waiter) -> bool {
         self.other_than(waiter).is_some()
     }
 
     /// # Safety
-    /// The entry is not linked; it stays where it is until it is taken off or removed. The waiter is armed, and does
-    /// not leave its wait before.
+    /// The entry is not linked. It stays where it is until the queue decides it or it is removed. The waiter is armed,
+    /// and does not leave its wait before.
     pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
         entry.address.set(Address { waiter, ticket });
@@ -158,10 +163,11 @@ impl<T> Queue<T> {
         self.last = ptr::from_ref(entry).cast();
     }
 
-    /// As [`push_back`](Self::push_back), before all others: for who had waited already.
+    /// Links an entry before all others, for a waiter that has already waited.
     ///
     /// # Safety
-    /// As there.
+    /// The entry is not linked. It stays where it is until the queue decides it or it is removed. The waiter is armed,
+    /// and does not leave its wait before.
     pub(crate) unsafe fn push_front(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
         entry.address.set(Address { waiter, ticket });
@@ -179,7 +185,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Takes an entry out, wherever it is. `false`: it was not in the queue any more.
+    /// Removes an entry, wherever it is. Returns `false` if it was not in the queue any more.
     ///
     /// # Safety
     /// The entry was pushed to this queue.
@@ -202,11 +208,13 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Takes the first off and ends its wait. `hand` is shown the value before that. `None`: there is nobody, or the
-    /// wait had ended otherwise, and what was handed is not received. The caller lets go of the lock and wakes.
+    /// Removes the first entry and ends its wait. Calls `hand` with the value before that. Returns `None` if the queue
+    /// is empty, or if the wait had ended otherwise, so that what was handed is not received. The caller unlocks, then
+    /// wakes.
     #[inline]
     pub(crate) fn decide_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
-        // SAFETY: linked, so alive, as is its waiter, which cannot leave before it has had the lock.
+        // SAFETY: the entry is linked, so it and its waiter are alive: the waiter cannot leave before it has taken the
+        // lock, which the caller holds.
         unsafe {
             let entry = self.first.as_ref()?;
             entry.is_linked.set(false);
@@ -225,7 +233,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// As [`decide_head`](Self::decide_head), with the first whose wait goes on. `None`: the queue is empty.
+    /// Removes entries up to the first whose wait goes on, and ends that wait, as [`decide_head`](Self::decide_head)
+    /// does. Returns `None` if no wait goes on.
     #[inline]
     pub(crate) fn decide_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
         while !self.is_empty() {
@@ -236,12 +245,13 @@ impl<T> Queue<T> {
         None
     }
 
-    /// As [`decide_first`](Self::decide_first), where nothing is handed, with the first that is not this waiter.
-    /// `None`: there is no other.
+    /// Ends the first wait that goes on and is not this waiter's, and hands nothing over. Returns `None` if there is
+    /// none.
     pub(crate) fn decide_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
         loop {
             let entry: *const Entry<T> = self.other_than(waiter)?;
-            // SAFETY: linked until it is removed here, and its waiter cannot leave before it has had the lock.
+            // SAFETY: the entry is linked until it is removed here. Its waiter cannot leave before it has taken the
+            // lock, which the caller holds.
             unsafe {
                 self.remove(&*entry);
                 if let Some(wake) = (*entry).address.get().decide() {
@@ -252,10 +262,10 @@ impl<T> Queue<T> {
     }
 }
 
-/// How many are decided under a lock before it is let go and they are woken.
+/// How many waiters are decided under a lock before the thread unlocks and wakes them.
 const BATCH: usize = 16;
 
-/// Decided waiters, to be woken when the lock has been let go.
+/// Decided waiters, to be woken after the unlock.
 pub(crate) struct Wakes {
     list: [Option<Wake>; BATCH],
     len: usize,
@@ -270,7 +280,7 @@ impl Wakes {
         self.len == BATCH
     }
 
-    /// Adds one, if there is one. There must be room.
+    /// Adds a wake-up, if there is one. The list must not be full.
     pub(crate) fn push(&mut self, wake: Option<Wake>) {
         if wake.is_some() {
             self.list[self.len] = wake;
@@ -278,7 +288,7 @@ impl Wakes {
         }
     }
 
-    /// Wakes them in their order. If the waker of a task panics, the others are woken all the same.
+    /// Wakes the waiters in order. If the waker of a task panics, the others are woken all the same.
     pub(crate) fn wake_all(self) {
         for wake in self.list.into_iter().flatten() {
             wake.wake();

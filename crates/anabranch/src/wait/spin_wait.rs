@@ -1,39 +1,38 @@
-//! What a thread does before it parks: it looks again for a while, and lets others run.
+//! What a thread does before it parks: it spins for a while, and yields.
 //!
 //! To park and to be woken costs both sides together some ten microseconds, and what a thread waits for has often come
-//! by then. So first it looks again, each time after twice as long: the other side shall get ahead, instead of sharing
-//! a cache line with every look. Then it looks each time after others have run: the other side may be on this very
-//! core, and goes on for its whole time slice. To park instead would be to be woken by its next step, for one message.
+//! by then. So it first spins, and doubles the pause between two attempts: the other side can then advance without
+//! contention for the cache line. Then it yields before each attempt: the other side may be on this very core, and runs
+//! on for its whole time slice. A parked thread would be woken by the next step of the other side, for one message.
 //!
-//! Sharing a core. If what was awaited comes as soon as others run, but not before, it is probably on this core that
-//! the other side is, and each look is in its way. Then the thread lets others run at once the next times, and looks
-//! first only now and then, to see whether that has changed. The system does not see to it: it looks for an idle core
-//! for a thread that it wakes, but leaves those where they are that share one and only yield: two threads of a stream
-//! for all of a run, though the next core was idle. So if sharing goes on, the thread parks once in some milliseconds,
-//! to be woken elsewhere.
+//! Sharing a core. If the event comes after a yield, but not before, the other side is probably on this core, and
+//! spinning delays it. So the next waits yield at once, and only now and then does a wait spin first, to see whether
+//! that has changed. The system does not separate the two threads: it searches an idle core for a thread that it wakes,
+//! but does not move threads that only yield. Two threads of a stream shared a core for all of a run, though the next
+//! core was idle. So if sharing goes on, the thread parks once in some milliseconds, to be woken on another core.
 //!
-//! What it buys. A thread that parks at once at a full channel is woken for each message: 2 us, and 4 us where both
-//! ends are on one core. To let the other side run takes 0.2 us, and it goes on for as long as it can. A stream with
-//! room for 128 takes 14 ns a message so, where it took 33 ns while both threads stayed on one core.
+//! Measured. A thread that parks at once at a full channel is woken for each message: 2 us, or 4 us where both ends are
+//! on one core. A yield takes 0.2 us, and the other side then runs for as long as it can. A stream with a capacity of
+//! 128 takes 14 ns a message in this way; it took 33 ns while both threads stayed on one core.
 
 use std::cell::Cell;
 
-/// How often a thread looks before it lets others run, ever more rarely: for some 0.3 us, about as long as a yield
-/// takes to which nobody answers. (With 8, which is ten times as long, two threads on one core lose 2.5 us at each
-/// turn.)
+/// How often a thread attempts again before it yields, with growing pauses: for some 0.3 us in all, about as long as a
+/// yield takes when no other thread wants the core. (With 8, which is ten times as long, two threads on one core lose
+/// 2.5 us at each turn.)
 pub(crate) const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 
-/// How many waits in a row begin with letting others run, before the thread looks first again.
+/// How many waits in a row begin with a yield, before one spins first again.
 const SHARED: u8 = 32;
 
-/// How often it looks in vain, where others had only to run, before it parks: every 500th wait, or so.
+/// How many spins in vain, where a yield was enough, come before the thread parks: about every 500th wait.
 const IN_VAIN: u8 = 16;
 
-/// What a thread has learned about those that it waits for.
+/// What a thread has learned about the threads that it waits for.
 pub(crate) struct Patience {
-    /// How many more waits begin with letting others run.
+    /// How many more waits begin with a yield.
     shared: Cell<u8>,
-    /// How often it has looked in vain since it parked.
+    /// How often it has spun in vain since it parked.
     in_vain: Cell<u8>,
 }
 
@@ -42,14 +41,14 @@ impl Patience {
         Self { shared: Cell::new(0), in_vain: Cell::new(0) }
     }
 
-    /// Whether to let others run at once.
+    /// Returns whether to yield at once, and counts this wait.
     pub(crate) fn is_sharing(&self) -> bool {
         let shared = self.shared.get();
         self.shared.set(shared.saturating_sub(1));
         shared > 0
     }
 
-    /// It looked, and what it waits for was not there.
+    /// Records that the thread has spun in vain.
     pub(crate) fn has_looked_in_vain(&self) {
         self.in_vain.set(self.in_vain.get() + 1);
         self.shared.set(SHARED);
@@ -59,7 +58,7 @@ impl Patience {
         self.in_vain.get() >= IN_VAIN
     }
 
-    /// It parks now, or has no reason to.
+    /// Resets what was learned: the thread parks now, or has no reason to.
     pub(crate) fn renew(&self) {
         self.shared.set(0);
         self.in_vain.set(0);

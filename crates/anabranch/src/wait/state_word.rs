@@ -1,26 +1,25 @@
-//! The word of a packet: what the packet holds, or who waits at it.
+//! The state word of a packet: what the packet holds, and the address of the waiter, if there is one.
 //!
 //! The idea, from the pipes of Rust's libcore of 2012, which had two words for it: EMPTY, FULL and the like are small
-//! numbers, and a strand that waits for a number to be replaced adds the address of its [`WaitNode`] to it. So to put
-//! something down and to learn whether somebody has to be woken is one swap, and to see whether there is something is
-//! one load.
+//! numbers, and a waiter for the end of a number adds the address of its [`WaitNode`] to it. So one swap stores a value
+//! and reports whether a waiter has to be woken, and one load shows whether there is a value.
 //!
 //! | word             | meaning                                       | left by                                             |
 //! |------------------|-----------------------------------------------|-----------------------------------------------------|
 //! | number           | whatever the packet says it means             | `swap`; `register` -> number + address              |
-//! | number + address | the same, and somebody waits for its end      | `swap` -> number; `recall`, `unregister` -> number  |
+//! | number + address | the same, and a waiter waits for its end      | `swap` -> number; `recall`, `unregister` -> number  |
 //!
-//! Whoever takes an address out of the word ends that wait. This happens *after* the address has left the word, so a
-//! waiter whose wait ended otherwise just then finds its address gone, and has to stay until the other is through with
-//! it. The other says so in the sleeper (`is_left`), but only when its decision came too late: otherwise the waiter
-//! knows by the outcome that it was decided here, need not stay, and may be gone.
+//! The thread that takes an address out of the word ends that wait. It does so *after* the address has left the word. A
+//! waiter whose wait was ended otherwise in the meantime finds its address gone, and has to stay until the other thread
+//! no longer uses the node. That thread sets `is_left` in the node, but only when its decision came too late. Otherwise
+//! the waiter learns from the outcome that it was decided here; it need not stay, and the node may be gone.
 //!
-//! Orderings: `swap` releases what was put down, and acquires, as does every `load`. `register` and `recall` are
-//! sequentially consistent, for the sake of a flag beside the word: who waits registers first and reads the flag then,
-//! who closes sets the flag first and recalls then, so one of the two sees the other. (Both are read-modify-writes, of
-//! which one comes first: by that alone it holds, too, unless the word is written by a plain `set` in between. The
-//! models, which know nothing of sequential consistency but fences, go by this.) `is_left` is released and acquired:
-//! all that was done to the waiter comes before its end.
+//! Orderings: `swap` releases what was stored, and acquires, as does every `load`. `register` and `recall` are
+//! sequentially consistent because of a flag beside the word. The waiter registers first and reads the flag then; the
+//! closing side sets the flag first and recalls then; so one of the two sees the other. (Both are read-modify-writes,
+//! of which one comes first. That alone suffices, too, unless a plain `set` writes the word in between. The models rely
+//! on this, since of sequential consistency they know only fences.) `is_left` is released and acquired: all that was
+//! done to the waiter happens before its end.
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
@@ -31,29 +30,30 @@ use std::{cell::UnsafeCell, ptr};
 /// What a word can hold: a number below [`LIMIT`], with or without an address.
 pub(crate) type Content = *mut WaitNode;
 
-/// Numbers are smaller than this: sleepers are aligned to it, which leaves the low bits of their addresses to the
-/// number.
+/// Numbers are smaller than this. Nodes are aligned to it, which leaves the low bits of their addresses to the number.
 const LIMIT: usize = 8;
 
-/// The number `n`.
+/// Returns the number `n` as the content of a word.
 #[inline]
 pub(crate) const fn number(n: usize) -> Content {
     assert!(n < LIMIT);
     ptr::without_provenance_mut(n)
 }
 
-/// Who waits at a word. Lies with the wait.
+/// The node of a waiter at a word. It is stored with the wait.
 #[repr(align(8))]
 pub(crate) struct WaitNode {
     waiter: UnsafeCell<*const Waiter>,
-    /// Beside the flag, so that the whole is two words.
+    /// Next to the flag, so that the node is two words.
     ticket: UnsafeCell<u32>,
     is_left: AtomicBool,
 }
 
-// SAFETY: written by the waiting strand before the address is in the word, read by who took it out; see the module.
+// SAFETY: the waiting fiber or thread writes the cells before the address is in the word. Only the thread that took the
+// address out of the word reads them. The word's release and acquire order the two.
 unsafe impl Send for WaitNode {}
-// SAFETY: as above.
+// SAFETY: only one thread at a time accesses the cells: the waiter before it registers, then the thread that took the
+// address out of the word. The word's release and acquire order the two.
 unsafe impl Sync for WaitNode {}
 
 impl WaitNode {
@@ -64,10 +64,10 @@ impl WaitNode {
     }
 
     /// # Safety
-    /// The sleeper is not registered.
+    /// The node is not registered.
     #[inline]
     unsafe fn set(&self, waiter: *const Waiter, ticket: u32) {
-        // SAFETY: nobody reads it, by the caller's word.
+        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
         unsafe {
             *self.waiter.get() = waiter;
             *self.ticket.get() = ticket;
@@ -90,7 +90,7 @@ impl Word {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Puts a number down without a look at what was there: nobody can be waiting.
+    /// Stores a number without a look at the old content. The caller knows that there is no waiter.
     #[inline]
     pub(crate) fn set(&self, number: Content) {
         self.0.store(number, Ordering::Release);
@@ -101,31 +101,32 @@ impl Word {
         self.0.swap(number, Ordering::AcqRel)
     }
 
-    /// `true`: it held `from`, and holds `to` now.
+    /// Replaces `from` by `to`. Returns `false` if the word did not hold `from`.
     #[inline]
     pub(crate) fn replace(&self, from: Content, to: Content) -> bool {
         self.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::Acquire).is_ok()
     }
 
-    /// If somebody waits for the end of `number`, ends the wait and leaves the number. A read-modify-write in any case.
+    /// Ends the wait for the end of `number`, if there is one, and leaves the number. Performs a read-modify-write in
+    /// any case.
     pub(crate) fn recall(&self, number: Content) -> Option<Wake> {
         let mut content = self.0.load(Ordering::Relaxed);
         loop {
             let is_awaited = is_address(content) && number_of(content) == number;
             let next = if is_awaited { number } else { content };
             match self.0.compare_exchange_weak(content, next, Ordering::SeqCst, Ordering::Relaxed) {
-                // SAFETY: taken out.
+                // SAFETY: the exchange has just taken the address out of the word.
                 Ok(_) => return if is_awaited { unsafe { decide(content) } } else { None },
                 Err(found) => content = found,
             }
         }
     }
 
-    /// Adds the address of a sleeper to `number`. `false`: the word holds another number.
+    /// Adds the address of a node to `number`. Returns `false` if the word holds another number.
     ///
     /// # Safety
-    /// The sleeper is not registered, and stays where it is until `unregister`; the waiter is armed until then. Nobody
-    /// else waits here for the end of `number`.
+    /// The node is not registered, and stays where it is until `unregister`. The waiter is armed until then. No other
+    /// waiter waits here for the end of `number`, except in a future that was forgotten.
     #[inline]
     pub(crate) unsafe fn register(
         &self,
@@ -134,44 +135,46 @@ impl Word {
         waiter: *const Waiter,
         ticket: u32,
     ) -> bool {
-        // SAFETY: not registered, so nobody reads it.
+        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
         unsafe { sleeper.set(waiter, ticket) };
         let mut content = number;
         loop {
             match self.0.compare_exchange(content, added(sleeper, number), Ordering::SeqCst, Ordering::Acquire) {
                 Ok(_) => return true,
-                // The address is of a future that was forgotten while it waited: nobody wants to be woken there.
+                // The address is of a future that was forgotten while it waited, and which need not be woken.
                 Err(found) if number_of(found) == number => content = found,
                 Err(_) => return false,
             }
         }
     }
 
-    /// As [`register`](Self::register), where nobody else writes the word now.
+    /// Adds the address of a node to `number` by a plain store. Returns `false` if the word holds another number.
     ///
     /// # Safety
-    /// As there, and nobody else writes the word while this lasts.
+    /// As for [`register`](Self::register). In addition no other thread writes the word during this call.
     #[inline]
     pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &WaitNode, waiter: *const Waiter) -> bool {
         if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
-        // SAFETY: not registered, so nobody reads it.
+        // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
         unsafe { sleeper.set(waiter, 0) };
         self.set(added(sleeper, number));
         true
     }
 
-    /// Takes a sleeper's address out again before the wait has begun. `false`: another was faster, and ends the wait.
+    /// Removes a node's address before the wait has begun. Returns `false` if another thread has removed it, and ends
+    /// the wait.
     #[inline]
     pub(crate) fn withdraw(&self, number: Content, sleeper: &WaitNode) -> bool {
         self.replace(added(sleeper, number), number)
     }
 
-    /// Takes a sleeper's address out after a wait.
+    /// Removes a node's address after a wait.
     ///
     /// # Safety
-    /// It was registered, and the wait is over. `has_decided`: who took it out of this word has ended the wait.
+    /// The node was registered, and the wait is over. `has_decided` says that the thread that took it out of this word
+    /// has ended the wait.
     #[inline]
     pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &WaitNode, has_decided: bool) {
         if !has_decided && !self.withdraw(number, sleeper) {
@@ -185,7 +188,7 @@ fn added(sleeper: &WaitNode, number: Content) -> Content {
     ptr::from_ref(sleeper).cast_mut().map_addr(|address| address | number.addr())
 }
 
-/// The number, whoever waits for its end.
+/// Returns the number of a content, without the address.
 #[inline]
 pub(crate) fn number_of(content: Content) -> Content {
     ptr::without_provenance_mut(content.addr() % LIMIT)
@@ -196,13 +199,13 @@ pub(crate) fn is_address(content: Content) -> bool {
     content.addr() >= LIMIT
 }
 
-/// Ends the wait of the sleeper whose address was taken out of a word.
+/// Ends the wait of the node whose address was taken out of a word.
 ///
 /// # Safety
-/// The caller took it out.
+/// The caller took the address out of the word.
 #[inline]
 pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
-    // SAFETY: until it is decided from here, or told that it is left, the sleeper's strand does not go on.
+    // SAFETY: the waiter keeps the node alive until this thread has decided its wait or has set `is_left`.
     unsafe {
         let sleeper = sleeper_of(content);
         let outcome = Outcome::Ready(*(*sleeper).ticket.get());
@@ -214,23 +217,25 @@ pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
     }
 }
 
-/// As [`decide`], for whoever is on the thread of the sleeper's strand, if that waits [here](crate::wait::waiter).
+/// Ends the wait of the node whose address was taken out of a word, on the waiter's own thread if it waits
+/// [here](crate::wait::waiter).
 ///
 /// # Safety
-/// As there.
+/// The caller took the address out of the word. If the waiter waits here, this is its thread.
 #[inline]
 pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
-    // SAFETY: the caller's word. Who waits here, or stands, has the ticket 0.
+    // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is decided. A
+    // waiter that waits here, or a standing one, has the ticket 0.
     unsafe {
         let wake = Waiter::decide_here(*(*sleeper_of(content)).waiter.get(), Outcome::Ready(0));
         if wake.is_some() { wake } else { decide_shared(content) }
     }
 }
 
-/// As [`decide`], for the less likely case.
+/// Calls [`decide`] out of line, for the less likely case.
 #[inline(never)]
 unsafe fn decide_shared(content: Content) -> Option<Wake> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller took the address out of the word.
     unsafe { decide(content) }
 }
 

@@ -1,9 +1,9 @@
-//! A strand: whoever can wait with a `Cx`, be it a fiber or a thread.
+//! A strand: a fiber or a thread that can wait with a `Cx`.
 
 use crate::{fiber::switch::PendingSwitch, time::Clock, wait::waiter::Waiter};
 use std::{panic::Location, sync::Arc};
 
-/// What a strand waits for, to be shown to people.
+/// What a fiber or thread waits for, for display.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitReason {
     /// By reference, so that it is one word.
@@ -18,55 +18,55 @@ impl WaitReason {
     }
 }
 
-/// Who waits: a fiber, or a thread.
+/// A fiber or a thread that can wait.
 ///
 /// # Safety
-/// The waiter is the strand's alone and lives as long as it. A suspension ends only when the waiter has been decided,
-/// and with every wake-up taken.
+/// The waiter belongs to this fiber or thread alone, and lives as long as it. A suspension ends only when the waiter
+/// has been decided and every wake-up has been consumed.
 pub(crate) unsafe trait Strand {
-    /// The address that is given to places. It is derived from a pointer to all that
-    /// [`Kind::wake`](crate::wait::waiter::Kind::wake) goes on to from there, and not from a reference to the waiter,
-    /// by which nothing else could be reached.
+    /// Returns the address that is registered at waitables. It is derived from a pointer to all that
+    /// [`Kind::wake`](crate::wait::waiter::Kind::wake) accesses by it, and not from a reference to the waiter, which
+    /// would allow access to the waiter only.
     fn waiter(&self) -> *const Waiter;
 
-    /// Waits until the waiter, which is armed, has been decided: by a place, by a scope, or by `deadline`, which
-    /// decides [`Outcome::TimedOut`]. `Some`: it has yet to [`leave`] by this.
+    /// Waits until the armed waiter has been decided: by a waitable, by a scope, or by `deadline`, which decides
+    /// [`Outcome::TimedOut`]. If this returns `Some`, the caller has yet to [`leave`] the stack by it.
     fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch>;
 
-    /// After a suspension with a deadline, which does not count any more.
+    /// Removes the deadline of a suspension that has ended.
     fn drop_deadline(&self) {}
 
-    /// Lets others run: other fibers of this thread, or else, as where it must not wait, other threads. `Some`: as for
-    /// `suspend`.
+    /// Lets other fibers of this thread run, or else, as where it must not wait, other threads. If this returns `Some`,
+    /// the caller has yet to [`leave`] the stack by it.
     fn step_aside(&self) -> Option<PendingSwitch>;
 
-    /// It has had its share: lets others run, if nobody else sees to that.
+    /// Lets others run once the budget is used up. A thread, whose time the system divides, may skip this.
     fn pause(&self) {
         leave(self.step_aside());
     }
 
-    /// Whether others run on its thread while it waits, and would find themselves in a panicking thread where it
-    /// unwinds.
+    /// Returns whether other fibers run on its thread while it waits. They would see a panicking thread if it waited
+    /// while unwinding.
     fn shares_its_thread(&self) -> bool;
 
-    /// The clock by which it waits.
+    /// Returns the clock of its deadlines.
     fn clock(&self) -> &Clock;
 
-    /// The time by that clock, in nanoseconds.
+    /// Returns the time by that clock, in nanoseconds.
     fn now(&self) -> u64 {
         self.clock().tick()
     }
 
-    /// Gives it a name for people to see.
+    /// Sets its name, for display.
     fn set_name(&self, name: Arc<str>);
 }
 
-/// Leaves a strand's stack, if that remains to be done. Where a strand often waits this belongs into the function that
-/// it waits in, see [`switch`](crate::fiber::switch).
+/// Leaves the stack of the waiting fiber, if that remains to be done. On frequent paths call this in the function that
+/// waits, see [`switch`](crate::fiber::switch).
 #[inline(always)]
 pub(crate) fn leave(switch: Option<PendingSwitch>) {
     if let Some(switch) = switch {
-        // SAFETY: made by the strand that runs, which does nothing in between.
+        // SAFETY: the running fiber has made `switch` on this stack, and does nothing between that and this call.
         unsafe { switch.go() };
     }
 }

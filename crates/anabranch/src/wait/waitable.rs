@@ -1,30 +1,30 @@
-//! Places: where a waiter leaves its address, and who may take it.
+//! Waitables: what a waiter registers its address at, and what a waitable may do with it.
 
 use crate::wait::waiter::{Outcome, Waiter, Wake};
 
-/// Something that a strand can wait for.
+/// Something that a fiber, a thread or a future can wait for.
 ///
-/// Waiting is a loop: try what is wanted; if it cannot be had, `register`, and suspend; when woken, `unregister` and
-/// see. A place may also hand over what is wanted when it decides the wait; its owner then finds it in the entry, and
-/// passes it on if it ends with it untaken.
+/// Waiting is a loop. The waiter attempts the operation. If that fails, it calls `register` and suspends; when woken,
+/// it calls `unregister` and attempts again. A waitable may also hand over a value when it decides the wait. The owner
+/// then finds the value in the entry, and passes it on if it drops the entry without taking it.
 ///
 /// # Safety
-/// A place that has accepted an address decides that wait before it lets go of the address by itself, and does so with
-/// the ticket it was given; after `unregister` it does not have the address any more.
+/// A waitable that has accepted an address decides that wait before it drops the address by itself, and passes the
+/// ticket that it was given. After `unregister` it does not hold the address any more.
 ///
-/// `register` makes a read-modify-write, of whatever, before it returns `true`: see
-/// [`fence_after_update`](crate::sys::sync::fence_after_update), which follows.
+/// `register` performs an atomic read-modify-write, of any location, before it returns `true`: the caller follows it by
+/// [`fence_after_update`](crate::sys::sync::fence_after_update).
 pub(crate) unsafe trait Place {
-    /// Leaves the address of a waiter. `false`: there is no need to wait, try again. Nothing is consumed by this.
+    /// Registers the address of a waiter. Returns `false` if there is no need to wait: the caller attempts again.
+    /// Consumes nothing.
     ///
     /// # Safety
-    /// The waiter is armed, and stays alive until `unregister`, which follows if this returned `true`. The place does
-    /// not move in between.
+    /// The waiter is armed, and stays alive until `unregister`, which follows if this returned `true`. The waitable
+    /// does not move in between.
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool;
 
-    /// As [`register`](Self::register), but without any read-modify-write, if nobody but this thread uses the place:
-    /// for a waiter that is armed to wait [here](crate::wait::waiter). `false`: the place is not such a one, or there
-    /// is no need to wait.
+    /// Registers the address of a waiter that is armed to wait [here](crate::wait::waiter), without any atomic
+    /// read-modify-write. Returns `false` if other threads may use the waitable, or if there is no need to wait.
     ///
     /// # Safety
     /// As for `register`, and this is the waiter's thread.
@@ -33,32 +33,33 @@ pub(crate) unsafe trait Place {
         false
     }
 
-    /// Takes the address out. `has_decided`: it was this place that ended the wait. May wait for somebody who is just
-    /// deciding.
+    /// Removes the address. `has_decided` says that this waitable ended the wait. May spin while another thread
+    /// decides.
     ///
     /// # Safety
-    /// Follows a `register` that returned `true`, once the wait has ended.
+    /// The caller calls this once after a `register` that returned `true`, when the wait has ended.
     unsafe fn unregister(&self, has_decided: bool);
 
-    /// Whether a fiber that unwinds waits here, and blocks its thread: what is locked is soon unlocked, and a
-    /// destructor that cannot lock has no way to go on. Elsewhere its waits are cancelled, as its scope is about to be.
+    /// Returns whether a fiber that unwinds may wait for this, which blocks its thread. That holds for locks: they are
+    /// soon unlocked, and a destructor that cannot lock has no way to go on. Other waits of such a fiber are cancelled,
+    /// as its scope is about to be.
     fn is_lock(&self) -> bool {
         false
     }
 
-    /// As `register`, for a standing waiter, which is in no scope that could be cancelled meanwhile: so it need not
-    /// make a read-modify-write.
+    /// Registers a standing waiter. It is in no scope that could be cancelled meanwhile, so no atomic read-modify-write
+    /// is needed.
     ///
     /// # Safety
-    /// As there.
+    /// The waiter stays alive until it has been woken or removed. The waitable does not move in between.
     #[inline]
     unsafe fn listen(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter alive until it is woken or removed. A standing waiter needs no arming.
         unsafe { self.register(waiter, 0) }
     }
 }
 
-/// What a place keeps of a waiter.
+/// What a waitable stores of a waiter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Address {
     pub(crate) waiter: *const Waiter,
@@ -66,13 +67,13 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Ends the wait for the place that holds this address.
+    /// Ends the wait, on behalf of the waitable that holds this address.
     ///
     /// # Safety
-    /// As for [`Waiter::decide`].
+    /// The caller holds the waitable at which the waiter is registered.
     #[inline]
     pub(crate) unsafe fn decide(self) -> Option<Wake> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller holds the waitable in which the waiter is registered, so the waiter is alive.
         unsafe { Waiter::decide(self.waiter, Outcome::Ready(self.ticket)) }
     }
 }

@@ -1,44 +1,43 @@
-//! A waiter: one word for whoever waits, be it a parked thread, a suspended fiber or an async task.
+//! A waiter: the state word of a parked thread, a suspended fiber or an async task.
 //!
 //! The idea. Each thread or fiber that may wait owns one [`Waiter`] for all the waits of its life, one after the other.
-//! A wait *arms* the word, and then leaves its address in any number of places: the queue of a lock, a channel, the
-//! scope that may be cancelled, a timer. Each of these may want to end the wait; the first whose CAS *decides* the word
-//! has done so, and only that one wakes the waiter. So whoever hands something over knows at once whether it was
-//! received, and has to pass on nothing that a cancelled waiter did not take.
+//! A wait *arms* the word, and then registers its address at any number of waitables: the queue of a lock, a channel,
+//! the scope that may be cancelled, a timer. Each of these may end the wait. The first whose CAS *decides* the word has
+//! ended it, and only that one wakes the waiter. So a thread that hands something over knows at once whether it was
+//! received. It never has to pass on what a cancelled waiter did not take.
 //!
 //! | word          | meaning                                        | left by                                            |
 //! |---------------|------------------------------------------------|----------------------------------------------------|
 //! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
-//! | WAITING scope | a wait in the scope of this address, 0 in none | anybody decides -> DECIDED; the owner -> IDLE      |
+//! | WAITING scope | a wait in the scope of this address, 0 in none | any thread decides -> DECIDED; the owner -> IDLE   |
 //! | DECIDED what  | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
 //! | HERE          | as WAITING, but for the owner's thread alone   | that thread decides -> DECIDED; the owner -> IDLE  |
-//! | STANDING      | whoever is given the address may wake, once    | nobody                                             |
+//! | STANDING      | the holder of the address may wake, once       | nothing                                            |
 //!
-//! *Here* is for a fiber that waits at one place which nobody but its own thread uses, as far as is known. Nothing need
-//! be atomic then, neither to leave the address nor to decide. If somebody else comes to the place all the same, or
-//! cancels the scope, he does not touch the word: he *kicks* the fiber, by its worker, which ends the wait for it to
-//! look again. So a kick says no more than that there may be a reason to look, and one that comes late, in another
-//! wait, makes that one look for nothing. Whoever cancels kicks a fiber also if he does not see it wait: it may be just
-//! about to, without a fence.
+//! *Here* is for a fiber that waits for one waitable which, as far as is known, only its own thread uses. Then neither
+//! the registration nor the decision need be atomic. If another thread uses the waitable all the same, or cancels the
+//! scope, it does not write the word. It *kicks* the fiber: the fiber's worker ends the wait, and the fiber attempts
+//! again. So a kick only says that there may be a reason to attempt. A late kick, in another wait, causes one attempt
+//! in vain. A canceller kicks a fiber even if it does not see the fiber wait: the fiber may be about to, without a
+//! fence.
 //!
-//! A *standing* waiter is for what waits at one place at a time, in no scope and without a deadline: then there is
-//! nobody else who might decide, and the word is only read. Its owner takes the address out of the place, or is woken
-//! by it.
+//! A *standing* waiter waits for one waitable at a time, in no scope and without a deadline. Then only that waitable
+//! can decide, and the word is only read. Its owner removes the address from the waitable, or is woken by it.
 //!
-//! Who keeps what alive. The address of a waiter is given out only together with a place that can take it back. A place
-//! that ends a wait decides *before* it lets go of the address (under its lock, or while its word says that it is
-//! busy), and the owner does not leave a wait before it has taken its address out of every place. So a word that can be
-//! reached is the word of this very wait. After the decision the place may only wake. A fiber cannot go on before that;
-//! a thread or a task might, so for these the decision keeps what is needed for waking alive (see [`Kind::keep`]).
+//! Lifetimes. The address of a waiter is only registered at waitables that can remove it. A waitable that ends a wait
+//! decides *before* it drops the address, under its lock or while its word is busy. The owner does not leave a wait
+//! before it has removed its address from every waitable. So a word that can be reached is the word of this very wait.
+//! After the decision the waitable may only wake. A fiber cannot go on before that. A thread or a task might, so for
+//! these the decision retains what is needed for waking (see [`Kind::keep`]).
 //!
-//! Orderings: deciding releases, and the owner acquires the word when it finds it decided, also when it finds so
-//! because it would have ended the wait itself: what the place did before (a value put down, a lock handed over) is
-//! visible afterwards. Arming releases and deciding acquires: whoever wakes comes after all that the owner did before.
-//! (For a place that follows from how it got the address; a scope knows the address from earlier.) Arming is a plain
-//! store: nobody else writes the word while there is no wait. A scope may look at any time, and what it sees is ordered
-//! by fences, see [`cancel`](crate::wait::cancel); if it decides a wait that is not the one that it saw, that is in the
-//! same scope and goes the same way. Others read HERE only to leave the word alone; a kick carries what they did to its
-//! thread.
+//! Orderings: deciding releases, and the owner acquires the word when it finds it decided. It also acquires when it
+//! finds that out by a failed attempt to end the wait itself. So what the waitable did before (a value stored, a lock
+//! handed over) is visible afterwards. Arming releases and deciding acquires: a wake-up happens after all that the
+//! owner did before. (For a waitable that follows from how it got the address; a scope knows the address from earlier.)
+//! Arming is a plain store: no other thread writes the word while there is no wait. A scope may read the word at any
+//! time, and fences order what it sees, see [`cancel`](crate::wait::cancel). If it decides another wait than the one
+//! that it saw, that wait is in the same scope, and ends in the same way. Other threads that read HERE do not write the
+//! word; a kick carries what they did to the waiter's thread.
 
 use crate::{
     sys::sync::{Arc, AtomicU64, Ordering},
@@ -54,10 +53,11 @@ const HERE: u64 = 4;
 const TAG: u64 = 7;
 const SHIFT: u32 = 3;
 
-/// How many waits in a row may find at once what they want before the strand lets others run.
+/// How many operations in a row may succeed without a wait before the fiber or thread lets others run.
 pub(crate) const BUDGET: u32 = if cfg!(shuttle) { 4 } else { 128 };
 
-/// How a wait ends whose owner is to look again. Its place has not decided it, and may still have the address.
+/// The outcome of a wait whose owner is to attempt again. Its waitable has not decided it, and may still hold the
+/// address.
 pub(crate) const HAILED: Outcome = Outcome::Ready(u32::MAX);
 
 /// How a wait ended.
@@ -67,7 +67,7 @@ pub(crate) enum Outcome {
     Cancelled,
     /// The deadline of the operation has passed.
     TimedOut,
-    /// A place decided: the one that was given this ticket.
+    /// A waitable decided: the one that was given this ticket.
     Ready(u32),
 }
 
@@ -94,14 +94,14 @@ impl Outcome {
 
 /// How the waiters of one kind are woken.
 pub(crate) struct Kind {
-    /// Wakes the waiter and gives back what was kept for it.
+    /// Wakes the waiter and releases what was retained for it.
     pub(crate) wake: unsafe fn(*const Waiter),
     /// For waiters that go on, and may be gone, as soon as they find themselves decided.
     pub(crate) keep: Option<Keep>,
-    /// How often it is worth to look again before a wait: nothing else could use the thread meanwhile.
+    /// How often the owner attempts again before a wait. Above 0 only if nothing else could use the thread meanwhile.
     pub(crate) looks: u32,
-    /// Whether an attempt follows each wait that a place has ended, as on a fiber or a thread. A future may be dropped
-    /// instead, and a member of a set may never be asked.
+    /// Whether an attempt follows each wait that a waitable has ended, as on a fiber or a thread. A future may be
+    /// dropped instead, and a member of a set may never be attempted.
     pub(crate) resumes: bool,
     /// For waiters that may wait [here](self).
     pub(crate) home: Option<Home>,
@@ -109,9 +109,9 @@ pub(crate) struct Kind {
 
 /// Where a waiter is at home: on one thread, which can be kicked.
 pub(crate) struct Home {
-    /// Whether that is the calling thread. It may say no when it is.
+    /// Returns whether that is the calling thread. May return `false` when it is.
     pub(crate) is_here: unsafe fn(*const Waiter) -> bool,
-    /// Sees to it that [`Waiter::answer`] is called there, after all that the caller did before.
+    /// Makes that thread call [`Waiter::answer`], after all that the caller did before.
     pub(crate) kick: unsafe fn(*const Waiter),
 }
 
@@ -119,19 +119,21 @@ pub(crate) struct Home {
 pub(crate) struct Keep {
     /// Called while the waiter is known to be alive.
     retain: unsafe fn(*const Waiter),
-    /// Gives it back without waking.
+    /// Releases it without waking.
     release: unsafe fn(*const Waiter),
 }
 
 impl Kind {
-    /// The kind of waiters that are the first field of a `T` in an [`Arc`], which is kept for waking.
+    /// Returns the kind of waiters that are the first field of a `T` in an [`Arc`], which is retained for waking.
     pub(crate) const fn in_arc<T>(wake: unsafe fn(*const Waiter), looks: u32, resumes: bool) -> Self {
         unsafe fn retain<T>(waiter: *const Waiter) {
-            // SAFETY: the first field of a `T` in an `Arc`, which is alive.
+            // SAFETY: the waiter is the first field of a `T` in an `Arc`. `retain` is called only while the waiter is
+            // alive.
             unsafe { Arc::increment_strong_count(waiter.cast::<T>()) }
         }
         unsafe fn release<T>(waiter: *const Waiter) {
-            // SAFETY: as above, and retained.
+            // SAFETY: the waiter is the first field of a `T` in an `Arc`, whose count `retain` has incremented for this
+            // call.
             unsafe { drop(Arc::from_raw(waiter.cast::<T>())) }
         }
         Self { wake, keep: Some(Keep { retain: retain::<T>, release: release::<T> }), looks, resumes, home: None }
@@ -142,17 +144,17 @@ impl Kind {
 pub(crate) struct Waiter {
     word: AtomicU64,
     kind: &'static Kind,
-    /// The owner's: how many waits may still succeed at once.
+    /// How many operations may still succeed without a wait. Only the owner accesses it.
     budget: Cell<u32>,
-    /// The owner's, too.
+    /// Only the owner accesses it.
     patience: Patience,
-    /// On which stack the owner may wait.
+    /// On which stack the owner may wait. Only the owner accesses it.
     stack: Cell<Stack>,
 }
 
-// SAFETY: budget, patience and stack are the owner's alone, the rest is made to be shared.
+// SAFETY: only the owner accesses budget, patience and stack. The word is atomic, and the kind is immutable.
 unsafe impl Send for Waiter {}
-// SAFETY: as above.
+// SAFETY: only the owner accesses budget, patience and stack. The word is atomic, and the kind is immutable.
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
@@ -166,7 +168,8 @@ impl Waiter {
         }
     }
 
-    /// A standing one: see the [module](self). It is never armed, and is alive until it has been woken or taken out.
+    /// Creates a standing waiter: see the [module](self). It is never armed, and is alive until it has been woken or
+    /// removed.
     pub(crate) fn standing(kind: &'static Kind) -> Self {
         Self {
             word: AtomicU64::new(STANDING),
@@ -191,68 +194,69 @@ impl Waiter {
         self.kind.resumes
     }
 
-    /// How many waits in a row may still find at once what they want.
+    /// Returns how many operations in a row may still succeed without a wait.
     #[inline]
     pub(crate) fn budget(&self) -> &Cell<u32> {
         &self.budget
     }
 
-    /// What it has learned about those that it waits for.
+    /// Returns what the owner has learned about the threads that it waits for.
     pub(crate) fn patience(&self) -> &Patience {
         &self.patience
     }
 
-    /// On which stack it may wait; the thread's own if nothing else was said.
+    /// Returns on which stack the owner may wait: the thread's own unless [`bind_to`](Self::bind_to) was called.
     #[inline(always)]
     pub(crate) fn stack(&self) -> Stack {
         self.stack.get()
     }
 
-    /// From here on it waits on this stack.
+    /// Sets the stack on which the owner waits from now on.
     pub(crate) fn bind_to(&self, stack: Stack) {
         self.stack.set(stack);
     }
 
-    /// Begins a wait in the scope of this address, or in one that nobody can cancel if it is null.
+    /// Begins a wait in the scope of this address. If it is null, no scope can cancel the wait.
     #[inline]
     pub(crate) fn arm(&self, scope: *const ()) {
         debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
         self.word.store(waiting(scope), Ordering::Release);
     }
 
-    /// Whether it may wait here.
+    /// Returns whether it may wait [here](self).
     #[inline]
     pub(crate) fn has_home(&self) -> bool {
         self.kind.home.is_some()
     }
 
-    /// As [`arm`](Self::arm), for a wait here.
+    /// Begins a wait [here](self).
     #[inline]
     pub(crate) fn arm_here(&self) {
         debug_assert!(!self.is_waiting(), "a strand waits for one thing at a time");
         self.word.store(HERE, Ordering::Relaxed);
     }
 
-    /// Ends a wait here of which nobody has heard.
+    /// Ends a wait [here](self) whose address is registered nowhere.
     #[inline]
     pub(crate) fn disarm_here(&self) {
         self.word.store(IDLE, Ordering::Relaxed);
     }
 
-    /// Whether the wait was ended by its place, with the ticket 0.
+    /// Returns whether a waitable has ended the wait, with the ticket 0.
     #[inline]
     pub(crate) fn was_told(&self) -> bool {
         self.word.load(Ordering::Acquire) == const { Outcome::Ready(0).encode() }
     }
 
-    /// Ends the wait from within. `false`: it has been decided, and the owner must take the wake-up that comes with it.
+    /// Ends the wait from within. Returns `false` if it has been decided: the owner must consume the wake-up that
+    /// follows.
     #[must_use]
     #[inline]
     pub(crate) fn disarm(&self) -> bool {
         self.end(IDLE)
     }
 
-    /// As [`disarm`](Self::disarm), but leaves an outcome.
+    /// Ends the wait from within, as [`disarm`](Self::disarm) does, but stores an outcome.
     #[must_use]
     pub(crate) fn decide_for_itself(&self, outcome: Outcome) -> bool {
         self.end(outcome.encode())
@@ -264,7 +268,7 @@ impl Waiter {
         word & TAG == WAITING && self.word.compare_exchange(word, next, Ordering::Relaxed, Ordering::Acquire).is_ok()
     }
 
-    /// How the wait ended; `None` while it lasts.
+    /// Returns how the wait ended, or `None` while it lasts.
     #[inline]
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let word = self.word.load(Ordering::Acquire);
@@ -278,15 +282,16 @@ impl Waiter {
 
     // ---- its thread ----
 
-    /// Ends a wait here, or that of a standing waiter: the waits that are ended without an update. `None`: it is
-    /// another, or has ended.
+    /// Ends a wait [here](self), or that of a standing waiter: the waits that end without an atomic update. Returns
+    /// `None` if the wait is another, or has ended.
     ///
     /// # Safety
-    /// As for [`decide`](Self::decide), and if it waits here this is its thread.
+    /// The waiter is alive, as for [`decide`](Self::decide). If it waits here, this is its thread.
     #[inline]
     #[must_use]
     pub(crate) unsafe fn decide_here(this: *const Self, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter alive. If it waits here, this is its thread, so no other thread writes
+        // the word.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
             if word == HERE {
@@ -298,28 +303,28 @@ impl Waiter {
         }
     }
 
-    /// Somebody has kicked: it is to look, if it waits here.
+    /// Answers a kick: ends the wait, if it is one [here](self), so that the owner attempts again.
     ///
     /// # Safety
     /// The waiter is alive, has a home, and this is its thread.
     pub(crate) unsafe fn answer(this: *const Self) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter alive, and runs on its thread.
         if let Some(wake) = unsafe { Self::decide_here(this, HAILED) } {
             wake.wake();
         }
     }
 
-    // ---- everybody ----
+    // ---- any thread ----
 
-    /// Ends the wait, unless it has ended. `None`: it has, and another decided; or its owner was kicked, and will see
-    /// for itself.
+    /// Ends the wait, unless it has ended. Returns `None` if another thread has decided it, or if the owner was kicked
+    /// and will attempt again.
     ///
     /// # Safety
-    /// The waiter is registered in a place that the caller holds.
+    /// The waiter is registered at a waitable that the caller holds, so it is alive.
     #[inline]
     #[must_use]
     pub(crate) unsafe fn decide(this: *const Self, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: the place has the address, so the waiter is alive.
+        // SAFETY: the waitable that the caller holds has the address, so the waiter is alive.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
             match word & TAG {
@@ -334,10 +339,10 @@ impl Waiter {
     /// Ends the wait if it is in the scope of this address, and in no other.
     ///
     /// # Safety
-    /// The waiter is alive: the caller holds the tree of the scope.
+    /// The waiter is alive: the caller holds the lock of its scope, under which a waiter is detached.
     #[must_use]
     pub(crate) unsafe fn cancel(this: *const Self, scope: *const ()) -> Option<Wake> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller holds the lock of the scope, so the waiter is alive.
         unsafe {
             let word = (*this).word.load(Ordering::Relaxed);
             if word == waiting(scope)
@@ -345,18 +350,19 @@ impl Waiter {
             {
                 return Some(wake);
             }
-            // It waits here, or is about to; or in another scope, where it looks for nothing.
+            // It waits here, or is about to. Or it waits in another scope, where the kick makes it attempt in vain.
             if (*this).has_home() { Self::decide_or_hail(this, HAILED) } else { None }
         }
     }
 
-    /// Ends a wait here, or lets its thread do so.
+    /// Ends a wait [here](self), or kicks its thread, which ends it.
     ///
     /// # Safety
     /// The waiter is alive, and has a home.
     #[cold]
     unsafe fn decide_or_hail(this: *const Self, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: the caller's word; if it is not at home here the word is not touched.
+        // SAFETY: the caller keeps the waiter alive. `decide_here` runs only if this is the waiter's thread; otherwise
+        // only `kick` uses the waiter.
         unsafe {
             let home = (*this).kind.home.as_ref().expect("who waits here has a home");
             if (home.is_here)(this) {
@@ -368,16 +374,17 @@ impl Waiter {
     }
 
     /// # Safety
-    /// As for the callers; `word` was found in the waiter, which waits.
+    /// The waiter is alive until it is decided. `word` was read from the waiter while it waited.
     #[inline]
     unsafe fn decide_from(this: *const Self, word: u64, outcome: Outcome) -> Option<Wake> {
-        // SAFETY: alive by the caller's word until the CAS, and afterwards because it is kept or does not go on.
+        // SAFETY: the caller keeps the waiter alive until the CAS. After a successful CAS it stays alive: `keep` has
+        // retained it, or its fiber does not go on before it is woken.
         unsafe {
             let kind = (*this).kind;
             if let Some(keep) = &kind.keep {
                 (keep.retain)(this);
             }
-            // Within one wait the word changes once, so a failure means that another was first.
+            // Within one wait the word changes once, so a failure means that another thread was first.
             let decided =
                 (*this).word.compare_exchange(word, outcome.encode(), Ordering::AcqRel, Ordering::Relaxed).is_ok();
             if !decided && let Some(keep) = &kind.keep {
@@ -388,7 +395,7 @@ impl Waiter {
     }
 }
 
-/// The word of a wait in the scope of this address.
+/// Returns the word of a wait in the scope of this address.
 #[inline]
 fn waiting(scope: *const ()) -> u64 {
     debug_assert_eq!(scope.addr() as u64 & TAG, 0, "scopes are aligned");
@@ -402,7 +409,7 @@ pub(crate) struct Wake {
     kind: &'static Kind,
 }
 
-// SAFETY: waking is what other threads do to a waiter.
+// SAFETY: the decision keeps the waiter alive until it is woken, and `Kind::wake` may be called on any thread.
 unsafe impl Send for Wake {}
 
 impl Wake {
@@ -411,15 +418,17 @@ impl Wake {
     pub(crate) fn wake(self) {
         // The waker of a task may panic, and must not be called again by the unwinding.
         let this = ManuallyDrop::new(self);
-        // SAFETY: decided by whoever made this, and kept since.
+        // SAFETY: a `Wake` exists only for a decided waiter, which stays alive until this call. It is called once, as
+        // `this` is not dropped.
         unsafe { (this.kind.wake)(this.waiter) }
     }
 }
 
 impl Drop for Wake {
     fn drop(&mut self) {
-        // Not waking would leave somebody asleep for ever.
-        // SAFETY: as in `wake`.
+        // A waiter that is decided but not woken would sleep for ever.
+        // SAFETY: a `Wake` exists only for a decided waiter, which stays alive until this call. It was not called
+        // before, as `wake` does not drop.
         unsafe { (self.kind.wake)(self.waiter) }
     }
 }
