@@ -99,7 +99,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
     /// As there, and [`RecvTimeoutError::TimedOut`].
@@ -108,7 +108,7 @@ impl<T> Receiver<T> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
     /// As there, and [`RecvTimeoutError::TimedOut`].
@@ -135,7 +135,7 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
     ///
     /// # Errors
     /// When the sender was dropped without sending, or the value was received before.
@@ -216,7 +216,7 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         match unsafe { &mut *self.receiver.get() }.try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Closed) => Some(Err(Closed)),
@@ -225,16 +225,16 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.wait.as_ref().is_some_and(|wait| unsafe { wait.register(waiter, ticket) })
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if let Some(wait) = &self.wait {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { wait.unregister(has_decided) }
         }
     }
@@ -274,7 +274,7 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
     }
 

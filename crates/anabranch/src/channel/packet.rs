@@ -225,12 +225,12 @@ impl<'a> PacketWait<'a> {
 // `unregister` ends.
 unsafe impl Place for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.word.register(EMPTY, &self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.word.unregister(EMPTY, &self.sleeper, has_decided) }
     }
 }

@@ -94,7 +94,7 @@ impl<Q, R> Service<Q, R> {
     /// Has no more requests, and waits for the service to end: what its function returned. Other clients keep it going.
     ///
     /// # Errors
-    /// As for [`JoinHandle::join`].
+    /// Returns the errors of [`JoinHandle::join`].
     #[track_caller]
     pub fn stop(self, cx: &Cx<'_>) -> Result<R, JoinError> {
         drop(self.requests);

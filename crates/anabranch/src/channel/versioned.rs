@@ -172,7 +172,7 @@ impl<'a, S> News<'a, S> {
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     pub(crate) unsafe fn register(&self, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.board.register(&self.entry, seen, waiter, ticket) }
     }
 
@@ -180,7 +180,7 @@ impl<'a, S> News<'a, S> {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.board.unregister(&self.entry) };
         }
     }

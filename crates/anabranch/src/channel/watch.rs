@@ -162,7 +162,7 @@ impl<T> Receiver<T> {
         Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -171,7 +171,7 @@ impl<T> Receiver<T> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -185,7 +185,7 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
     /// When the channel is closed and there is nothing more to receive.
@@ -193,7 +193,7 @@ impl<T> Receiver<T> {
         wait_async_for(self.receiving()).await
     }
 
-    /// As [`recv`](Self::recv), without waiting.
+    /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
     /// When there is nothing to receive, now or ever.
@@ -253,12 +253,12 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
 
-// SAFETY: that of `news`.
+// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the reference as in `attempt`; the rest is the caller's word.
@@ -266,7 +266,7 @@ unsafe impl<T> Place for Receiving<'_, T> {
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.news.unregister(has_decided) }
     }
 }
@@ -348,12 +348,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.board.register(wait, self.seen, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.board.unregister(wait) }
     }
 

@@ -207,12 +207,12 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { Self::register(self, wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, wait: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { Self::unregister(self, wait, has_decided) }
     }
 
@@ -307,13 +307,13 @@ impl<M> Transport for Duplex<M> {
     }
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_outlet(consumer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
         if let Some((_, consumer, _)) = self.ends.as_deref() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { wait.unregister_outlet(consumer, has_decided) }
         }
     }

@@ -126,7 +126,7 @@ pub fn try_recv<E: Listen>(mut end: E) -> Result<E::Heard, TryRecvError<E>> {
     }
 }
 
-/// As [`recv`], for async code.
+/// Like [`recv`], for async code.
 pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
     wait_async_for(Receiving::new(&mut end)).await
 }
@@ -172,12 +172,12 @@ impl<E: Listen> Attempt for Receiving<'_, E> {
 // SAFETY: that of the line, of which an end stays at its place while it is borrowed.
 unsafe impl<E: Listen> Place for Receiving<'_, E> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line().unregister(&self.wait, has_decided) }
     }
 }
@@ -200,12 +200,12 @@ impl<L: Line> Attempt for Ready<'_, L> {
 // SAFETY: that of the line, of which an end stays at its place while it is borrowed.
 unsafe impl<L: Line> Place for Ready<'_, L> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line.register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line.unregister(&self.wait, has_decided) }
     }
 }
@@ -240,7 +240,7 @@ impl<E: Listen> Source for E {
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.end().line().register(wait, waiter, 0) }
     }
 

@@ -269,7 +269,7 @@ impl<M, const N: usize> Ring<M, N> {
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
     }
 

@@ -67,7 +67,7 @@ pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<
     }
 }
 
-/// As [`room`], for async code.
+/// Like [`room`], for async code.
 pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
     wait_async_for(Room::new(end)).await;
 }
@@ -103,13 +103,13 @@ impl<M> Attempt for Room<'_, M> {
 // SAFETY: that of `wait`; the line is borrowed, so it stays where it is.
 unsafe impl<M> Place for Room<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.line.producer().is_some_and(|producer| unsafe { self.wait.register_inlet(producer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if let Some(producer) = self.line.producer() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.wait.unregister_inlet(producer, has_decided) }
         }
     }

@@ -457,7 +457,7 @@ unsafe impl Place for AcquireWait<'_> {
             }
         }
         self.given.set(Given::Nothing);
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
         // and the waiter armed, until `unregister`.
         unsafe {
             self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });

@@ -102,7 +102,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits until nobody writes and no writer has been waiting for longer, and then reads.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn read(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, Cancelled> {
@@ -116,7 +116,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Waits until nobody reads or writes and nobody has been waiting for longer, and then may change the value.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn write(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, Cancelled> {
@@ -132,40 +132,40 @@ impl<T: ?Sized> RwLock<T> {
         wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
     }
 
-    /// As [`read`](Self::read), but waits no longer than until then.
+    /// Like [`read`](Self::read), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn read_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ONE, Limit::Until(instant), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
-    /// As [`read`](Self::read), but waits no longer than this.
+    /// Like [`read`](Self::read), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn read_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockReadGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ONE, Limit::For(timeout), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
-    /// As [`write`](Self::write), but waits no longer than until then.
+    /// Like [`write`](Self::write), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn write_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ALL, Limit::Until(instant), WaitReason::new(&"RwLock::write"))?;
         Ok(RwLockWriteGuard::new(self))
     }
 
-    /// As [`write`](Self::write), but waits no longer than this.
+    /// Like [`write`](Self::write), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::RwLock};
@@ -192,7 +192,7 @@ impl<T: ?Sized> RwLock<T> {
         wait_for(cx, &AcquireWait::new(&self.raw, permits), limit.tick(cx), reason)
     }
 
-    /// As [`read`](Self::read), for async code. The future may be dropped at any time.
+    /// Like [`read`](Self::read), for async code. The future may be dropped at any time.
     pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
         if !self.raw.try_acquire(ONE) {
             wait_async_for(AcquireWait::new(&self.raw, ONE)).await;
@@ -200,7 +200,7 @@ impl<T: ?Sized> RwLock<T> {
         RwLockReadGuard::new(self)
     }
 
-    /// As [`write`](Self::write), for async code. The future may be dropped at any time.
+    /// Like [`write`](Self::write), for async code. The future may be dropped at any time.
     ///
     /// ```
     /// use anabranch::sync::RwLock;

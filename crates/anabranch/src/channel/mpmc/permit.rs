@@ -49,7 +49,7 @@ impl<T> Sender<T> {
         Ok(wait_long_for(cx, &self.reserving(), reason)??)
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    /// Like [`reserve`](Self::reserve), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -61,7 +61,7 @@ impl<T> Sender<T> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    /// Like [`reserve`](Self::reserve), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -78,7 +78,7 @@ impl<T> Sender<T> {
         Ok(wait_for(cx, &self.reserving(), deadline, reason)??)
     }
 
-    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
+    /// Like [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
     ///
     /// # Errors
     /// When the channel is closed.
@@ -89,7 +89,7 @@ impl<T> Sender<T> {
         wait_async_for(self.reserving()).await
     }
 
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
+    /// Like [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
     pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
         self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
     }
@@ -179,7 +179,7 @@ unsafe impl<T> Place for Reserving<'_, T> {
             // SAFETY: decided from the queue.
             self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
         } else {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.channel.unregister_sender(&self.entry) };
         }
     }

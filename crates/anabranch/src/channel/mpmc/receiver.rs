@@ -52,7 +52,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -61,7 +61,7 @@ impl<T> Receiver<T> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -84,7 +84,7 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
     /// When the channel is closed and all was received.
@@ -107,7 +107,7 @@ impl<T> Receiver<T> {
     /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::unbounded();
@@ -132,11 +132,11 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// Like [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
     /// nothing.
     ///
     /// # Errors
-    /// As for [`recv_async`](Self::recv_async).
+    /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             return Ok(0);
@@ -276,12 +276,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.channel.listen(wait, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<Target<T>>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.channel.unregister_receiver(wait) }
     }
 

@@ -67,7 +67,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), but waits no longer than until then.
+    /// Like [`send`](Self::send), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up; the value comes back.
@@ -76,7 +76,7 @@ impl<T> Sender<T> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
     }
 
-    /// As [`send`](Self::send), but waits no longer than this.
+    /// Like [`send`](Self::send), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up; the value comes back.
@@ -107,7 +107,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
+    /// Like [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
     /// just sent it.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ unsafe impl<T> Place for Sending<'_, T> {
 
     unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             return unsafe { self.channel.unregister_sender(&self.entry) };
         }
         let forget = |offer: &mut Offer<T>| {

@@ -132,7 +132,7 @@ impl Choice {
         }
     }
 
-    /// As [`do_one`](Self::do_one), in async code.
+    /// Like [`do_one`](Self::do_one), in async code.
     ///
     /// # Safety
     /// As for [`AsyncTurn::poll`]; the order stays as it is while the wait goes on.

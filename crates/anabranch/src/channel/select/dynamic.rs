@@ -100,25 +100,25 @@ impl<O: Operation> Select<O> {
     /// number. Without any operation it waits until it is cancelled.
     ///
     /// # Errors
-    /// When the wait was cancelled.
+    /// Returns an error if the wait is cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), Cancelled> {
         self.wait_to(cx, NEVER, WaitReason::new(&"Select::wait")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait`](Self::wait), but waits no longer than until then, by the clock of the pool.
+    /// Like [`wait`](Self::wait), with a deadline by the clock of the pool.
     ///
     /// # Errors
-    /// When the wait was cancelled, or the time was up.
+    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn wait_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
         self.wait_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
     }
 
-    /// As [`wait`](Self::wait), but waits no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the wait was cancelled, or the time was up.
+    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, channel::{self, Select}};
@@ -158,7 +158,7 @@ impl<O: Operation> Select<O> {
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
-    /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is
+    /// Like [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is
     /// not done. For an end to the wait drop it, or let the runtime do so.
     ///
     /// A selection that waits again and again allocates once.

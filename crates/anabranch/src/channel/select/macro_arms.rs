@@ -88,12 +88,12 @@ impl<O: Operation> OneArm for Arm<O> {
 // SAFETY: that of the operation.
 unsafe impl<O: Operation> Place for Arm<O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.operation.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.operation.unregister(has_decided) }
     }
 }
@@ -212,7 +212,7 @@ pub fn choose<const N: usize>(
 /// ```
 ///
 /// # Errors
-/// When the wait was cancelled.
+/// Returns an error if the wait is cancelled.
 #[macro_export]
 macro_rules! select {
     (biased async, { $($arms:tt)* }) => {

@@ -43,7 +43,7 @@ impl<O: Operation> Source for Exclusive<O> {
     }
 
     unsafe fn register(&self, (): &(), waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.0.listen(waiter) }
     }
 

@@ -216,7 +216,7 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -225,7 +225,7 @@ impl<R: Receive> ReceiverSet<R> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -242,7 +242,7 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
     /// When there is no member.
@@ -348,7 +348,7 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     type Output = Result<Received<R>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.set.get() }.next()
     }
 }

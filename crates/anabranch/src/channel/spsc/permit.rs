@@ -44,7 +44,7 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    /// Like [`reserve`](Self::reserve), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -53,7 +53,7 @@ impl<T> Sender<T> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    /// Like [`reserve`](Self::reserve), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -73,7 +73,7 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
+    /// Like [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
     ///
     /// # Errors
     /// When the stream is closed.
@@ -82,7 +82,7 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the stream is closed.
+    /// Like [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the stream is closed.
     pub fn try_reserve(&mut self) -> Option<Permit<'_, T>> {
         self.producer.check().is_ok().then_some(Permit { producer: &mut self.producer })
     }

@@ -65,7 +65,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -74,7 +74,7 @@ impl<T> Receiver<T> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up.
@@ -88,7 +88,7 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
     ///
     /// # Errors
     /// When the stream is closed and all was received.
@@ -126,7 +126,7 @@ impl<T> Receiver<T> {
     /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     ///
     /// ```
     /// use anabranch::channel::spsc;
@@ -148,11 +148,11 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// Like [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
     /// nothing.
     ///
     /// # Errors
-    /// As for [`recv_async`](Self::recv_async).
+    /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             return Ok(0);
@@ -408,7 +408,7 @@ impl<T> Source for Receiver<T> {
 
     #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { wait.listen(&self.consumer, waiter) }
     }
 

@@ -34,7 +34,7 @@ impl<T> Attempt for Reserving<'_, T> {
     type Output = Result<(), Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         match unsafe { &*self.producer.get() }.check() {
             Ok(()) => Some(Ok(())),
             Err(PushError::Closed) => Some(Err(Closed)),

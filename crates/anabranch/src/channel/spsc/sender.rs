@@ -74,7 +74,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), but waits no longer than until then.
+    /// Like [`send`](Self::send), with a deadline.
     ///
     /// # Errors
     /// As there, and when the time was up; the value comes back.
@@ -83,7 +83,7 @@ impl<T> Sender<T> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
     }
 
-    /// As [`send`](Self::send), but waits no longer than this.
+    /// Like [`send`](Self::send), with a timeout.
     ///
     /// # Errors
     /// As there, and when the time was up; the value comes back.
@@ -115,7 +115,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
+    /// Like [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
     ///
     /// # Errors
     /// When the stream is closed; the value comes back.
@@ -173,7 +173,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// As [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
+    /// Like [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
     ///
     /// # Errors
     /// When the stream is closed. What was not sent is still in `values`.
@@ -253,15 +253,15 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: that of `room`.
+// SAFETY: `room` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.room.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.room.unregister(has_decided) }
     }
 }

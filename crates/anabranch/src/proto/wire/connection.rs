@@ -258,7 +258,7 @@ pub unsafe fn over<P: Script, S: Read + Write, E>(
     Ok((At::new(line), connection))
 }
 
-/// As [`over`], in async code.
+/// Like [`over`], in async code.
 ///
 /// # Safety
 /// As there.

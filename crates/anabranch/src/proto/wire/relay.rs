@@ -86,12 +86,12 @@ impl Attempt for Gone<'_> {
 // SAFETY: that of the wait.
 unsafe impl Place for Gone<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister(has_decided) }
     }
 }
@@ -126,12 +126,12 @@ impl<T: Transport> Attempt for Hearing<'_, T> {
 // SAFETY: that of the line, of which an end stays at its place while it is borrowed.
 unsafe impl<T: Transport> Place for Hearing<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line().unregister(&self.wait, has_decided) }
     }
 }
@@ -150,12 +150,12 @@ impl<T: Transport> Attempt for Ready<'_, T> {
 // SAFETY: that of the hearing.
 unsafe impl<T: Transport> Place for Ready<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.0.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.0.unregister(has_decided) }
     }
 }

@@ -30,7 +30,7 @@ unsafe fn register<T>(
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
     shared.sides.share(side);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
 }
@@ -43,7 +43,7 @@ unsafe fn register<T>(
 unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, has_decided: bool) {
     if !has_decided {
         at.shared().sides.share(side);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { at.slot().word.unregister(number, sleeper, false) }
     }
 }
@@ -73,7 +73,7 @@ impl StreamWait {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
     pub(crate) unsafe fn unregister_inlet<T>(&self, producer: &Producer<T>, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, has_decided) }
     }
 
@@ -103,13 +103,13 @@ impl StreamWait {
     /// As there.
     #[inline]
     pub(crate) unsafe fn listen<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.register_outlet_here(consumer, waiter) || self.listen_shared(consumer, waiter) }
     }
 
     #[inline(never)]
     unsafe fn listen_shared<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.register_outlet(consumer, waiter, 0) }
     }
 
@@ -123,7 +123,7 @@ impl StreamWait {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
     pub(crate) unsafe fn unregister_outlet<T>(&self, consumer: &Consumer<T>, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, has_decided) }
     }
 }
