@@ -12,16 +12,16 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// Some time, as an operation. Made by [`Cx::sleeping`].
+/// A duration, as an operation. Made by [`Cx::sleeping`].
 ///
-/// It is for who waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
+/// It is for waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
 }
 
 impl<'a> Cx<'a> {
-    /// A sleep as an operation, for [`select!`](crate::select). It ends so long from now.
+    /// Returns a sleep as an operation, for [`select!`](crate::select). It ends `duration` from now.
     pub fn sleeping(&'a self, duration: Duration) -> Sleeping<'a> {
         Sleeping { cx: self, at: self.after(duration) }
     }
@@ -41,10 +41,10 @@ impl Attempt for Sleeping<'_> {
     }
 }
 
-// SAFETY: it keeps no address.
+// SAFETY: it keeps no address of a waiter.
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
-        // Instead of a read-modify-write.
+        // This fence stands in for the read-modify-write that `Place` requires.
         full_fence();
         true
     }
@@ -59,7 +59,7 @@ pub struct Triggered<'a> {
 }
 
 impl Trigger {
-    /// The wait as an operation, for [`select!`](crate::select).
+    /// Returns the wait as an operation, for [`select!`](crate::select).
     ///
     /// ```
     /// use anabranch::{select, sync::Trigger};
