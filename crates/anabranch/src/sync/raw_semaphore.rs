@@ -105,7 +105,7 @@ struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     Nothing,
-    /// A wake-up: what it wants is part of `promised`.
+    /// A wake-up: the permits that it wants are part of `promised`.
     WakeUp,
     Permits,
 }
