@@ -139,7 +139,7 @@ pub(crate) struct ReadyQueue {
 /// How long the set has been on its thread. Used only by the set.
 pub(crate) struct Stay {
     home: cell::Cell<Thread>,
-    /// How many were called by an exchange since then.
+    /// How many members were called by an exchange since then.
     streak: cell::Cell<u32>,
 }
 
