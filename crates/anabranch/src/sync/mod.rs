@@ -2,14 +2,14 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Mutex`] | a value that one at a time may use |
-//! | [`RwLock`] | a value that many may read or one may change |
+//! | [`Mutex`] | a value that one fiber or thread at a time can use |
+//! | [`RwLock`] | a value that many can read or one can change |
 //! | [`Condvar`] | waits until what a mutex guards has changed |
-//! | [`Monitor`] | a shared value, and waits until it is as one wants it |
-//! | [`Semaphore`] | lets so many do something at a time |
-//! | [`Barrier`] | a point that so many pass together |
-//! | [`Event`] | something that happens, and all go on who wait for it |
-//! | [`OnceCell`], [`Once`] | what is made, or done, by the first who needs it |
+//! | [`Monitor`] | a shared value, and waits for conditions on it |
+//! | [`Semaphore`] | limits how many do something at a time |
+//! | [`Barrier`] | a point that a number of parties pass together |
+//! | [`Event`] | an event that wakes all its waiters |
+//! | [`OnceCell`], [`Once`] | a value that is made, or an action that is done, by its first user |
 //!
 //! Every operation that may wait comes in four forms:
 //! - `op(cx)` waits as long as its scope lasts;

@@ -297,7 +297,7 @@ mod tests {
     fn a_fiber_lets_others_run_the_sooner_the_more_values_wait() {
         let on_a_fiber = spawn(|cx| [0, 200, 300, 1000, 100_000].map(|waiting| left(cx, waiting)));
         assert_eq!(run(|cx| on_a_fiber.join(cx)).unwrap(), [99, 99, 98, 96, 92]);
-        // There is nobody on a thread whom it would let run.
+        // On a thread there is no other fiber that it would let run.
         assert_eq!(run(|cx| left(cx, 100_000)), 99);
     }
 }

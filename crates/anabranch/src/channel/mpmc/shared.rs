@@ -10,7 +10,7 @@
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
 //! | any      | puts its value into the queue, always                    | never                               |
-//! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
+//! | n        | the same, while there are fewer than n values and permits | its value lies with it: an *offer* |
 //! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
 //!
 //! - **Values stay in the queue.** A waiting receiver is woken for a value, not given it. A receiver that was woken and
@@ -480,7 +480,7 @@ impl<T> Channel<T> {
     /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds, and the wait was not
     /// decided from here.
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
         unsafe { self.state.lock().senders.remove(entry) };
     }
 
