@@ -241,7 +241,7 @@ impl<E: Listen> Source for E {
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.end().line().register(wait, waiter, 0) }
     }
 

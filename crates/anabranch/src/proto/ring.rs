@@ -12,9 +12,9 @@
 //!
 //! | word     | for message i, in round i / N                                             | left by                         |
 //! |----------|---------------------------------------------------------------------------|---------------------------------|
-//! | `before` | not said (with an address: the other end waits to hear it)                 | who says it -> `said`; who goes -> GONE |
-//! | `said`   | said; once it is heard, it is the `before` of message i + N                | who says that; who goes -> GONE |
-//! | GONE     | an end has gone, and the conversation came no further                      | who says something there takes it back |
+//! | `before` | not sent (with an address: the receiver waits for it)                      | sending it -> `said`; leaving early -> GONE |
+//! | `said`   | sent; once received, it is the `before` of message i + N                   | sending that; leaving early -> GONE |
+//! | GONE     | an end has left early, at this message                                     | a sender that finds it takes its message back |
 //!
 //! So a send is one swap, and a receive of a message that was sent is one load.
 //!

@@ -3,7 +3,7 @@
 //! | bit     | meaning                | set by                                             | cleared by                             |
 //! |---------|------------------------|----------------------------------------------------|----------------------------------------|
 //! | SET     | the event has happened | `set`; while there are waiters, under the lock     | `reset`                                |
-//! | WAITERS | the queue is not empty | who joins the queue, unless SET, under the lock    | who empties the queue, under the lock  |
+//! | WAITERS | the queue is not empty | a waiter that joins, unless SET, under the lock    | emptying the queue, under the lock     |
 //!
 //! `set` ends the waits of all waiters in the queue, and of no others. It ends the present round, and a waiter that
 //! comes after a `reset` belongs to a later round. The queue is in the order of rounds, so the lock may be released

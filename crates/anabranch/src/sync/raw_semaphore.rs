@@ -24,7 +24,7 @@
 //! | OPEN       | some woken waiters are on their way, and the first in the queue does not want a hand-over | under the lock     |
 //! | overtakes  | how many releases have found WAITERS and OPEN; 0 unless OPEN       | by releases; to 0 under the lock          |
 //!
-//! | bits            | who may acquire                              | a release                                                   |
+//! | bits            | may acquire                                  | a release                                                   |
 //! |-----------------|----------------------------------------------|-------------------------------------------------------------|
 //! | none            | anybody, by CAS                              | by CAS                                                      |
 //! | OPEN            | anybody, by CAS                              | by CAS                                                      |

@@ -9,15 +9,15 @@
 //!
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
-//! | waiting     | its waiter is at the channel                         | whoever takes it from there calls it; it leaves   |
+//! | waiting     | its waiter is at the channel                         | the thread that takes it out calls it; it leaves  |
 //! | called      | its token is at the ready queue, or on its way there         | the set takes all that are there -> ready           |
 //! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
-//! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
+//! | left        | called or ready, and no member any more              | freed when it comes out of the list                 |
 //!
 //! | word of the ready queue | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
-//! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
-//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
+//! | QUIET            | no call                        | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
+//! | QUIET + address  | no call, and the set waits     | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
 //! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!

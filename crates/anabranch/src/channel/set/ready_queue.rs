@@ -335,13 +335,13 @@ mod tests {
     use crate::{sys::asymmetric_fence, wait::state_word::WaitNode};
     use std::ptr;
 
-    /// Somebody may be called between the set's last look and its wait, by a foreign waker.
+    /// A foreign waker may call a member between the set's last look and its wait.
     #[test]
     fn a_set_does_not_wait_when_the_owner_has_called() {
         let (ready_queue, stay) = (ReadyQueue::new(|_| unreachable!("the token is on the stack")), Stay::new());
         let token = Token::new(ready_queue);
-        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken
-        // out.
+        // SAFETY: the token is alive until the end, and each call finds it in no list. No thread waits: the node is
+        // taken out.
         unsafe {
             let call = || crate::channel::set::ready_queue::call((&raw const token).cast());
             for _ in 0..=STREAK {

@@ -13,7 +13,7 @@
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
 //! | EMPTY  | no value (with an address: the receiver waits for it) | the sender -> FULL; the receiver ends the stream -> END |
 //! | FULL   | a value (with an address: the sender waits for room)  | the receiver takes it -> EMPTY, if bounded              |
-//! | END    | the receiver found it empty and the stream closed, and looks no more | nobody; a sender that swaps puts it back, and keeps its value |
+//! | END    | the receiver found it empty and the stream closed, and looks no more | never; a sender that swaps puts it back, and keeps its value  |
 //!
 //! A sender that waits for room does so at the slot that it will fill next, which is also the one that the receiver
 //! will empty next. So a send is one swap. A receive is one load, and in a bounded stream another swap, which gives the
