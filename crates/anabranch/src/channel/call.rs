@@ -6,11 +6,11 @@ use crate::{
 };
 
 impl<Q> Sender<Q> {
-    /// Sends a request with a place for the answer, and waits for that.
+    /// Sends a request that carries a one-shot sender for the answer, and waits for the answer.
     ///
     /// # Errors
-    /// [`RecvError::Closed`] when the channel is closed, or the place was dropped without an answer;
-    /// [`RecvError::Cancelled`] when the wait was cancelled: the request may have been received all the same.
+    /// Returns [`RecvError::Closed`] if the channel is closed, or if the one-shot sender is dropped without an answer.
+    /// Returns [`RecvError::Cancelled`] if the wait is cancelled; the request may have been received all the same.
     #[track_caller]
     pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
         let (sender, mut receiver) = oneshot::channel();

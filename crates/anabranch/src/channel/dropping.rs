@@ -1,17 +1,17 @@
 //! Dropping many values, any of which may panic.
 //!
-//! The first panic goes on when all values have been dropped. Those that follow it are contained, as is each of them
-//! where the thread unwinds already: a second panic that leaves a destructor would abort the process. Their hooks have
-//! reported them.
+//! The first panic continues once all values have been dropped. Later panics are contained, and so is each of them if
+//! the thread already unwinds: a second panic that leaves a destructor would abort the process. Their panic hooks have
+//! already reported them.
 
 use crate::sys::unwind::{catch_unwind, panicking, resume_unwind};
 use std::{any::Any, mem, panic::AssertUnwindSafe};
 
-/// A panic that has yet to go on. What remains to be done comes before.
+/// A panic that has yet to continue. The remaining work is done before.
 #[must_use]
 pub(super) struct Dropped(Option<Box<dyn Any + Send>>);
 
-/// Drops all that comes.
+/// Drops all values that `next` returns.
 pub(super) fn drop_all<V>(mut next: impl FnMut() -> Option<V>) -> Dropped {
     let mut first = None;
     while let Some(value) = next() {
@@ -28,13 +28,13 @@ pub(super) fn drop_all<V>(mut next: impl FnMut() -> Option<V>) -> Dropped {
     Dropped(first)
 }
 
-/// The payload of a panic may panic when it is dropped.
+/// Drops the payload of a panic, which may panic itself.
 fn contain(panic: Box<dyn Any + Send>) {
     mem::forget(catch_unwind(AssertUnwindSafe(|| drop(panic))));
 }
 
 impl Dropped {
-    /// Lets the first panic go on, if that is possible.
+    /// Resumes the first panic, unless the thread already unwinds.
     pub(super) fn finish(self) {
         if let Some(panic) = self.0 {
             if panicking() {

@@ -1,4 +1,4 @@
-//! What sending and receiving can fail with. A value that was not sent comes back in the error.
+//! The errors of sending and receiving. A value that was not sent comes back in the error.
 
 use crate::wait::{Cancelled, TimedOut, WaitError};
 use std::{error::Error, fmt, io};
@@ -27,14 +27,14 @@ pub enum RecvTimeoutError {
     Closed,
     /// The scope of the receiver was cancelled, or its deadline has passed.
     Cancelled,
-    /// The time of this wait was up.
+    /// The deadline or timeout of this wait has passed.
     TimedOut,
 }
 
 /// Why nothing was received at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
-    /// There is nothing now; there may be later.
+    /// There is nothing to receive now; there may be later.
     Empty,
     /// The channel is closed, and all that was in it has been received.
     Closed,
@@ -56,28 +56,28 @@ pub enum SendTimeoutError<T> {
     Closed(T),
     /// The scope of the sender was cancelled, or its deadline has passed.
     Cancelled(T),
-    /// The time of this wait was up.
+    /// The deadline or timeout of this wait has passed.
     TimedOut(T),
 }
 
 /// Why a value was not sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrySendError<T> {
-    /// There is no room now; there may be later.
+    /// The channel is full now; there may be room later.
     Full(T),
     /// The channel is closed.
     Closed(T),
 }
 
 impl<T> ClosedError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<T> SendError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             Self::Closed(value) | Self::Cancelled(value) => value,
@@ -86,7 +86,7 @@ impl<T> SendError<T> {
 }
 
 impl<T> SendTimeoutError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             Self::Closed(value) | Self::Cancelled(value) | Self::TimedOut(value) => value,
@@ -102,14 +102,14 @@ impl<T> SendTimeoutError<T> {
 }
 
 impl<T> TrySendError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(value) | Self::Closed(value) => value,
         }
     }
 
-    /// Whether there may be room later.
+    /// Returns whether the channel was full, so that there may be room later.
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
     }
@@ -148,7 +148,7 @@ impl From<RecvError> for RecvTimeoutError {
     }
 }
 
-/// So that a receive can be made in [`Cx::timeout`](crate::Cx::timeout).
+/// Lets a receive run in [`Cx::timeout`](crate::Cx::timeout).
 ///
 /// ```
 /// use anabranch::channel::{RecvTimeoutError, unbounded};
@@ -208,14 +208,14 @@ impl<T> From<ClosedError<T>> for TrySendError<T> {
     }
 }
 
-/// So that `?` works in functions that read and write. The kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe).
+/// Lets `?` work in functions that read and write. The kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe).
 impl From<Closed> for io::Error {
     fn from(closed: Closed) -> Self {
         Self::new(io::ErrorKind::BrokenPipe, closed)
     }
 }
 
-/// As from [`Closed`] and from [`Cancelled`].
+/// Converts as from [`Closed`] and from [`Cancelled`].
 impl From<RecvError> for io::Error {
     fn from(error: RecvError) -> Self {
         match error {
@@ -225,7 +225,7 @@ impl From<RecvError> for io::Error {
     }
 }
 
-/// As from [`Closed`], from [`Cancelled`] and from [`TimedOut`].
+/// Converts as from [`Closed`], from [`Cancelled`] and from [`TimedOut`].
 impl From<RecvTimeoutError> for io::Error {
     fn from(error: RecvTimeoutError) -> Self {
         match error {
@@ -242,7 +242,7 @@ const TIMED_OUT: &str = "the deadline of the wait for the channel has passed";
 const EMPTY: &str = "the channel is empty";
 const FULL: &str = "the channel is full";
 
-/// `Display` for all, and `Debug` that does not ask for it of the value.
+/// `Display` for all, and `Debug` that does not require it of the value.
 macro_rules! texts {
     ($($name:ident $(<$t:ident>)? { $($pattern:pat => $text:expr,)* })*) => {$(
         impl$(<$t>)? fmt::Display for $name$(<$t>)? {

@@ -12,16 +12,16 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// Some time, as an operation. Made by [`Cx::sleeping`].
+/// A duration, as an operation. Made by [`Cx::sleeping`].
 ///
-/// It is for who waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
+/// It is for waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
 }
 
 impl<'a> Cx<'a> {
-    /// A sleep as an operation, for [`select!`](crate::select). It ends so long from now.
+    /// Returns a sleep as an operation, for [`select!`](crate::select). It ends `duration` from now.
     pub fn sleeping(&'a self, duration: Duration) -> Sleeping<'a> {
         Sleeping { cx: self, at: self.after(duration) }
     }
@@ -41,10 +41,10 @@ impl Attempt for Sleeping<'_> {
     }
 }
 
-// SAFETY: it keeps no address.
+// SAFETY: it keeps no address of a waiter.
 unsafe impl Place for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
-        // Instead of a read-modify-write.
+        // This fence stands in for the read-modify-write that `Place` requires.
         full_fence();
         true
     }
@@ -59,7 +59,7 @@ pub struct Triggered<'a> {
 }
 
 impl Trigger {
-    /// The wait as an operation, for [`select!`](crate::select).
+    /// Returns the wait as an operation, for [`select!`](crate::select).
     ///
     /// ```
     /// use anabranch::{select, sync::Trigger};
@@ -82,15 +82,15 @@ impl Attempt for Triggered<'_> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl Place for Triggered<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister(has_decided) }
     }
 }

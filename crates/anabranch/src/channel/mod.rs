@@ -1,4 +1,4 @@
-//! Channels: messages between fibers, threads and async code, whichever is at either end.
+//! Channels: messages between fibers, threads and async code, in any combination.
 //!
 //! | | ends | room |
 //! |---|---|---|
@@ -14,17 +14,19 @@
 //! [`ReceiverSet`] receives from any number of members as if they were one, [`spawn_service`](crate::spawn_service)
 //! makes a fiber that answers requests.
 //!
-//! Every operation that may wait comes in several shapes: `recv(cx)`, which waits for as long as its scope lasts;
-//! `recv_deadline(cx, instant)` and `recv_timeout(cx, duration)`, by the clock of the pool; `recv_async()`, a future
-//! for async code, which may be dropped at any time; `try_recv()`, which does not wait; and `receiving()`, an operation
-//! to select among.
+//! Every operation that may wait comes in several forms:
+//! - `recv(cx)` waits as long as its scope lasts;
+//! - `recv_deadline(cx, instant)` and `recv_timeout(cx, duration)` use the clock of the pool;
+//! - `recv_async()` returns a future for async code, which may be dropped at any time;
+//! - `try_recv()` does not wait;
+//! - `receiving()` returns an operation for a selection.
 //!
 //! `try_send` into a rendezvous reaches a thread or fiber that waits in a receive, and no future: see [`rendezvous`].
 //!
-//! A future is ready at once where there is nothing to wait for, but for one in 128, which lets the other tasks of its
-//! thread run first.
+//! A future is ready at once if there is nothing to wait for. One in 128 is not: it lets the other tasks of its thread
+//! run first.
 //!
-//! # What there is where
+//! # Which channel has which operations
 //! | | [`bounded`], [`unbounded`], [`rendezvous`] | [`spsc`] | [`oneshot`] | [`watch`] | [`broadcast`] |
 //! |---|---|---|---|---|---|
 //! | `send`, in all shapes | yes | yes | never waits | never waits | never waits |
@@ -42,20 +44,20 @@
 //! | weak senders | yes | there is one sender | there is one sender | yes | yes |
 //! | member of a [`ReceiverSet`] | yes | yes | yes | yes | yes |
 //!
-//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has `recv` in all
-//! shapes, `iter` and `drain`.
+//! Receivers of watch and broadcast channels do not close them, since others receive the same. A set has all forms of
+//! `recv`, `iter` and `drain`.
 //!
 //! # Closing
 //! A channel is closed by `close`, or when all its senders or all its receivers have been dropped. From then on nothing
-//! can be sent: a value that was not sent comes back in the error. What was sent before can still be received; after
-//! the last of it a receive says that the channel is closed. What is in a channel whose last receiver is dropped is
-//! dropped with it.
+//! can be sent: a value that was not sent comes back in the error. Values sent before can still be received; after the
+//! last of them a receive returns `Closed`. When the last receiver of a channel is dropped, the values in the channel
+//! are dropped with it.
 //!
-//! Watch and broadcast channels make new receivers from their senders, so these are not closed by their last receiver:
-//! a watch channel keeps its value, and a broadcast refuses what nobody would receive.
+//! Watch and broadcast channels make new receivers from their senders, so their last receiver does not close them. A
+//! watch channel keeps its value. A broadcast channel refuses values while it has no receiver.
 //!
 //! # What a cancelled wait leaves behind
-//! Nothing: a value that has been received was received, one that was not is still in the channel or with its sender.
+//! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
 
 // `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
 // `dropping` below `buffer`, `stream`, `broadcast` and `set`.

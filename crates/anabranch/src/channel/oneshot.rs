@@ -19,10 +19,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Makes a channel for one value: a reply, a result.
+/// Creates a channel for one value, such as a reply or a result.
 ///
-/// One allocation, which is all it ever costs in memory. Sending is one atomic exchange, receiving what has been sent
-/// is one load.
+/// It makes one allocation and no other. Sending is one atomic exchange, receiving a value that was sent is one load.
 ///
 /// ```
 /// use anabranch::channel::oneshot;
@@ -36,14 +35,14 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender { end: sending }, Receiver { end: Some(receiving) })
 }
 
-/// The end of a one-shot channel that sends. Dropping it closes the channel.
+/// The sending end of a one-shot channel. Dropping it closes the channel.
 pub struct Sender<T> {
     end: packet::Sending<T>,
 }
 
-/// The end of a one-shot channel that receives. Dropping it closes the channel.
+/// The receiving end of a one-shot channel. Dropping it closes the channel.
 pub struct Receiver<T> {
-    /// `None` when all has been said.
+    /// `None` once the value or the end of the channel was received.
     end: Option<packet::Receiving<T>>,
 }
 
@@ -51,7 +50,7 @@ impl<T> Sender<T> {
     /// Sends the value. Never waits.
     ///
     /// # Errors
-    /// When the receiver is gone or has closed the channel: the value comes back.
+    /// Returns the value if the receiver is gone or has closed the channel.
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::oneshot::channel();
@@ -63,12 +62,12 @@ impl<T> Sender<T> {
         self.end.send(value).map_err(super::ClosedError)
     }
 
-    /// Whether the receiver is gone or has closed the channel, so that sending would be in vain.
+    /// Returns whether the receiver is gone or has closed the channel, so that sending would fail.
     pub fn is_closed(&self) -> bool {
         self.end.is_refused()
     }
 
-    /// Whether this is the other end of `receiver`'s channel.
+    /// Returns whether this is the other end of `receiver`'s channel.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         receiver.end.as_ref().is_some_and(|end| end.address() == self.end.address())
     }
@@ -78,8 +77,8 @@ impl<T> Receiver<T> {
     /// Waits for the value.
     ///
     /// # Errors
-    /// [`RecvError::Closed`] when the sender was dropped without sending, or the value was received before;
-    /// [`RecvError::Cancelled`] when the wait was cancelled: one may receive again.
+    /// Returns [`RecvError::Closed`] if the sender was dropped without sending, or if the value was received before.
+    /// Returns [`RecvError::Cancelled`] if the wait is cancelled; the caller may receive again.
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
@@ -99,19 +98,23 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and [`RecvTimeoutError::TimedOut`].
+    /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
+    /// before. Returns [`RecvTimeoutError::Cancelled`] if the wait is cancelled, [`RecvTimeoutError::TimedOut`] once
+    /// the deadline passes. The caller may then receive again.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and [`RecvTimeoutError::TimedOut`].
+    /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
+    /// before. Returns [`RecvTimeoutError::Cancelled`] if the wait is cancelled, [`RecvTimeoutError::TimedOut`] once
+    /// the timeout elapses. The caller may then receive again.
     ///
     /// ```
     /// use anabranch::channel::{RecvTimeoutError, oneshot};
@@ -135,10 +138,10 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
     ///
     /// # Errors
-    /// When the sender was dropped without sending, or the value was received before.
+    /// Returns an error if the sender was dropped without sending, or if the value was received before.
     ///
     /// ```
     /// use anabranch::channel::oneshot;
@@ -152,17 +155,17 @@ impl<T> Receiver<T> {
         wait_async_for(self.receiving()).await
     }
 
-    /// Receives what has been sent, without waiting.
+    /// Receives the value if it was sent, without waiting.
     ///
     /// # Errors
-    /// When nothing has been sent, yet or ever.
+    /// Returns `Empty` if the value has not been sent yet, `Closed` if it never will be.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.as_ref().map(|end| end.state()) {
             Some(State::Empty) => Err(TryRecvError::Empty),
             Some(State::Full) => {
                 let end = self.end.take().expect("just looked at");
-                // SAFETY: full.
+                // SAFETY: the state is `Full`.
                 Ok(unsafe { end.take() })
             }
             Some(State::Closed) | None => {
@@ -172,19 +175,19 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        // An end that is no more has nothing to wait at, and its attempt succeeds at once.
+        // An end that is used up has nothing to wait at, and its attempt succeeds at once.
         let wait = self.end.as_ref().map(|end| {
             let end: *const packet::Receiving<T> = end;
-            // SAFETY: the packet is freed by the receiver alone, which the operation has borrowed, and by an attempt,
-            // after which there is no wait.
+            // SAFETY: only the receiver frees the packet, and the operation has borrowed it. An attempt may free it
+            // too, but then there is no wait afterwards.
             PacketWait::new(unsafe { &*end })
         });
         Receiving { wait, receiver: UnsafeCell::new(self) }
     }
 
-    /// Refuses the value if it has not been sent. What has been sent can be received.
+    /// Closes the channel if the value has not been sent. A value that was sent can still be received.
     ///
     /// ```
     /// let (sender, mut receiver) = anabranch::channel::oneshot::channel();
@@ -195,12 +198,12 @@ impl<T> Receiver<T> {
         self.end = self.end.take().and_then(|end| end.refuse().err());
     }
 
-    /// Whether there will be nothing to receive.
+    /// Returns whether there will be nothing to receive.
     pub fn is_closed(&self) -> bool {
         self.end.as_ref().is_none_or(|end| matches!(end.state(), State::Closed))
     }
 
-    /// Whether there is nothing to receive now.
+    /// Returns whether there is nothing to receive now.
     pub fn is_empty(&self) -> bool {
         !self.end.as_ref().is_some_and(|end| matches!(end.state(), State::Full))
     }
@@ -216,7 +219,7 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<T, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         match unsafe { &mut *self.receiver.get() }.try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Closed) => Some(Err(Closed)),
@@ -225,16 +228,16 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.wait.as_ref().is_some_and(|wait| unsafe { wait.register(waiter, ticket) })
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if let Some(wait) = &self.wait {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { wait.unregister(has_decided) }
         }
     }
@@ -274,7 +277,7 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
     }
 

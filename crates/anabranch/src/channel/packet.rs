@@ -7,13 +7,14 @@
 //! | CLOSED  | there is no value, nor a sender          | the receiver frees the packet                                  |
 //! | GONE    | there is no receiver                     | the sender frees the packet                                    |
 //!
-//! Who owns what. Each end makes one swap, its last touch of the packet if it finds the other end still there; whoever
-//! finds it gone frees the packet. So there is no count of references, and neither end touches a packet that the other
-//! may have freed. (Waking the receiver needs its sleeper, which stays until it has been told; see
-//! [`word`](crate::wait::state_word).)
+//! Who owns what. Each end makes one swap, which is its last access to the packet if the other end is still there. An
+//! end that finds the other one gone frees the packet. So there is no reference count, and neither end touches a packet
+//! that the other may have freed. (Waking the receiver needs its wait node, which stays until the receiver is notified;
+//! see [`word`](crate::wait::state_word).)
 //!
-//! The value is the sender's until the swap to FULL, which releases it, and then the receiver's, which acquires the
-//! word. The swap to GONE releases what the receiver did before, and the sender's swap acquires it, before it frees.
+//! The sender owns the value until the swap to FULL, which releases it. Then the receiver owns it, and acquires the
+//! word. The swap to GONE releases what the receiver did before, and the sender's swap acquires it before the sender
+//! frees.
 
 use crate::wait::{
     state_word::{Content, WaitNode, Word, decide, is_address, number},
@@ -32,28 +33,28 @@ struct Packet<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// The end that sends.
+/// The sending end.
 pub(crate) struct Sending<T> {
     packet: NonNull<Packet<T>>,
     _owns: PhantomData<T>,
 }
 
-/// The end that receives.
+/// The receiving end.
 pub(crate) struct Receiving<T> {
     packet: NonNull<Packet<T>>,
     _owns: PhantomData<T>,
 }
 
-// SAFETY: the value goes from one thread to another; the rest is made for it.
+// SAFETY: the value is sent from one thread to another, and the word is atomic.
 unsafe impl<T: Send> Send for Sending<T> {}
-// SAFETY: by shared reference only the word is looked at.
+// SAFETY: by shared reference an end only looks at the word, which is atomic.
 unsafe impl<T: Send> Sync for Sending<T> {}
-// SAFETY: as above.
+// SAFETY: the value is sent from one thread to another, and the word is atomic.
 unsafe impl<T: Send> Send for Receiving<T> {}
-// SAFETY: as above.
+// SAFETY: by shared reference an end only looks at the word, which is atomic.
 unsafe impl<T: Send> Sync for Receiving<T> {}
 
-/// What the receiver finds.
+/// The state that the receiver finds.
 pub(crate) enum State {
     Empty,
     Full,
@@ -62,7 +63,7 @@ pub(crate) enum State {
 
 pub(crate) fn packet<T>() -> (Sending<T>, Receiving<T>) {
     let packet = Packet { word: Word::new(EMPTY), value: UnsafeCell::new(MaybeUninit::uninit()) };
-    // SAFETY: a box is not null.
+    // SAFETY: the pointer of a box is not null.
     let packet = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(packet))) };
     (Sending { packet, _owns: PhantomData }, Receiving { packet, _owns: PhantomData })
 }
@@ -70,19 +71,19 @@ pub(crate) fn packet<T>() -> (Sending<T>, Receiving<T>) {
 /// Frees the packet. A value in it is not dropped.
 ///
 /// # Safety
-/// The other end is gone, and this one does not come back.
+/// The other end is gone, and this end is not used afterwards.
 unsafe fn free<T>(packet: NonNull<Packet<T>>) {
-    // SAFETY: from a box, by `packet`; nobody else has it, by the caller's word.
+    // SAFETY: `packet` made it from a box. The caller promises that the other end is gone, so no other thread has it.
     drop(unsafe { Box::from_raw(packet.as_ptr()) });
 }
 
 impl<T> Sending<T> {
-    /// Puts the value down and wakes the receiver; gives it back if there is none.
+    /// Writes the value and wakes the receiver. Returns the value if there is no receiver.
     #[inline]
     pub(crate) fn send(self, value: T) -> Result<(), T> {
         let packet = self.packet;
         std::mem::forget(self);
-        // SAFETY: until the swap the packet is alive and the value this end's.
+        // SAFETY: until the swap the packet is alive and this end owns the value.
         let found = unsafe {
             (*packet.as_ref().value.get()).write(value);
             packet.as_ref().word.swap(FULL)
@@ -91,14 +92,14 @@ impl<T> Sending<T> {
             return Ok(());
         }
         if is_address(found) {
-            // SAFETY: taken out by the swap.
+            // SAFETY: the swap took the address out of the word.
             if let Some(wake) = unsafe { decide(found) } {
                 wake.wake();
             }
             return Ok(());
         }
         debug_assert!(found == GONE);
-        // SAFETY: the receiver is gone, so the packet is this end's alone, with what was just put in.
+        // SAFETY: the receiver is gone, so only this end has the packet, which holds the value that was just written.
         unsafe {
             let value = (*packet.as_ref().value.get()).assume_init_read();
             free(packet);
@@ -107,11 +108,11 @@ impl<T> Sending<T> {
     }
 
     pub(crate) fn is_refused(&self) -> bool {
-        // SAFETY: the sender has not made its swap.
+        // SAFETY: the packet is alive, since the sender has not made its swap.
         unsafe { self.packet.as_ref() }.word.load() == GONE
     }
 
-    /// A number that both ends have in common.
+    /// Returns a number that both ends have in common.
     pub(crate) fn address(&self) -> usize {
         self.packet.addr().get()
     }
@@ -119,7 +120,8 @@ impl<T> Sending<T> {
 
 impl<T> Drop for Sending<T> {
     fn drop(&mut self) {
-        // SAFETY: this end's one swap; afterwards as in `send`.
+        // SAFETY: this is the one swap of this end. An address in the word was taken out by it; if the receiver is
+        // gone, only this end has the packet.
         unsafe {
             let found = self.packet.as_ref().word.swap(CLOSED);
             if is_address(found) {
@@ -135,7 +137,7 @@ impl<T> Drop for Sending<T> {
 
 impl<T> Receiving<T> {
     fn word(&self) -> &Word {
-        // SAFETY: the receiver has not let go of the packet.
+        // SAFETY: the packet is alive, since the receiver has not given it up.
         unsafe { &self.packet.as_ref().word }
     }
 
@@ -156,7 +158,7 @@ impl<T> Receiving<T> {
     pub(crate) unsafe fn take(self) -> T {
         let packet = self.packet;
         std::mem::forget(self);
-        // SAFETY: full: the sender has let go of it.
+        // SAFETY: the state is `Full`, so the sender has given up the packet and the value.
         unsafe {
             let value = (*packet.as_ref().value.get()).assume_init_read();
             free(packet);
@@ -164,7 +166,7 @@ impl<T> Receiving<T> {
         }
     }
 
-    /// Gives up, unless there is a value or nobody to send one.
+    /// Closes the packet, unless the value was sent or the sender is gone.
     pub(crate) fn refuse(self) -> Result<(), Self> {
         if self.word().replace(EMPTY, GONE) {
             std::mem::forget(self);
@@ -173,19 +175,20 @@ impl<T> Receiving<T> {
         Err(self)
     }
 
-    /// A number that both ends have in common.
+    /// Returns a number that both ends have in common.
     pub(crate) fn address(&self) -> usize {
         self.packet.addr().get()
     }
 
     /// # Safety
-    /// As for [`Place::register`], with a sleeper of the place.
+    /// The contract of [`Place::register`] holds, with a wait node of the waitable.
     pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word. Only the receiver waits.
+        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until it is taken out. Only the
+        // receiver waits.
         unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
     }
 
-    /// Takes the address of a sleeper out again. `false`: it is not there.
+    /// Takes the address of a wait node out again. Returns `false` if it is not there.
     pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
         self.word().withdraw(EMPTY, sleeper)
     }
@@ -194,8 +197,8 @@ impl<T> Receiving<T> {
 impl<T> Drop for Receiving<T> {
     fn drop(&mut self) {
         let packet = self.packet;
-        // SAFETY: this end's one swap. It is in no wait, so the word holds no address. If the sender has made its own
-        // swap the packet is this end's alone.
+        // SAFETY: this is the one swap of this end. It does not wait, so the word holds no address. If the sender has
+        // made its own swap, only this end has the packet.
         unsafe {
             let found = packet.as_ref().word.swap(GONE);
             if found == FULL {
@@ -221,16 +224,16 @@ impl<'a> PacketWait<'a> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides before
+// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides the wait before
 // `unregister` ends.
 unsafe impl Place for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.word.register(EMPTY, &self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.word.unregister(EMPTY, &self.sleeper, has_decided) }
     }
 }

@@ -13,19 +13,19 @@ use std::fmt;
 
 /// A fiber that answers requests, as its clients see it. Made by [`spawn_service`].
 ///
-/// It goes on until its last client is gone: its receiver says then that it is closed.
+/// It runs until its last client is gone: its receiver then reports that the channel is closed.
 pub struct Service<Q, R = ()> {
     requests: Sender<Q>,
     handle: JoinHandle<R>,
 }
 
-/// Spawns a fiber that answers requests, in the pool that the caller is in, or else in the default one.
+/// Spawns a fiber that answers requests, in the pool of the caller, or else in the default pool.
 ///
-/// A request carries whatever it takes to answer it, such as the sender of a one-shot channel, for which
-/// [`Service::call`] sees.
+/// A request carries what is needed to answer it, such as the sender of a one-shot channel, which [`Service::call`]
+/// provides.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool if the default pool cannot be made.
 ///
 /// ```
 /// use anabranch::channel::oneshot;
@@ -64,7 +64,7 @@ where
 }
 
 impl Pool {
-    /// As [`spawn_service`], in this pool.
+    /// Like [`spawn_service`], in this pool.
     pub fn spawn_service<Q, R, F>(&self, body: F) -> Service<Q, R>
     where
         Q: Send + 'static,
@@ -77,7 +77,7 @@ impl Pool {
 }
 
 impl<Q, R> Service<Q, R> {
-    /// Where requests are sent. Clones of it are further clients.
+    /// Returns the sender of requests. Each clone of it is another client.
     pub fn requests(&self) -> &Sender<Q> {
         &self.requests
     }
@@ -85,23 +85,24 @@ impl<Q, R> Service<Q, R> {
     /// Sends a request and waits for the answer; see [`Sender::call`].
     ///
     /// # Errors
-    /// When the service has ended or does not answer this, or the wait was cancelled.
+    /// Returns an error if the service has ended or does not answer this request, or if the wait is cancelled.
     #[track_caller]
     pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
         self.requests.call(cx, request)
     }
 
-    /// Has no more requests, and waits for the service to end: what its function returned. Other clients keep it going.
+    /// Drops this client, waits for the service to end, and returns what its function returned. Other clients keep the
+    /// service running.
     ///
     /// # Errors
-    /// As for [`JoinHandle::join`].
+    /// Returns the errors of [`JoinHandle::join`].
     #[track_caller]
     pub fn stop(self, cx: &Cx<'_>) -> Result<R, JoinError> {
         drop(self.requests);
         self.handle.join(cx)
     }
 
-    /// The fiber.
+    /// Returns the handle of the fiber.
     pub fn handle(&self) -> &JoinHandle<R> {
         &self.handle
     }

@@ -1,10 +1,11 @@
-//! Something that many look at, each at their own pace: what is behind watch and broadcast channels.
+//! Versioned content that many threads look at, each in its own time: the basis of watch and broadcast channels.
 //!
-//! Under one lock are the content, its version, and a queue of those who have seen that version and wait for the next.
-//! Whoever joins the queue has seen the present version, so those who have seen an older one are before those who have
-//! seen a newer one: who publishes wakes from the front until it meets one that has seen what it published.
+//! One lock guards the content, its version, and a queue of waiters that have seen that version and wait for the next.
+//! A waiter that joins the queue has seen the present version. So waiters that have seen an older version are in front
+//! of those that have seen a newer one. A publisher wakes from the front until it meets a waiter that has seen what it
+//! published.
 //!
-//! What is dropped is dropped after the lock was let go.
+//! Content is dropped after the lock is released.
 
 use crate::{
     sys::{
@@ -20,7 +21,7 @@ use crate::{
 /// See the [module](self).
 pub(crate) struct Versioned<S> {
     state: Brief<State<S>>,
-    /// Whether it is in vain to publish something when there is no receiver.
+    /// Whether publishing fails while there is no receiver.
     needs_receivers: bool,
     senders: AtomicUsize,
     receivers: AtomicUsize,
@@ -28,27 +29,28 @@ pub(crate) struct Versioned<S> {
 
 pub(crate) struct State<S> {
     pub(crate) content: S,
-    /// How often something was published.
+    /// How often content was published.
     pub(crate) version: u64,
     pub(crate) is_closed: bool,
-    /// With the version that each has seen.
+    /// The waiters, each with the version that it has seen.
     waiting: Queue<u64>,
 }
 
 impl<S> Versioned<S> {
-    /// With one sender and one receiver.
+    /// Creates one with one sender and one receiver.
     pub(crate) fn new(content: S, needs_receivers: bool) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
         let (senders, receivers) = (AtomicUsize::new(1), AtomicUsize::new(1));
         Self { state: Brief::new(state), needs_receivers, senders, receivers }
     }
 
-    /// `look` runs under the lock: it is short, and drops nothing.
+    /// Runs `look` under the lock. It must be short and drop nothing.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&mut State<S>) -> R) -> R {
         look(&mut self.state.lock())
     }
 
-    /// Changes the content; as for [`look`](Self::look). `Err`: it is in vain.
+    /// Changes the content. `change` runs under the lock, as in [`look`](Self::look). Returns the value if there is
+    /// nothing to publish to.
     pub(crate) fn publish<V, R>(&self, value: V, change: impl FnOnce(&mut S, V) -> R) -> Result<R, V> {
         let (result, version) = {
             let mut state = self.state.lock();
@@ -68,12 +70,12 @@ impl<S> Versioned<S> {
         state.is_closed || self.needs_receivers && !self.has_receivers()
     }
 
-    /// Whether nothing can be published, now or ever.
+    /// Returns whether nothing can be published, now or ever.
     pub(crate) fn is_refusing(&self) -> bool {
         self.is_in_vain(&self.state.lock())
     }
 
-    /// Ends the wait of one who has not seen `version`.
+    /// Ends the wait of a waiter that has not seen `version`.
     fn next_behind(&self, version: u64) -> Option<Wake> {
         let mut state = self.state.lock();
         while state.waiting.first().is_some_and(|seen| *seen < version) {
@@ -96,7 +98,7 @@ impl<S> Versioned<S> {
         self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The last one closes.
+    /// Removes a sender. The last one closes.
     pub(crate) fn remove_sender(&self) {
         if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.close();
@@ -110,17 +112,17 @@ impl<S> Versioned<S> {
             .is_ok()
     }
 
-    /// Adds a receiver, before it looks what there is for it.
+    /// Adds a receiver, before that looks at the content.
     pub(crate) fn add_receiver(&self) {
         self.receivers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// `true`: it was the last one, and what is there for receivers is for nobody.
+    /// Removes a receiver. Returns `true` if it was the last one, so that the content has no receiver.
     pub(crate) fn remove_receiver(&self) -> bool {
         self.receivers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// As [`look`](Self::look), if there is no receiver: none that is added meanwhile has looked yet.
+    /// Like [`look`](Self::look), if there is no receiver. A receiver that is added meanwhile has not looked yet.
     pub(crate) fn look_alone<R>(&self, look: impl FnOnce(&mut State<S>) -> R) -> Option<R> {
         let mut state = self.state.lock();
         (!self.has_receivers()).then(|| look(&mut state))
@@ -137,7 +139,8 @@ impl<S> Versioned<S> {
         if state.is_closed || state.version != seen {
             return false;
         }
-        // SAFETY: not in the queue; the rest is the caller's word.
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and the entry in place, until
+        // `unregister`.
         unsafe {
             entry.with(|value| *value = seen);
             state.waiting.push_back(entry, waiter, ticket);
@@ -145,18 +148,18 @@ impl<S> Versioned<S> {
         true
     }
 
-    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    /// Removes an entry. Returns `false` if it is not in the queue, or no longer.
     ///
     /// # Safety
-    /// If it was registered, then here.
+    /// If the entry was registered, then with this board.
     pub(crate) unsafe fn unregister(&self, entry: &Entry<u64>) -> bool {
-        // SAFETY: pushed to this queue by `register`, or not at all.
+        // SAFETY: `register` put the entry into this queue, or it is in none.
         unsafe { self.state.lock().waiting.remove(entry) }
     }
 }
 
-/// Waiting for a version that has not been seen. An address leaves the queue by `unregister`, or decided, under the
-/// lock of the board.
+/// The wait for a version that has not been seen. An address leaves the queue by `unregister`, or by a decision, both
+/// under the lock of the board.
 pub(crate) struct News<'a, S> {
     board: &'a Versioned<S>,
     entry: Entry<u64>,
@@ -167,12 +170,13 @@ impl<'a, S> News<'a, S> {
         Self { board, entry: Entry::new(0) }
     }
 
-    /// Waits for what comes after `seen`, which changes from one wait to the next.
+    /// Waits for a version after `seen`, which differs from one wait to the next.
     ///
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     pub(crate) unsafe fn register(&self, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object with its entry in place, until
+        // `unregister`.
         unsafe { self.board.register(&self.entry, seen, waiter, ticket) }
     }
 
@@ -180,13 +184,13 @@ impl<'a, S> News<'a, S> {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
-            // SAFETY: the caller's word.
+            // SAFETY: this object registers its entry only with this board.
             unsafe { self.board.unregister(&self.entry) };
         }
     }
 }
 
-/// What could not be published.
+/// Returns the value that could not be published.
 pub(crate) fn alone<T>(refused: Arc<T>) -> T {
     Arc::try_unwrap(refused).unwrap_or_else(|_| unreachable!("nobody has seen it"))
 }

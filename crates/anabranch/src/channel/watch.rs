@@ -1,4 +1,4 @@
-//! The latest value, for many to see: settings, states, progress.
+//! Watch channels: the latest value, for many receivers. For settings, states and progress.
 
 use super::{Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError};
 use crate::{
@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Makes a channel that holds one value, the latest, which senders replace and receivers look at.
+/// Creates a channel that holds one value, the latest one. Senders replace it and receivers look at it.
 ///
 /// ```
 /// use anabranch::channel::watch;
@@ -39,7 +39,7 @@ pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
     (Sender { board: Arc::clone(&board) }, Receiver { board, seen: 0 })
 }
 
-/// The end of a watch channel that sends; may be cloned.
+/// The sending end of a watch channel; may be cloned.
 pub struct Sender<T> {
     board: Arc<Versioned<Arc<T>>>,
 }
@@ -49,7 +49,7 @@ pub struct WeakSender<T> {
     board: Arc<Versioned<Arc<T>>>,
 }
 
-/// The end of a watch channel that receives; may be cloned.
+/// The receiving end of a watch channel; may be cloned.
 pub struct Receiver<T> {
     board: Arc<Versioned<Arc<T>>>,
     /// The version that was received last.
@@ -57,25 +57,25 @@ pub struct Receiver<T> {
 }
 
 impl<T> Sender<T> {
-    /// Replaces the value, and wakes all who wait for a new one. Also when nobody looks: the value is there for who
-    /// comes later. Never waits. One allocation.
+    /// Replaces the value, and wakes all receivers that wait for a new one. Also replaces it if there is no receiver: a
+    /// later one can get it. Never waits. Allocates once.
     ///
     /// # Errors
-    /// When the channel was closed by [`close`](Self::close); the value comes back.
+    /// Returns the value if the channel was closed by [`close`](Self::close).
     pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
         match self.board.publish(Arc::new(value), std::mem::replace) {
-            // Dropped here, when nothing is locked.
+            // The old value is dropped here, when nothing is locked.
             Ok(_old) => Ok(()),
             Err(value) => Err(ClosedError(alone(value))),
         }
     }
 
-    /// The latest value.
+    /// Returns the latest value.
     pub fn get(&self) -> Arc<T> {
         self.board.look(|state| Arc::clone(&state.content))
     }
 
-    /// Another receiver, which has seen the latest value.
+    /// Creates another receiver, which has seen the latest value.
     ///
     /// ```
     /// let (sender, _) = anabranch::channel::watch::channel(1);
@@ -90,7 +90,7 @@ impl<T> Sender<T> {
         Receiver { board: Arc::clone(&self.board), seen }
     }
 
-    /// Whether the channel was closed, so that sending is in vain.
+    /// Returns whether the channel is closed, so that sending would fail.
     ///
     /// ```
     /// let (sender, mut receiver) = anabranch::channel::watch::channel(1);
@@ -103,41 +103,41 @@ impl<T> Sender<T> {
         self.board.is_refusing()
     }
 
-    /// Closes the channel: what was sent can be received, and nothing can be sent any more.
+    /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
     ///
     /// Receivers cannot close it, since others receive the same.
     pub fn close(&self) {
         self.board.close();
     }
 
-    /// Whether somebody would receive what is sent now.
+    /// Returns whether a receiver would receive what is sent now.
     pub fn has_receivers(&self) -> bool {
         self.board.has_receivers()
     }
 
-    /// A sender that does not keep the channel open.
+    /// Returns a sender that does not keep the channel open.
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender { board: Arc::clone(&self.board) }
     }
 
-    /// Whether both send to the same channel.
+    /// Returns whether both send to the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.board, &other.board)
     }
 
-    /// Whether this sends to `receiver`.
+    /// Returns whether this sends to `receiver`.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.board, &receiver.board)
     }
 }
 
 impl<T> Receiver<T> {
-    /// The latest value, seen or not.
+    /// Returns the latest value, seen or not.
     pub fn get(&self) -> Arc<T> {
         self.board.look(|state| Arc::clone(&state.content))
     }
 
-    /// Whether there is a value that was not received.
+    /// Returns whether there is a value that was not received.
     pub fn has_changed(&self) -> bool {
         self.board.look(|state| state.version) != self.seen
     }
@@ -152,29 +152,32 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Receives the latest value; waits while that is one that was received before. What came between is not seen.
+    /// Receives the latest value; waits while that was received before. Values in between are skipped.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive, or the wait was cancelled.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
+    /// cancelled.
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
         Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"watch::Receiver::recv"))??)
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
+    /// cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
+    /// cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.after(timeout), WaitReason::new(&"watch::Receiver::recv"))
@@ -185,18 +188,18 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive.
+    /// Returns an error if the channel is closed and there is nothing more to receive.
     pub async fn recv_async(&mut self) -> Result<Arc<T>, Closed> {
         wait_async_for(self.receiving()).await
     }
 
-    /// As [`recv`](Self::recv), without waiting.
+    /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
-    /// When there is nothing to receive, now or ever.
+    /// Returns an error if there is nothing to receive, now or ever.
     pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
         match self.next() {
             Some(Ok(value)) => Ok(value),
@@ -205,8 +208,9 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled that is
-    /// the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a `Result`.
+    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. If a wait is
+    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
+    /// like give a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::watch};
@@ -224,20 +228,20 @@ impl<T> Receiver<T> {
         received(move || self.recv(cx))
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let board: *const Versioned<Arc<T>> = &*self.board;
-        // SAFETY: the receiver keeps the board for as long as it is borrowed.
+        // SAFETY: the receiver keeps the board alive, and the operation borrows the receiver.
         let news = News::of(unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
-    /// Whether nothing will be sent any more. There may still be something to receive.
+    /// Returns whether nothing will be sent any more. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
         self.board.look(|state| state.is_closed)
     }
 
-    /// Whether both receive from the same channel.
+    /// Returns whether both receive from the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.board, &other.board)
     }
@@ -253,20 +257,21 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
 
-// SAFETY: that of `news`.
+// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
+        // and this object in place, until `unregister`.
         unsafe { self.news.register((*self.receiver.get()).seen, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.news.unregister(has_decided) }
     }
 }
@@ -285,7 +290,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, if there is one yet.
+    /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
     }
@@ -297,7 +302,7 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// Has seen what the original has seen.
+/// The clone has seen what the original has seen.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.board.add_receiver();
@@ -348,12 +353,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.board.register(wait, self.seen, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: `wait` belongs to this receiver, so it was registered with this board or not at all.
         unsafe { self.board.unregister(wait) }
     }
 

@@ -2,21 +2,22 @@
 
 use std::{fmt, marker::PhantomData};
 
-/// A protocol. Implemented by what [`proto!`](crate::proto!) makes, as `name::Protocol`.
+/// A protocol. Implemented by the module that [`proto!`](crate::proto!) makes, as `name::Protocol`.
 pub trait Protocol {
-    /// What it is called.
+    /// Its name.
     const NAME: &'static str;
     /// Its states and messages, as a Mermaid diagram.
     const DIAGRAM: &'static str;
-    /// A hash of its states, messages and their types as they are written. The same for the same text, in every build.
+    /// A hash of its states, messages and types as written in the source. The same source gives the same hash in every
+    /// build.
     const HASH: u64;
 }
 
-/// A conversation has come to its end: the last message of its protocol has been sent, or received.
+/// Proof that a conversation is complete: the last message of its protocol was sent or received.
 ///
-/// There is no other way to come by one. Both sides have one in the end; two are equal if they are of the same
-/// conversation. A [service](crate::proto::spawn_service) has to return that of its own, so it cannot leave its
-/// conversation half-way unnoticed.
+/// There is no other way to obtain one. Both sides have one in the end; two are equal if they are of the same
+/// conversation. A [service](crate::proto::spawn_service) has to return that of its own conversation, so it cannot
+/// leave the conversation half-way unnoticed.
 ///
 /// ```
 /// # use anabranch::proto;

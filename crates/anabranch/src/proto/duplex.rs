@@ -1,8 +1,8 @@
-//! What a conversation goes over: the ring of a bounded one, or two streams.
+//! The transport of a conversation: the ring of a bounded one, or two streams.
 //!
-//! A conversation in which one end may speak again and again without an answer is not bounded by its protocol. It goes
-//! over two [streams](crate::channel::spsc), one each way: with `#[buffer(n)]` there is room for so many messages and
-//! who speaks waits for room, with `#[unbounded]` for any number.
+//! A conversation in which one end may speak repeatedly without an answer is not bounded by its protocol. It uses two
+//! [streams](crate::channel::spsc), one in each direction. With `#[buffer(n)]` there is room for `n` messages, and a
+//! speaker waits for room; with `#[unbounded]` there is room for any number.
 
 use crate::{
     channel::{
@@ -18,16 +18,16 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// One end of that over which a conversation goes. Sealed.
+/// One end of the transport of a conversation. Sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Line: Transport<Said = <Self as Line>::Message> {
-    /// What is said.
+    /// The type of the messages.
     type Message;
 }
 
-/// An endpoint. Implemented by what [`proto!`](crate::proto!) makes.
+/// An endpoint. Implemented by the types that [`proto!`](crate::proto!) makes.
 pub trait Endpoint {
-    /// The number of its conversation. It proves nothing of itself, as anybody can implement this.
+    /// Returns the number of its conversation. The number proves nothing, as any type can implement this trait.
     #[doc(hidden)]
     fn conversation(&self) -> u64;
 }
@@ -40,17 +40,17 @@ impl<M> Line for Duplex<M> {
     type Message = M;
 }
 
-/// The number of a new conversation; no other one has it. Nothing is ordered by it.
+/// Returns the number of a new conversation, which no other has. Numbers carry no order.
 pub(crate) fn new_conversation() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// An end of a conversation that has come to the state of which `E` is the endpoint.
+/// An end of a conversation that is in the state of which `E` is the endpoint.
 ///
 /// A conversation over a [`Ring`] is sound as long as its ends keep to the protocol. So no safe code can make one of
-/// these, change its state, or speak and listen with it; generated code does so in `unsafe` blocks. Privacy alone would
-/// not do: attributes of states are handed on, so a derive macro sees the field in which an endpoint has this.
+/// these, change its state, or send and receive with it; generated code does so in `unsafe` blocks. Privacy alone would
+/// not suffice: attributes of states are passed on, so a derive macro sees the field of an endpoint that holds this.
 pub struct At<L, E> {
     line: L,
     _state: PhantomData<fn() -> E>,
@@ -69,25 +69,25 @@ impl<L: Line, E> At<L, E> {
         &mut self.line
     }
 
-    /// The end, as far as it came; what is left is used up.
+    /// Takes the end at its present position. What is left is used up.
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
         Self::new(self.line.take())
     }
 
-    /// The same end in the next state.
+    /// Moves the end to the next state.
     ///
     /// # Safety
-    /// The message that was last said or heard leads from the state of `E` to that of `N`, on the same side.
+    /// The message that was last sent or received leads from the state of `E` to that of `N`, on the same side.
     #[inline]
     pub unsafe fn next<N>(self) -> At<L, N> {
         At::new(self.line)
     }
 
-    /// The last message has been said or heard.
+    /// Finishes the conversation after its last message.
     ///
     /// # Safety
-    /// It has, by the protocol `P`.
+    /// By the protocol `P`, the last message was sent or received.
     #[inline]
     pub unsafe fn finish<P>(self) -> Done<P> {
         let done = Done::new(self.line.conversation());
@@ -95,41 +95,41 @@ impl<L: Line, E> At<L, E> {
         done
     }
 
-    /// The number of the conversation. 0 if the end is used up.
+    /// Returns the number of the conversation, or 0 if the end is used up.
     pub fn conversation(&self) -> u64 {
         self.line.conversation()
     }
 
-    /// Whether the other side has gone.
+    /// Returns whether the other side is gone.
     pub fn is_closed(&self) -> bool {
         self.line.is_closed()
     }
 }
 
-/// Says a message, for which there is room.
+/// Sends a message, for which there is room.
 ///
 /// # Safety
-/// `message` is one of those that this side says in the state of `E`, and leads to that of `N`.
+/// `message` is one that this side may send in the state of `E`, and it leads to that of `N`.
 #[inline]
 pub unsafe fn say<L: Line, E, N>(mut end: At<L, E>, message: L::Message) -> Result<At<L, N>, Closed> {
     Transport::say(&mut end.line, message)?;
     Ok(At::new(end.line))
 }
 
-/// Says the last message, for which there is room.
+/// Sends the last message, for which there is room.
 ///
 /// # Safety
-/// `message` is one of those that this side says in the state of `E`, and by the protocol `P` it is the last one.
+/// `message` is one that this side may send in the state of `E`, and by the protocol `P` it is the last one.
 #[inline]
 pub unsafe fn say_last<L: Line, E, P>(mut end: At<L, E>, message: L::Message) -> Result<Done<P>, Closed> {
     Transport::say(&mut end.line, message)?;
-    // SAFETY: the caller's word on `message`, which has been said.
+    // SAFETY: the message was sent, and the caller promises that it is the last one of `P`.
     Ok(unsafe { end.finish() })
 }
 
 pub(crate) trait Transport: Sized {
     type Said;
-    /// What a wait needs; stays where it is from `register` to `unregister`.
+    /// The data that a wait needs. Stays in place from `register` to `unregister`.
     type Wait;
 
     fn wait() -> Self::Wait;
@@ -138,30 +138,31 @@ pub(crate) trait Transport: Sized {
 
     fn hear(&mut self) -> Option<Result<Self::Said, Closed>>;
 
-    /// Whether `hear` would say something.
+    /// Returns whether `hear` would return something.
     fn is_ready(&self) -> bool;
 
-    /// Whether there will be nothing more to hear, nor anybody to hear what is said.
+    /// Returns whether nothing more can be received and messages would have no receiver.
     fn is_closed(&self) -> bool;
 
-    /// The end; what is left is used up.
+    /// Takes the end. What is left is used up.
     fn take(&mut self) -> Self;
 
     fn finish(self);
 
-    /// The number of the conversation. 0 when the end is used up.
+    /// Returns the number of the conversation, or 0 if the end is used up.
     fn conversation(&self) -> u64;
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a wait of this end, which is to hear
-    /// the next message.
+    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait of this end,
+    /// which is to receive the next message.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter, ticket: u32) -> bool;
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds.
     unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
 
-    /// Takes the address of a waiter out again. `false`: it is not there, and was taken out if it was registered.
+    /// Takes the address of a waiter out again. Returns `false` if it is not there; if it was registered, it was then
+    /// taken out.
     fn withdraw(&self, wait: &Self::Wait) -> bool;
 }
 
@@ -198,7 +199,7 @@ impl<M, const N: usize> Transport for Ring<M, N> {
 
     #[inline]
     fn finish(self) {
-        // Not to be dropped after it has left.
+        // Not dropped after it has left.
         ManuallyDrop::new(self).leave();
     }
 
@@ -207,12 +208,12 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { Self::register(self, wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, wait: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { Self::unregister(self, wait, has_decided) }
     }
 
@@ -223,14 +224,14 @@ impl<M, const N: usize> Transport for Ring<M, N> {
 
 /// One end of a conversation that its protocol does not bound.
 pub struct Duplex<M> {
-    /// In a box, as it is moved from step to step. `None` when it is used up.
+    /// In a box, as it is moved at each step. `None` if it is used up.
     ends: Option<Box<Ends<M>>>,
 }
 
 type Ends<M> = (Producer<M>, Consumer<M>, u64);
 
 impl<M> Duplex<M> {
-    /// The client's end, and the server's, with room for so many messages of either.
+    /// Returns the client's end and the server's, with room for that many messages of each side.
     pub(crate) fn pair(of_client: Option<usize>, of_server: Option<usize>) -> (Self, Self) {
         let (client_inlet, server_outlet) = stream(of_client);
         let (server_inlet, client_outlet) = stream(of_server);
@@ -307,13 +308,13 @@ impl<M> Transport for Duplex<M> {
     }
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_outlet(consumer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
         if let Some((_, consumer, _)) = self.ends.as_deref() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { wait.unregister_outlet(consumer, has_decided) }
         }
     }

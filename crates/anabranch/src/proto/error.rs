@@ -1,63 +1,63 @@
-//! What a step of a conversation can fail with. An endpoint that can go on comes back in the error, and so does what
-//! was not said.
+//! The errors of the steps of a conversation. An endpoint that can continue comes back in the error, and so does a
+//! message that was not sent.
 
 use crate::channel::{self, Closed};
 use std::{error::Error, fmt};
 
 /// Why nothing was received.
 pub enum RecvError<E> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is as it was.
+    /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
     Cancelled(E),
 }
 
 /// Why nothing was received in time.
 pub enum RecvTimeoutError<E> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is as it was.
+    /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
     Cancelled(E),
-    /// The time of this wait was up. The endpoint is as it was.
+    /// The deadline or timeout of this wait has passed. The endpoint is unchanged.
     TimedOut(E),
 }
 
 /// Why nothing was received at once.
 pub enum TryRecvError<E> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// Nothing has been said yet. The endpoint is as it was.
+    /// Nothing has been sent yet. The endpoint is unchanged.
     Empty(E),
 }
 
-/// Why a message was not sent that may have to wait for room.
+/// Why a message that may have to wait for room was not sent.
 pub enum SendError<E, M> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is as it was, and this was to be sent.
+    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
     Cancelled(E, M),
 }
 
-/// Why a message was not sent in time that had to wait for room.
+/// Why a message that may have to wait for room was not sent in time.
 pub enum SendTimeoutError<E, M> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is as it was, and this was to be sent.
+    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
     Cancelled(E, M),
-    /// The time of this wait was up. The endpoint is as it was, and this was to be sent.
+    /// The deadline or timeout of this wait has passed. Holds the unchanged endpoint and the message.
     TimedOut(E, M),
 }
 
 /// Why a message was not sent at once.
 pub enum TrySendError<E, M> {
-    /// The other side has gone.
+    /// The other side is gone.
     Closed,
-    /// There is no room now. The endpoint is as it was, and this was to be sent.
+    /// There is no room now. Holds the unchanged endpoint and the message.
     Full(E, M),
 }
 
 impl<E> RecvError<E> {
-    /// The endpoint, unless the other side has gone.
+    /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
             Self::Closed => None,
@@ -67,7 +67,7 @@ impl<E> RecvError<E> {
 }
 
 impl<E> RecvTimeoutError<E> {
-    /// The endpoint, unless the other side has gone.
+    /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
             Self::Closed => None,
@@ -77,7 +77,7 @@ impl<E> RecvTimeoutError<E> {
 }
 
 impl<E> TryRecvError<E> {
-    /// The endpoint, unless the other side has gone.
+    /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
             Self::Closed => None,
@@ -86,7 +86,7 @@ impl<E> TryRecvError<E> {
     }
 }
 
-/// `From<Closed>`, `Display`, and `Debug` that asks nothing of the endpoint.
+/// `From<Closed>`, `Display`, and `Debug` that requires nothing of the endpoint.
 macro_rules! errors {
     ($($name:ident<$($param:ident),*> { $($other:ident($($field:tt)*) => $text:expr,)* })*) => {$(
         impl<$($param),*> From<Closed> for $name<$($param),*> {
@@ -134,7 +134,7 @@ errors! {
     TrySendError<E, M> { Full(..) => "the other side of the conversation has not kept up", }
 }
 
-/// For those who give up: the endpoint is dropped.
+/// Drops the endpoint.
 impl<E> From<RecvError<E>> for channel::RecvError {
     fn from(error: RecvError<E>) -> Self {
         match error {
@@ -144,7 +144,7 @@ impl<E> From<RecvError<E>> for channel::RecvError {
     }
 }
 
-/// For those who give up: the endpoint is dropped.
+/// Drops the endpoint.
 impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
     fn from(error: RecvTimeoutError<E>) -> Self {
         match error {
@@ -155,7 +155,7 @@ impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
     }
 }
 
-/// For those who give up: the endpoint and the message are dropped.
+/// Drops the endpoint and the message.
 impl<E, M> From<SendError<E, M>> for channel::RecvError {
     fn from(error: SendError<E, M>) -> Self {
         match error {
@@ -165,7 +165,7 @@ impl<E, M> From<SendError<E, M>> for channel::RecvError {
     }
 }
 
-/// For those who give up: the endpoint and the message are dropped.
+/// Drops the endpoint and the message.
 impl<E, M> From<SendTimeoutError<E, M>> for channel::RecvTimeoutError {
     fn from(error: SendTimeoutError<E, M>) -> Self {
         match error {

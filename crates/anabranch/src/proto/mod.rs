@@ -1,9 +1,9 @@
-//! Pipes: conversations whose order the compiler checks.
+//! Protocols: conversations whose order the compiler checks.
 //!
-//! [`proto!`](crate::proto!) describes a conversation between two sides: its states, who speaks in each, what may be
-//! said and what comes next. It makes a module with a type for each state and side. A pipe is two endpoints; each step
-//! uses up an endpoint and gives the next one, which has other methods. A program that speaks out of turn does not
-//! compile.
+//! [`proto!`](crate::proto!) describes a conversation between two sides: its states, which side sends in each, the
+//! possible messages and the next states. It makes a module with a type for each state and side. A pipe is two
+//! endpoints. Each step consumes an endpoint and returns the next one, which has other methods. A program that sends
+//! out of turn does not compile.
 //!
 //! ```
 //! use anabranch::{channel::RecvError, proto};
@@ -30,23 +30,23 @@
 //! ```
 //!
 //! # What it costs
-//! A conversation is *bounded* if neither side can speak again and again without an answer. All of it then takes place
-//! in one block, allocated by `pipe`, and no message costs an allocation: to send is one atomic exchange, to receive
-//! what has been sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`, and
-//! its messages wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!` makes
-//! says which it is.
+//! A conversation is *bounded* if neither side can send repeatedly without an answer. All of it then takes place in one
+//! block, allocated by `pipe`, and no message costs an allocation. A send is one atomic exchange; a receive of a
+//! message that was sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`,
+//! and its messages wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!`
+//! makes states which it is.
 //!
 //! # Ends
-//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped before, by an
-//! error, a panic or a cancelled fiber, the other side is told at its next step: `Closed`. What was sent before can
+//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped earlier, by an
+//! error, a panic or a cancelled fiber, the next step of the other side returns `Closed`. Messages sent before can
 //! still be received.
 //!
 //! # Over a wire
-//! With the feature `serde` there is the module `wire`, and two programs can have a conversation over a stream of
+//! With the feature `serde` there is the module `wire`, by which two programs can have a conversation over a stream of
 //! bytes.
 //!
-//! [The guide](crate::guide::protocols) begins with when to use a protocol; `docs/PROTOCOLS.md` in the repository has
-//! all of it.
+//! [The guide](crate::guide::protocols) explains when to use a protocol; `docs/PROTOCOLS.md` in the repository has the
+//! details.
 
 // `ring <- line <- {listen, speak, done} <- wire`.
 #[cfg(not(loom))]
@@ -80,8 +80,8 @@ pub use {
     },
 };
 
-/// What the expansion of [`proto!`](crate::proto!) refers to, and nobody else: it upholds what a [`Ring`](ring::Ring)
-/// asks for.
+/// The items that the expansion of [`proto!`](crate::proto!) refers to. Only that expansion uses them: it upholds the
+/// requirements of a [`Ring`](ring::Ring).
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod __private {
@@ -92,7 +92,7 @@ pub mod __private {
         sending::{not_sent, room, room_async, room_deadline, room_timeout},
     };
 
-    /// The two ends of a bounded conversation.
+    /// Creates the two ends of a bounded conversation.
     ///
     /// # Safety
     /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than
@@ -102,7 +102,7 @@ pub mod __private {
         (At::new(client), At::new(server))
     }
 
-    /// The two ends of another, with room for so many messages of the client and of the server.
+    /// Creates the two ends of an unbounded or buffered conversation, with the capacities of the two directions.
     ///
     /// # Safety
     /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol.
@@ -114,7 +114,7 @@ pub mod __private {
         (At::new(client), At::new(server))
     }
 
-    /// Whether a message would have to wait for room.
+    /// Returns whether a message would have to wait for room.
     pub fn is_full<M, E>(end: &At<Duplex<M>, E>) -> bool {
         end.line().is_full()
     }

@@ -1,4 +1,4 @@
-//! Listening: what endpoints do whose turn it is not.
+//! Receiving: the methods of endpoints whose next step is to receive.
 
 use crate::{
     channel::{self, Closed, Receive, set::source::Source},
@@ -19,18 +19,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// An endpoint whose next step is to receive. Implemented by what [`proto!`](crate::proto!) makes, and by nothing else.
+/// An endpoint whose next step is to receive. Implemented only by the types that [`proto!`](crate::proto!) makes.
 ///
 /// # Safety
-/// For generated code. The type is the endpoint of a state in which its side listens; `end` and `end_mut` return the
-/// same end each time, as long as nobody assigns another one; `heard` accepts each message that may be heard in this
+/// For generated code. The type is the endpoint of a state in which its side receives. `end` and `end_mut` return the
+/// same end each time, as long as no other is assigned. `heard` accepts each message that may be received in this
 /// state.
 pub unsafe trait Listen: Endpoint + Sized {
-    /// What is received: one of the messages of the state, with the next endpoint.
+    /// The result of the receive: one of the messages of the state, with the next endpoint.
     type Heard;
     #[doc(hidden)]
     type Line: Line;
-    /// Its name, for those who look at what waits for what.
+    /// Its name, for the reasons of waits.
     #[doc(hidden)]
     const NAME: &'static &'static str;
 
@@ -41,27 +41,28 @@ pub unsafe trait Listen: Endpoint + Sized {
     fn end_mut(&mut self) -> &mut At<Self::Line, Self>;
 
     /// # Safety
-    /// `message` was the last one that was heard at `end`.
+    /// `message` was the last one that was received at `end`.
     #[doc(hidden)]
     unsafe fn heard(end: At<Self::Line, Self>, message: <Self::Line as Line>::Message) -> Self::Heard;
 }
 
-/// What has been said, and the step that comes of it. The endpoint is used up by it, and by `Closed`.
+/// Receives a message that was sent, and makes the step that follows from it. The endpoint is used up by that, and by
+/// `Closed`.
 #[inline]
 fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
     let end = end.end_mut();
     match end.line_mut().hear()? {
-        // SAFETY: just heard there.
+        // SAFETY: the message was just received at this end.
         Ok(message) => Some(Ok(unsafe { E::heard(end.take(), message) })),
         Err(Closed) => Some(Err(Closed)),
     }
 }
 
-/// Waits for the next message. For the methods of endpoints, as are the others here.
+/// Waits for the next message. Like the other functions here, it is called by the methods of endpoints.
 ///
-/// The wait is for its being there alone. What is heard goes from its slot straight to the caller: on a way through the
-/// frames of those who wait, each copy would read at once what the one before has just written in parts, and stall for
-/// it.
+/// It waits only until the message is there. The message then goes from its slot straight to the caller. Passing it
+/// through the frames of the wait would copy it several times. Each copy would read at once what the one before has
+/// just written in parts, and stall.
 #[inline]
 #[track_caller]
 pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>> {
@@ -78,19 +79,19 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
     }
 }
 
-/// Waits until there is something to hear, which there was not just now.
+/// Waits until there is a message. There was none just now.
 #[inline(always)]
 fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
     wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
 }
 
-/// As [`recv`], until then.
+/// Like [`recv`], with a deadline.
 #[track_caller]
 pub fn recv_deadline<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
     recv_to(end, cx, cx.strand.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 
-/// As [`recv`], so long.
+/// Like [`recv`], with a timeout.
 #[track_caller]
 pub fn recv_timeout<E: Listen>(end: E, cx: &Cx<'_>, timeout: Duration) -> Result<E::Heard, RecvTimeoutError<E>> {
     recv_to(end, cx, cx.after(timeout), WaitReason::new(E::NAME))
@@ -117,7 +118,7 @@ fn recv_to<E: Listen>(
     }
 }
 
-/// The next message, if it has been said.
+/// Receives the next message if it was sent. Does not wait.
 #[inline]
 pub fn try_recv<E: Listen>(mut end: E) -> Result<E::Heard, TryRecvError<E>> {
     match hear(&mut end) {
@@ -126,22 +127,22 @@ pub fn try_recv<E: Listen>(mut end: E) -> Result<E::Heard, TryRecvError<E>> {
     }
 }
 
-/// As [`recv`], for async code.
+/// Like [`recv`], for async code.
 pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
     wait_async_for(Receiving::new(&mut end)).await
 }
 
-/// Waits until [`try_recv`] has something to say.
+/// Waits until [`try_recv`] would not return `Empty`.
 pub async fn ready_async<E: Listen>(end: &mut E) {
     wait_async_for(Ready { line: end.end().line(), wait: E::Line::wait() }).await;
 }
 
-/// Whether [`try_recv`] has something to say.
+/// Returns whether [`try_recv`] would not return `Empty`.
 pub fn is_ready<E: Listen>(end: &E) -> bool {
     end.end().line().is_ready()
 }
 
-/// Receiving from an endpoint of a conversation, as an operation. Made by its method `receiving`.
+/// Receiving from an endpoint of a conversation, as an operation. Made by the method `receiving` of the endpoint.
 pub struct Receiving<'a, E: Listen> {
     end: UnsafeCell<&'a mut E>,
     wait: <E::Line as Transport>::Wait,
@@ -154,8 +155,8 @@ impl<'a, E: Listen> Receiving<'a, E> {
     }
 
     fn line(&self) -> &E::Line {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked
-        // at.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
+        // reference is used.
         unsafe { &*self.end.get() }.end().line()
     }
 }
@@ -164,25 +165,25 @@ impl<E: Listen> Attempt for Receiving<'_, E> {
     type Output = Result<E::Heard, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as in `line`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         hear(unsafe { &mut **self.end.get() })
     }
 }
 
-// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
 unsafe impl<E: Listen> Place for Receiving<'_, E> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line().unregister(&self.wait, has_decided) }
     }
 }
 
-/// The same wait, without receiving anything.
+/// The same wait, without a receive.
 struct Ready<'a, L: Line> {
     line: &'a L,
     wait: L::Wait,
@@ -197,15 +198,15 @@ impl<L: Line> Attempt for Ready<'_, L> {
     }
 }
 
-// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
 unsafe impl<L: Line> Place for Ready<'_, L> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line.register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line.unregister(&self.wait, has_decided) }
     }
 }
@@ -216,7 +217,7 @@ impl<E: Listen> fmt::Debug for Receiving<'_, E> {
     }
 }
 
-/// As a member of a set an endpoint receives once, and is used up.
+/// As a member of a set, an endpoint receives once and is used up.
 impl<E: Listen> Receive for E {
     type Item = E::Heard;
 }
@@ -240,7 +241,7 @@ impl<E: Listen> Source for E {
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.end().line().register(wait, waiter, 0) }
     }
 

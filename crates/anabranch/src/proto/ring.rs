@@ -1,36 +1,37 @@
-//! The slots of a bounded conversation: one block, in which both ends go round.
+//! The slots of a bounded conversation: one block, used as a ring by both ends.
 //!
-//! The idea, from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one
-//! buffer. A conversation is one sequence of messages, whoever says them, and both ends go through it in the same
-//! order. Whoever stops speaking waits for an answer, which does not come before all that was said has been heard. So
-//! what has been said and not yet heard is always of one speaker, and by the protocol no more than K messages: as many
-//! as may follow each other in one direction. Message i lies in slot i mod `N`, each with a [`Word`]. There is one slot
-//! more than there are messages under way, N = K + 1: so whichever message an end is at, to say it or to hear it, its
-//! slot has nothing unheard of another round. If the two take turns, N is 2.
+//! The idea comes from the pipes of Rust's libcore of 2012, whose bounded protocols kept a packet for each state in one
+//! buffer. A conversation is one sequence of messages from both sides, and both ends go through it in the same order.
+//! An end that stops sending waits for an answer, which does not come before all that it sent has been received. So all
+//! messages that were sent and not yet received are from one side, and by the protocol they are at most K, the most
+//! that may follow each other in one direction. Message i is in slot i mod `N`, each with a [`Word`]. There is one slot
+//! more than there are messages under way, N = K + 1. So the slot of an end's present message, to be sent or received,
+//! never holds an unreceived message of another round. If the two sides alternate, N is 2.
 //!
-//! A slot is used again without having been emptied: its word says of which round its message is, even or odd.
+//! A slot is used again without being emptied: its word records the round of its message, even or odd.
 //!
 //! | word     | for message i, in round i / N                                             | left by                         |
 //! |----------|---------------------------------------------------------------------------|---------------------------------|
-//! | `before` | not said (with an address: the other end waits to hear it)                 | who says it -> `said`; who goes -> GONE |
-//! | `said`   | said; once it is heard, it is the `before` of message i + N                | who says that; who goes -> GONE |
-//! | GONE     | an end has gone, and the conversation came no further                      | who says something there takes it back |
+//! | `before` | not sent (with an address: the receiver waits for it)                      | sending it -> `said`; leaving early -> GONE |
+//! | `said`   | sent; once received, it is the `before` of message i + N                   | sending that; leaving early -> GONE |
+//! | GONE     | an end has left early, at this message                                     | a sender that finds it takes its message back |
 //!
-//! So to say something is one swap, and to hear what has been said is one load.
+//! So a send is one swap, and a receive of a message that was sent is one load.
 //!
-//! Going. An end that goes swaps GONE into the slot that it is at. If a message was there, it drops that and goes on to
-//! the next slot, until it finds one without, after K at most. The other end comes to that next, to speak or to listen,
-//! or waits there, and finds GONE. An end that has said or heard the last message of its protocol, or has found GONE,
-//! leaves without a swap. `ends` counts who has not left; the last one frees the block. A wire, which speaks at one
-//! end, has to know at once when the other one leaves: so the block of a watched pair has an event for that, which is
-//! told before `ends` is decremented.
+//! Leaving early. An end that leaves early swaps GONE into its present slot. If a message was there, it drops that and
+//! goes on to the next slot, until it finds one without a message, after K slots at most. The other end comes to that
+//! slot next, to send or to receive, or waits there, and finds GONE. An end that has sent or received the last message
+//! of its protocol, or has found GONE, leaves without a swap. `ends` counts the ends that have not left; the last one
+//! frees the block. A wire, which is at one end, has to know at once when the other end leaves. So the block of a
+//! watched pair has an event for that, which is set before `ends` is decremented.
 //!
-//! Who owns what. The value of a slot is the speaker's until its swap, and the listener's from when it has seen `said`.
-//! It is a speaker's again at message i + N. If that is who heard message i, it was its own already. If it is who said
-//! it, then by the protocol the other end has said something in between, after it had heard message i.
+//! Who owns what. The sender owns the value of a slot until its swap, and the receiver owns it once it has seen `said`.
+//! A sender owns it again at message i + N. If that is the end that received message i, the slot was already its own.
+//! If it is the end that sent message i, then by the protocol the other end has sent something in between, after it had
+//! received message i.
 //!
-//! Orderings: the swap to `said` releases the value, and with it that the speaker has taken out what it heard before;
-//! the listener's load acquires both. The swap to GONE acquires what was said. `ends` is decremented with release and
+//! Orderings: the swap to `said` releases the value, and with it that the sender has taken out what it received before.
+//! The receiver's load acquires both. The swap to GONE acquires what was sent. `ends` is decremented with release and
 //! acquire.
 
 use crate::{
@@ -55,27 +56,26 @@ struct Block<M, const N: usize> {
     /// The number of the conversation.
     conversation: u64,
     is_watched: bool,
-    /// An end leaves.
+    /// Set when an end leaves.
     left: Event,
     slots: [Slot<M>; N],
 }
 
 /// One end of a bounded conversation.
 pub struct Ring<M, const N: usize> {
-    /// Null when the end is used up.
+    /// Null if the end is used up.
     block: *const Block<M, N>,
-    /// The index of the slot, twice, plus one when it goes round for the second time, the fourth, and so on: one word,
-    /// so that an end is moved in two registers.
+    /// Twice the index of the slot, plus one in each second round. One word, so that an end is moved in two registers.
     at: usize,
     _owns: PhantomData<M>,
 }
 
-// SAFETY: messages go from one thread to another, and the position is the end's own.
+// SAFETY: messages are sent from one thread to another, and the position belongs to its end.
 unsafe impl<M: Send, const N: usize> Send for Ring<M, N> {}
-// SAFETY: by shared reference an end only looks at words.
+// SAFETY: by shared reference an end only looks at words, which are atomic.
 unsafe impl<M: Send, const N: usize> Sync for Ring<M, N> {}
 
-/// The other end has gone.
+/// The other end is gone.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -84,19 +84,19 @@ impl<M, const N: usize> Ring<M, N> {
         Self::made(conversation, false)
     }
 
-    /// Each end can [watch](Self::watch) the other. Not both at a time.
+    /// Makes a pair of which one end at a time can [watch](Self::watch) the other.
     #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "for wires"))]
     pub(crate) fn watched_pair(conversation: u64) -> (Self, Self) {
         Self::made(conversation, true)
     }
 
-    /// The number of the conversation. 0 when the end is used up.
+    /// Returns the number of the conversation, or 0 if the end is used up.
     pub(crate) fn conversation(&self) -> u64 {
-        // SAFETY: null, or alive while this end has not left the block.
+        // SAFETY: the pointer is null, or the block is alive, since this end has not left it.
         unsafe { self.block.as_ref() }.map_or(0, |block| block.conversation)
     }
 
-    /// The event that the other end leaves, of a watched pair.
+    /// Returns the event that is set when the other end of a watched pair leaves.
     #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "for wires"))]
     pub(crate) fn watch(&self) -> &Event {
         assert!(!self.is_used_up());
@@ -118,7 +118,7 @@ impl<M, const N: usize> Ring<M, N> {
         self.block.is_null()
     }
 
-    /// The end, as far as it came; what is left is used up.
+    /// Takes the end at its present position. What is left is used up.
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
         let block = std::mem::replace(&mut self.block, ptr::null());
@@ -127,8 +127,8 @@ impl<M, const N: usize> Ring<M, N> {
 
     #[inline]
     fn slot(&self) -> &Slot<M> {
-        // SAFETY: the block is alive while this end has not left it, and it has not: its block is not null, which
-        // `hear` sees to, and all others take ends that have not been used up.
+        // SAFETY: the block is alive while this end has not left it. It has not left, as its block is not null: `hear`
+        // checks that, and all other callers have ends that are not used up.
         unsafe { &(&(*self.block).slots)[(self.at >> 1) % N] }
     }
 
@@ -150,14 +150,14 @@ impl<M, const N: usize> Ring<M, N> {
         }
     }
 
-    /// Says a message, and wakes who waits to hear it. If the other end has gone the message comes back, and the end is
-    /// used up.
+    /// Sends a message, and wakes the receiver if it waits. If the other end is gone, returns the message, and the end
+    /// is used up.
     ///
-    /// It must be this end's turn, and fewer than `N` messages may have been said and not heard, this one included.
+    /// It must be this end's turn. Including this message, fewer than `N` may have been sent and not received.
     #[inline]
     pub(crate) fn say(&mut self, message: M) -> Result<(), M> {
         let slot = self.slot();
-        // SAFETY: the slot is the speaker's until the swap, by the protocol; see the module.
+        // SAFETY: by the protocol, the sender owns the slot until the swap; see the module.
         let found = unsafe {
             (*slot.value.get()).write(message);
             slot.word.swap(self.said())
@@ -169,7 +169,7 @@ impl<M, const N: usize> Ring<M, N> {
         Ok(())
     }
 
-    /// There was more than `before` in the word.
+    /// Handles a word that was not just `before`.
     #[inline(never)]
     fn found(&mut self, found: Content) -> Result<(), M> {
         if is_address(found) {
@@ -177,22 +177,23 @@ impl<M, const N: usize> Ring<M, N> {
             return Ok(());
         }
         debug_assert!(found == GONE);
-        // SAFETY: the other end found nothing said here and looks no more, so what was put there still is this end's.
+        // SAFETY: the other end found no message here and does not look again, so this end still owns what it put
+        // there.
         let message = unsafe { (*self.slot().value.get()).assume_init_read() };
         self.leave();
         Err(message)
     }
 
-    /// Hears the next message. `None`: not said yet. If the other end has gone the end is used up.
+    /// Receives the next message. Returns `None` if it was not sent yet. If the other end is gone, this end is used up.
     #[inline]
     pub(crate) fn hear(&mut self) -> Option<Result<M, Gone>> {
         if self.is_used_up() {
             return Some(Err(Gone));
         }
-        // Nobody waits where something has been said.
+        // No thread waits at a slot with a message.
         let content = self.slot().word.load();
         if content == self.said() {
-            // SAFETY: said, so it is the listener's.
+            // SAFETY: the word is `said`, so the receiver owns the value.
             let message = unsafe { (*self.slot().value.get()).assume_init_read() };
             self.advance();
             return Some(Ok(message));
@@ -204,40 +205,40 @@ impl<M, const N: usize> Ring<M, N> {
         None
     }
 
-    /// Leaves, because the other end has gone.
+    /// Leaves because the other end is gone.
     #[cold]
     #[inline(never)]
     fn leave_after(&mut self) {
         self.leave();
     }
 
-    /// Whether there is something to hear, or will never be.
+    /// Returns whether there is a message to receive, or never will be.
     pub(crate) fn is_ready(&self) -> bool {
         self.is_used_up() || number_of(self.slot().word.load()) != self.before()
     }
 
-    /// Whether the other end has gone, and all that it said has been heard.
+    /// Returns whether the other end is gone and all its messages were received.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_used_up() || self.slot().word.load() == GONE
     }
 
-    /// Nothing more will be said, by either end, or the other one has gone.
+    /// Leaves the block: no end will send anything more, or the other end is gone.
     pub(crate) fn leave(&mut self) {
         let block = std::mem::replace(&mut self.block, ptr::null());
-        // SAFETY: this end has not left before, as it was not used up.
+        // SAFETY: this end was not used up, so it has not left and the block is alive.
         unsafe {
             if (*block).is_watched {
                 (*block).left.notify();
             }
         }
-        // SAFETY: as above.
+        // SAFETY: this end has not left, so the block is alive.
         if unsafe { (*block).ends.fetch_sub(1, Ordering::AcqRel) } == 1 {
-            // SAFETY: from a box, by `pair`; both ends have left, and what was said has been taken out.
+            // SAFETY: `pair` made it from a box. Both ends have left, and all messages were taken out.
             drop(unsafe { Box::from_raw(block.cast_mut()) });
         }
     }
 
-    /// Goes one slot further in going away: what was said there.
+    /// Leaves the present slot. Returns the message in it, if there is one.
     fn abandon(&mut self) -> Option<M> {
         let found = self.slot().word.swap(GONE);
         if is_address(found) {
@@ -246,13 +247,13 @@ impl<M, const N: usize> Ring<M, N> {
         if found != self.said() {
             return None;
         }
-        // SAFETY: said, so it is the listener's.
+        // SAFETY: the word was `said`, so the receiver owns the value.
         let message = unsafe { (*self.slot().value.get()).assume_init_read() };
         self.advance();
         Some(message)
     }
 
-    /// Goes away, out of the middle of a conversation.
+    /// Leaves in the middle of a conversation.
     #[cold]
     #[inline(never)]
     fn go(&mut self) {
@@ -262,18 +263,19 @@ impl<M, const N: usize> Ring<M, N> {
     /// # Safety
     /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper for this wait.
     pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word. Only who will hear the message waits for the end of `before`.
+        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the
+        // receiver of the message waits for the end of `before`.
         !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
     }
 
-    /// Takes the address of a sleeper out again. `false`: it is not there.
+    /// Takes the address of a wait node out again. Returns `false` if it is not there.
     pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
         !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
     }
@@ -281,13 +283,13 @@ impl<M, const N: usize> Ring<M, N> {
 
 /// Ends a wait whose address was taken out of a word.
 fn wake(found: Content) {
-    // SAFETY: taken out by a swap.
+    // SAFETY: a swap took the address out of the word, so no other thread decides this wait.
     if let Some(wake) = unsafe { decide(found) } {
         wake.wake();
     }
 }
 
-/// What an end does that goes, also when dropping a message panics.
+/// The steps of an end that leaves early, also if dropping a message panics.
 struct Going<'a, M, const N: usize> {
     end: &'a mut Ring<M, N>,
     is_over: bool,
@@ -297,7 +299,7 @@ impl<M, const N: usize> Iterator for Going<'_, M, N> {
     type Item = M;
 
     fn next(&mut self) -> Option<M> {
-        // Not twice at the last slot, where the other end may be taking something back.
+        // Not twice at the last slot, where the other end may be taking its message back.
         if self.is_over {
             return None;
         }

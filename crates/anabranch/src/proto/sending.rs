@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Waits until there is room for a message, or the other side has gone.
+/// Waits until there is room for a message, or the other side is gone.
 #[inline]
 #[track_caller]
 pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
@@ -32,7 +32,7 @@ fn room_slow<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result
     wait_again_for(cx, &Room::of(line), NEVER, reason).map_err(|_| Cancelled)
 }
 
-/// As [`room`], until then.
+/// Like [`room`], with a deadline.
 #[track_caller]
 pub fn room_deadline<M, E>(
     end: &mut At<Duplex<M>, E>,
@@ -43,7 +43,7 @@ pub fn room_deadline<M, E>(
     room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), WaitReason::new(name))
 }
 
-/// As [`room`], so long.
+/// Like [`room`], with a timeout.
 #[track_caller]
 pub fn room_timeout<M, E>(
     end: &mut At<Duplex<M>, E>,
@@ -59,7 +59,7 @@ fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: WaitReas
     wait_for(cx, &Room::of(line), deadline, reason)
 }
 
-/// What is said of a message for which there was no room in time.
+/// Makes the error for a message for which there was no room in time.
 pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<E, M> {
     match error {
         WaitError::Cancelled => SendTimeoutError::Cancelled(end, message),
@@ -67,7 +67,7 @@ pub fn not_sent<E, M>(error: WaitError, end: E, message: M) -> SendTimeoutError<
     }
 }
 
-/// As [`room`], for async code.
+/// Like [`room`], for async code.
 pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
     wait_async_for(Room::new(end)).await;
 }
@@ -75,7 +75,7 @@ pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
 /// Room for a message, as an operation. Made by the method `room` of an endpoint whose messages may have to wait for
 /// it.
 ///
-/// It is done when there is room, or the other side has gone: then sending does not wait.
+/// It is done when there is room, or when the other side is gone: then a send does not wait.
 pub struct Room<'a, M> {
     line: &'a Duplex<M>,
     wait: StreamWait,
@@ -100,16 +100,16 @@ impl<M> Attempt for Room<'_, M> {
     }
 }
 
-// SAFETY: that of `wait`; the line is borrowed, so it stays where it is.
+// SAFETY: `wait` upholds the contract of `Place`, and the line is borrowed, so it stays in place.
 unsafe impl<M> Place for Room<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.line.producer().is_some_and(|producer| unsafe { self.wait.register_inlet(producer, waiter, ticket) })
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
         if let Some(producer) = self.line.producer() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.wait.unregister_inlet(producer, has_decided) }
         }
     }

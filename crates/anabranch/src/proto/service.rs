@@ -1,4 +1,4 @@
-//! Fibers that hold a conversation.
+//! Fibers that serve a conversation.
 
 use crate::{
     cx::{Cx, JoinHandle, spawn},
@@ -9,14 +9,14 @@ use crate::{
     },
 };
 
-/// Begins a conversation with a fiber that serves it, in the pool that the caller is in, or else in the default one:
-/// the client's end, and the fiber.
+/// Spawns a fiber that serves a conversation, in the pool of the caller, or else in the default pool. Returns the
+/// client's end and the handle of the fiber.
 ///
-/// The service has to return the [`Done`] of this conversation, or an error that says why the conversation was left.
-/// What it drops half-way, its client sees as closed.
+/// The service has to return the [`Done`] of this conversation, or an error that states why it left the conversation.
+/// If it drops the conversation half-way, the client sees it as closed.
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made. The fiber panics when the service returns the `Done` of
+/// Panics outside of any pool if the default pool cannot be made. The fiber panics if the service returns the `Done` of
 /// another conversation.
 ///
 /// ```
@@ -48,7 +48,7 @@ where
     (client, spawn(move |cx| to_its_end(cx, server, body)))
 }
 
-/// As [`spawn_service`], in a pool of one's own.
+/// Like [`spawn_service`], in a given pool.
 pub fn spawn_service_in<C, S, P, X, F>(
     pool: &Pool,
     pipe: impl FnOnce() -> (C, S),
@@ -64,7 +64,7 @@ where
     (client, pool.spawn(move |cx| to_its_end(cx, server, body)))
 }
 
-/// Serves, and sees to it that what comes of it is of the same conversation.
+/// Serves, and checks that the resulting `Done` is of the same conversation.
 fn to_its_end<S: Endpoint, P: Protocol, X>(
     cx: &Cx<'_>,
     server: S,

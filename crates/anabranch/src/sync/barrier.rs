@@ -1,9 +1,9 @@
-//! A barrier: so many have to come before any goes on.
+//! A barrier: no party passes before all parties have arrived.
 //!
-//! Who comes is counted, under a lock, and the last one ends the round: the count is nought again, all who wait are
-//! woken, and whoever comes from then on is of the next round. A wait is over when its round is. One that is given up
-//! before that takes its arrival back; one that is given up after that has passed. So a round ends when so many have
-//! come who have not left.
+//! Arrivals are counted under a lock, and the last one ends the round: it resets the count to zero and wakes all
+//! waiters. Later arrivals belong to the next round. A wait ends with its round. A wait that is given up earlier takes
+//! its arrival back; one that is given up later has passed. So a round ends when as many parties as needed have arrived
+//! and not left.
 
 use super::{
     limit::Limit,
@@ -30,10 +30,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A point that strands pass together, as often as they like.
+/// A point that a number of fibers or threads pass together, any number of times.
 ///
-/// Who waits with a [`Cx`] and is cancelled leaves, and no longer counts; the others go on waiting until enough have
-/// come.
+/// A waiter with a [`Cx`] that is cancelled leaves and no longer counts. The others keep waiting until enough have
+/// arrived.
 ///
 /// ```
 /// use anabranch::sync::Barrier;
@@ -66,38 +66,39 @@ struct State {
 
 impl Barrier {
     const_unless_loom! {
-        /// For so many parties. Where it is one, or none, nobody waits.
+        /// Creates a barrier for `parties` arrivals. With one party or none, no call waits.
         pub fn new(parties: usize) -> Self {
             Self { parties, state: Mutex::new(State { rounds: Rounds::new(), arrived: 0 }) }
         }
     }
 
-    /// Waits until all have come. `true` for the one that came last, which may do what has to be done once.
+    /// Blocks until all parties have arrived. Returns `true` to the last arrival, which can do what has to be done
+    /// once.
     ///
-    /// Linear for that one in the number of parties; constant for the others.
+    /// Takes time linear in the number of parties for the last arrival, and constant time for the others.
     ///
     /// # Errors
-    /// When the scope was cancelled before all had come.
+    /// Returns an error if the scope is cancelled before all parties arrive.
     #[track_caller]
     pub fn wait(&self, cx: &Cx<'_>) -> Result<bool, Cancelled> {
         cx.checkpoint()?;
         self.wait_to(cx, NEVER, WaitReason::new(&"Barrier::wait")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait`](Self::wait), but no longer than until then.
+    /// Like [`wait`](Self::wait), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up, before all had come.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes, before all parties arrive.
     #[track_caller]
     pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<bool, WaitError> {
         cx.checkpoint()?;
         self.wait_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Barrier::wait"))
     }
 
-    /// As [`wait`](Self::wait), but no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up, before all had come.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses, before all parties arrive.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Barrier};
@@ -121,7 +122,7 @@ impl Barrier {
         }
     }
 
-    /// As [`wait`](Self::wait), for async code. A future that is dropped before all have come no longer counts.
+    /// Like [`wait`](Self::wait), for async code. A future that is dropped before all parties arrive no longer counts.
     pub async fn wait_async(&self) -> bool {
         match self.arrive() {
             Some(arrival) => {
@@ -132,7 +133,7 @@ impl Barrier {
         }
     }
 
-    /// Counts one more. `None`: it was the last, and the round is over.
+    /// Counts one arrival. Returns `None` if it was the last one and the round is over.
     fn arrive(&self) -> Option<Arrival<'_>> {
         let mut wakes = Wakes::new();
         let round = {
@@ -159,7 +160,7 @@ impl fmt::Debug for Barrier {
     }
 }
 
-/// One strand that has come.
+/// The arrival of one fiber or thread.
 struct Arrival<'a> {
     barrier: &'a Barrier,
     round: u64,
@@ -182,7 +183,7 @@ unsafe impl Place for Arrival<'_> {
         if state.rounds.number() != self.round {
             return false;
         }
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
         // and the waiter armed, until `unregister`.
         unsafe { state.rounds.join(&self.entry, waiter, ticket) };
         true
@@ -192,7 +193,7 @@ unsafe impl Place for Arrival<'_> {
         if has_decided {
             self.has_passed.set(true);
         } else {
-            // SAFETY: joined this queue in `register`.
+            // SAFETY: `register` returned `true`, so the entry joined this queue.
             unsafe { lock(&self.barrier.state).rounds.leave(&self.entry) };
         }
     }

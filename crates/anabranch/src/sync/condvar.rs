@@ -1,14 +1,14 @@
-//! Condition variables: waiting for a change of what a mutex guards.
+//! Condition variables: waiting for a change of the value that a mutex guards.
 //!
-//! A wait joins the queue and then unlocks the mutex. So whoever changes the value with the lock held, and notifies
-//! then or later, finds it in the queue. `has_waiters` is a copy of "the queue is not empty", written under the lock of
-//! the queue and read without it, so that it costs next to nothing to notify nobody. It is written while the mutex is
-//! locked, by who begins to wait; who has locked the mutex after that therefore sees it, and who has locked it before
-//! has changed the value before the waiter looked. Nothing else is asked of its ordering.
+//! A wait joins the queue and then unlocks the mutex. So a thread that changes the value with the lock held, and
+//! notifies then or later, finds the waiter in the queue. `has_waiters` is a copy of "the queue is not empty". It is
+//! written under the lock of the queue and read without it, so a notification without waiters costs almost nothing. A
+//! waiter writes it while it holds the mutex. A thread that locks the mutex later therefore sees the write; a thread
+//! that locked it earlier changed the value before the waiter looked. No other ordering is needed.
 //!
-//! With a `Cx` the lock is taken again whatever is cancelled, so that the guard is always one. An async wait takes the
-//! guard, and gives it back when it has it again: a future that is dropped meanwhile has none to give back. If it had
-//! been notified it notifies another one.
+//! With a `Cx` the mutex is locked again even after a cancellation, so the guard stays valid. An async wait takes the
+//! guard and returns it once the mutex is locked again. A future that is dropped meanwhile has no guard to return. If
+//! it was notified, it notifies another waiter.
 
 use super::{
     limit::Limit,
@@ -41,9 +41,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Waits until what a [`Mutex`] guards has changed.
+/// Waits until the value that a [`Mutex`] guards has changed.
 ///
-/// As with all condition variables a wait may end without a notification: look at the value, and wait again. The
+/// As with all condition variables, a wait may end without a notification: check the value and wait again. The
 /// [`wait_while`](Self::wait_while) family does so. [`Monitor`](super::Monitor) is a value that notifies by itself.
 ///
 /// ```
@@ -72,13 +72,13 @@ pub struct Condvar {
 
 impl Condvar {
     const_unless_loom! {
-        /// One that nobody waits for.
+        /// Creates a condition variable without waiters.
         pub fn new() -> Self {
             Self { has_waiters: AtomicBool::new(false), queue: StdMutex::new(Rounds::new()) }
         }
     }
 
-    /// Wakes one of those who wait, the one that has waited for longest. Without effect where nobody does.
+    /// Wakes the waiter that has waited longest. Without effect if there is no waiter.
     pub fn notify_one(&self) {
         if !self.has_waiters.load(Ordering::Relaxed) {
             return;
@@ -94,7 +94,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait at this time.
+    /// Wakes all present waiters.
     pub fn notify_all(&self) {
         if !self.has_waiters.load(Ordering::Relaxed) {
             return;
@@ -120,17 +120,19 @@ impl Condvar {
     /// Unlocks the mutex, waits to be notified, and locks it again.
     ///
     /// # Errors
-    /// When the scope was cancelled. The mutex is locked then as well, and was waited for if need be.
+    /// Returns an error if the scope is cancelled. The mutex is locked again in that case too, even if that takes a
+    /// wait.
     #[track_caller]
     pub fn wait<T: ?Sized>(&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), Cancelled> {
         cx.checkpoint()?;
         self.wait_to(cx, guard, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait`](Self::wait), but no longer than until then.
+    /// Like [`wait`](Self::wait), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes. The mutex is locked in both
+    /// cases.
     #[track_caller]
     pub fn wait_deadline<T: ?Sized>(
         &self,
@@ -142,10 +144,11 @@ impl Condvar {
         self.wait_to(cx, guard, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
-    /// As [`wait`](Self::wait), but no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses. The mutex is locked in both
+    /// cases.
     #[track_caller]
     pub fn wait_timeout<T: ?Sized>(
         &self,
@@ -157,10 +160,10 @@ impl Condvar {
         self.wait_to(cx, guard, Limit::For(timeout).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
-    /// Waits for as long as `condition` holds. It is looked at first, and then after each notification.
+    /// Waits while `condition` holds. Checks it first, and again after each notification.
     ///
     /// # Errors
-    /// When the scope was cancelled. The mutex is locked then as well.
+    /// Returns an error if the scope is cancelled. The mutex is locked then as well.
     #[track_caller]
     pub fn wait_while<T: ?Sized>(
         &self,
@@ -172,10 +175,11 @@ impl Condvar {
         self.wait_while_to(cx, guard, condition, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait_while`](Self::wait_while), but no longer than until then.
+    /// Like [`wait_while`](Self::wait_while), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes. The mutex is locked in both
+    /// cases.
     #[track_caller]
     pub fn wait_while_deadline<T: ?Sized>(
         &self,
@@ -188,10 +192,11 @@ impl Condvar {
         self.wait_while_to(cx, guard, condition, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
     }
 
-    /// As [`wait_while`](Self::wait_while), but no longer than this, all in all.
+    /// Like [`wait_while`](Self::wait_while), with a timeout for the whole wait.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up. The mutex is locked then as well.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses. The mutex is locked in both
+    /// cases.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::{Condvar, Mutex}};
@@ -237,8 +242,8 @@ impl Condvar {
         deadline: u64,
         reason: WaitReason,
     ) -> Result<(), WaitError> {
-        // SAFETY: it is dropped by the wait, and then `Relock` gets the lock again before the caller's guard is used;
-        // or else `Relock` forgets it.
+        // SAFETY: the wait drops this twin, which unlocks, and then `Relock` locks again before the caller uses its
+        // guard. If the wait did not begin, `Relock` forgets the twin.
         let place = CondvarWait::new(self, unsafe { MutexGuard::twin(guard) });
         let relock = Relock { place: &place, mutex: MutexGuard::mutex(guard), cx, reason };
         let outcome = cx.wait(&place, deadline, reason);
@@ -247,7 +252,7 @@ impl Condvar {
         happened(outcome)
     }
 
-    /// As [`wait`](Self::wait), for async code. The future may be dropped at any time; the mutex is unlocked then.
+    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time; the mutex is then unlocked.
     ///
     /// ```
     /// use anabranch::sync::{Condvar, Mutex};
@@ -278,7 +283,7 @@ impl Condvar {
         guard
     }
 
-    /// As [`wait_while`](Self::wait_while), for async code. The future may be dropped at any time.
+    /// Like [`wait_while`](Self::wait_while), for async code. The future may be dropped at any time.
     pub async fn wait_while_async<'a, T: ?Sized>(
         &self,
         mut guard: MutexGuard<'a, T>,
@@ -303,7 +308,7 @@ impl fmt::Debug for Condvar {
     }
 }
 
-/// A notification that was received, and is another's if it is dropped.
+/// A received notification. Dropping it passes it to another waiter.
 struct Notified<'a>(&'a Condvar);
 
 impl Drop for Notified<'_> {
@@ -312,14 +317,14 @@ impl Drop for Notified<'_> {
     }
 }
 
-/// One strand's wait.
+/// The wait of one fiber or thread.
 struct CondvarWait<'a, 'm, T: ?Sized> {
     condvar: &'a Condvar,
-    /// Until the wait has begun. Dropping it unlocks.
+    /// `None` once the wait has begun. Dropping the guard unlocks the mutex.
     guard: Cell<Option<MutexGuard<'m, T>>>,
     entry: Entry<u64>,
     notified: Cell<Option<Notified<'a>>>,
-    /// That of a foreign waker, which was called to hand on the mutex when it could not be let through.
+    /// The panic of a foreign waker that was called while unlocking, kept until it can unwind.
     panic: Cell<Option<Box<dyn Any + Send>>>,
 }
 
@@ -351,12 +356,12 @@ unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         {
             let mut rounds = lock(&self.condvar.queue);
-            // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it
+            // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it
             // is, and the waiter armed, until `unregister`.
             unsafe { rounds.join(&self.entry, waiter, ticket) };
             self.condvar.show(&rounds);
         }
-        // From here on the entry is in the queue, and an unwinding would end it there.
+        // From here on the entry is in the queue, so a panic must not unwind past it.
         let guard = AssertUnwindSafe(self.guard.take());
         self.panic.set(catch_unwind(|| drop({ guard }.0)).err());
         true
@@ -368,14 +373,14 @@ unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
             return;
         }
         let mut rounds = lock(&self.condvar.queue);
-        // SAFETY: joined this queue in `register`.
+        // SAFETY: `register` put the entry into this queue.
         if unsafe { rounds.leave(&self.entry) } {
             self.condvar.show(&rounds);
         }
     }
 }
 
-/// Sees to it that the caller's guard is one again, however the wait ends.
+/// Makes the caller's guard valid again, however the wait ends.
 struct Relock<'a, 'b, 'c, 'm, T: ?Sized> {
     place: &'a CondvarWait<'c, 'm, T>,
     mutex: &'m Mutex<T>,
@@ -386,7 +391,7 @@ struct Relock<'a, 'b, 'c, 'm, T: ?Sized> {
 impl<T: ?Sized> Drop for Relock<'_, '_, '_, '_, T> {
     fn drop(&mut self) {
         match self.place.guard.take() {
-            // The wait did not begin, and the mutex is locked: this guard is the caller's twin.
+            // The wait did not begin and the mutex is still locked: this guard is the twin of the caller's.
             Some(guard) => mem::forget(guard),
             None => self.mutex.lock_again(self.cx, self.reason),
         }

@@ -1,16 +1,16 @@
-//! An event that any number of strands wait for.
+//! An event that any number of fibers and threads can wait for.
 //!
 //! | bit     | meaning                | set by                                             | cleared by                             |
 //! |---------|------------------------|----------------------------------------------------|----------------------------------------|
 //! | SET     | the event has happened | `set`; while there are waiters, under the lock     | `reset`                                |
-//! | WAITERS | the queue is not empty | who joins the queue, unless SET, under the lock    | who empties the queue, under the lock  |
+//! | WAITERS | the queue is not empty | a waiter that joins, unless SET, under the lock    | emptying the queue, under the lock     |
 //!
-//! A `set` ends the waits of all who are in the queue when it happens, and of no others: it ends the present round, and
-//! whoever comes after a `reset` is of a later one. The queue is in the order of rounds, so the lock may be let go
+//! `set` ends the waits of all waiters in the queue, and of no others. It ends the present round, and a waiter that
+//! comes after a `reset` belongs to a later round. The queue is in the order of rounds, so the lock may be released
 //! between two batches of wake-ups.
 //!
-//! Orderings: `set` releases the word, also when it was set before, and who finds SET acquires it; who was woken
-//! acquires by its own waiter's word.
+//! Orderings: `set` releases the word, even if the event was set before. A thread that finds SET acquires it. A woken
+//! waiter acquires by the word of its own waiter.
 
 use super::{
     limit::Limit,
@@ -39,7 +39,7 @@ use std::{
 const SET: u8 = 1;
 const WAITERS: u8 = 2;
 
-/// Something that happens, and that many may wait for; it can be taken back and happen again.
+/// An event that any number of fibers and threads can wait for. It can be reset and set again.
 ///
 /// ```
 /// use anabranch::sync::Event;
@@ -62,23 +62,23 @@ pub struct Event {
 
 impl Event {
     const_unless_loom! {
-        /// One that has not happened.
+        /// Creates an event that is not set.
         pub fn new() -> Self {
             Self { word: AtomicU8::new(0), queue: Mutex::new(Rounds::new()) }
         }
     }
 
-    /// Whether it has happened.
+    /// Returns whether the event is set.
     #[inline]
     pub fn is_set(&self) -> bool {
         self.word.load(Ordering::Acquire) & SET != 0
     }
 
-    /// It happens: all who wait go on, and nobody has to wait from now on. Linear in the number of those who wait.
+    /// Sets the event: wakes all waiters, and later waits return at once. Takes time linear in the number of waiters.
     pub fn set(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
-        // An event that is set already is written all the same, so that whoever finds it set sees what came before
-        // this.
+        // An event that is already set is written all the same, so a thread that finds it set sees what came before
+        // this call.
         while word & WAITERS == 0 {
             match self.word.compare_exchange_weak(word, word | SET, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
@@ -103,7 +103,7 @@ impl Event {
         }
     }
 
-    /// It has not happened yet, again. Who has been woken goes on all the same.
+    /// Resets the event. Waiters that were already woken continue.
     ///
     /// ```
     /// let event = anabranch::sync::Event::new();
@@ -115,10 +115,10 @@ impl Event {
         self.word.fetch_and(!SET, Ordering::Acquire);
     }
 
-    /// Waits until it happens.
+    /// Blocks until the event is set.
     ///
     /// # Errors
-    /// When the scope was cancelled, also when it has happened.
+    /// Returns an error if the scope is cancelled, even if the event is set.
     #[inline]
     #[track_caller]
     pub fn wait(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
@@ -129,19 +129,19 @@ impl Event {
         wait_long_for(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
     }
 
-    /// As [`wait`](Self::wait), but no longer than until then.
+    /// Like [`wait`](Self::wait), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
         self.wait_within(cx, Limit::Until(instant), WaitReason::new(&"Event::wait"))
     }
 
-    /// As [`wait`](Self::wait), but no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Event};
@@ -164,7 +164,7 @@ impl Event {
         wait_for(cx, &EventWait::new(self), limit.tick(cx), reason)
     }
 
-    /// As [`wait`](Self::wait), for async code. The future may be dropped at any time.
+    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time.
     ///
     /// ```
     /// let event = anabranch::sync::Event::new();
@@ -191,7 +191,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// One strand's wait for an event.
+/// The wait of one fiber or thread for an event.
 pub(super) struct EventWait<'a> {
     event: &'a Event,
     entry: Entry<u64>,
@@ -211,7 +211,7 @@ impl Attempt for EventWait<'_> {
         (self.was_woken.take() || self.event.is_set()).then_some(())
     }
 
-    /// It is forgotten: the event may be reset before there is another wait.
+    /// The wake-up is forgotten: the event may be reset before the next wait.
     fn pass_on(&self) {
         self.was_woken.set(false);
     }
@@ -221,14 +221,14 @@ impl Attempt for EventWait<'_> {
 unsafe impl Place for EventWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut rounds = lock(&self.event.queue);
-        // WAITERS may be set in vain, by who finds SET: then it is cleared again at once.
+        // WAITERS may be set in vain by a waiter that finds SET. It is then cleared at once.
         if self.event.word.fetch_or(WAITERS, Ordering::Relaxed) & SET != 0 {
             if rounds.is_empty() {
                 self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
             }
             return false;
         }
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
         // and the waiter armed, until `unregister`.
         unsafe { rounds.join(&self.entry, waiter, ticket) };
         true
@@ -240,7 +240,7 @@ unsafe impl Place for EventWait<'_> {
             return;
         }
         let mut rounds = lock(&self.event.queue);
-        // SAFETY: joined this queue in `register`.
+        // SAFETY: `register` put the entry into this queue.
         if unsafe { rounds.leave(&self.entry) } && rounds.is_empty() {
             self.event.word.fetch_and(!WAITERS, Ordering::Relaxed);
         }

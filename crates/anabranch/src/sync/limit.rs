@@ -11,7 +11,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// As a point in time by the clock of the pool.
+    /// Returns the end of the wait as a tick of the clock of the pool.
     pub(super) fn tick(self, cx: &Cx<'_>) -> u64 {
         match self {
             Self::Until(instant) => cx.strand.clock().tick_at(instant),

@@ -2,30 +2,32 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Mutex`] | a value that one at a time may use |
-//! | [`RwLock`] | a value that many may read or one may change |
+//! | [`Mutex`] | a value that one fiber or thread at a time can use |
+//! | [`RwLock`] | a value that many can read or one can change |
 //! | [`Condvar`] | waits until what a mutex guards has changed |
-//! | [`Monitor`] | a shared value, and waits until it is as one wants it |
-//! | [`Semaphore`] | lets so many do something at a time |
-//! | [`Barrier`] | a point that so many pass together |
-//! | [`Event`] | something that happens, and all go on who wait for it |
-//! | [`OnceCell`], [`Once`] | what is made, or done, by the first who needs it |
+//! | [`Monitor`] | a shared value, and waits for conditions on it |
+//! | [`Semaphore`] | limits how many do something at a time |
+//! | [`Barrier`] | a point that a number of parties pass together |
+//! | [`Event`] | an event that wakes all its waiters |
+//! | [`OnceCell`], [`Once`] | a value that is made, or an action that is done, by its first user |
 //!
-//! Every operation that may wait comes in four: `op(cx)`, which waits for as long as its scope lasts;
-//! `op_deadline(cx, instant)` and `op_timeout(cx, duration)`, by the clock of the pool; `op_async()`, a future for
-//! async code, which may be dropped at any time; and, where that makes sense, `try_op()`, which does not wait. What can
-//! be waited for together with other things, by [`select!`](crate::select), has an operation for it:
-//! [`Mutex::locking`], [`RwLock::reading`] and [`writing`](RwLock::writing), [`Semaphore::acquiring`],
-//! [`Event::waiting`].
+//! Every operation that may wait comes in four forms:
+//! - `op(cx)` waits as long as its scope lasts;
+//! - `op_deadline(cx, instant)` and `op_timeout(cx, duration)` use the clock of the pool;
+//! - `op_async()` returns a future for async code, which may be dropped at any time;
+//! - `try_op()`, where that makes sense, does not wait.
 //!
-//! A guard may be held across waits, and may be sent: nothing here is bound to the thread. So a fiber that waits for
-//! something else while it holds a lock does not block its worker. The price is that a lock can be held for long.
+//! Some waits can be combined with others by [`select!`](crate::select). These have an operation: [`Mutex::locking`],
+//! [`RwLock::reading`] and [`writing`](RwLock::writing), [`Semaphore::acquiring`], [`Event::waiting`].
+//!
+//! A guard may be held across waits and may be sent, since nothing here is bound to a thread. So a fiber that waits for
+//! something else while it holds a lock does not block its worker. In return, a lock can be held for a long time.
 //!
 //! # No poisoning
-//! A panic while a lock is held releases it, and that is all: the next one finds the value as it was left. Poisoning
-//! would turn the failure of one fiber into failures of all that share something with it; here a panic is carried to
-//! the parent anyway, by the join, and the parent decides what is to be done. What has to be whole after a panic is
-//! best changed in one step, or mended in a `Drop`.
+//! A panic while a lock is held only releases the lock: the next owner finds the value as it was left. Poisoning would
+//! turn the failure of one fiber into failures of all that share a value with it. Here the join carries a panic to the
+//! parent anyway, and the parent decides what to do. If a value must stay consistent across a panic, change it in one
+//! step or repair it in a `Drop`.
 
 // `{limit, rounds, raw_mutex, raw_semaphore} <-` the primitives.
 mod barrier;

@@ -1,4 +1,4 @@
-//! A shared value that one strand at a time may use, and whose changes can be waited for.
+//! A shared value that one fiber or thread at a time can use, and whose changes can be waited for.
 
 use crate::{
     cx::Cx,
@@ -17,15 +17,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A value that many share, that one at a time may use, and that one can wait for.
+/// A shared value that one fiber or thread at a time can use, and that others can wait for.
 ///
 /// It is an [`Arc`], a [`Mutex`] and a [`Condvar`] in one: clones are handles of the same value, [`with`](Self::with)
-/// uses it, and [`when`](Self::when) waits until a condition holds and then uses it. There is nothing to notify, and so
-/// nothing to forget: whoever has used the value lets those who wait look at it. (The idea is that of the exclusive ARC
-/// of the Rust of 2012; the conditions are Hoare's conditional critical regions.)
+/// uses it, and [`when`](Self::when) waits until a condition holds and then uses it. No explicit notification is
+/// needed: after each use of the value, all waiters check their conditions. (The idea is that of the exclusive ARC of
+/// the Rust of 2012; the conditions are Hoare's conditional critical regions.)
 ///
-/// Each change costs those who wait a look, so it is not for many waiters and frequent changes; a [`Condvar`] with
-/// [`notify_one`](Condvar::notify_one) is.
+/// After each change every waiter checks its condition, so a monitor does not suit many waiters with frequent changes.
+/// Use a [`Condvar`] with [`notify_one`](Condvar::notify_one) there.
 ///
 /// ```
 /// use anabranch::sync::Monitor;
@@ -54,7 +54,7 @@ struct Shared<T: ?Sized> {
     value: Mutex<T>,
 }
 
-/// Lets those who wait look at the value.
+/// Wakes all waiters, which check their conditions.
 struct Notice<'a>(&'a Condvar);
 
 impl Drop for Notice<'_> {
@@ -63,23 +63,23 @@ impl Drop for Notice<'_> {
     }
 }
 
-/// The value of an [`Monitor`], while it is used by [`with_cond`](Monitor::with_cond).
+/// The value of a [`Monitor`] while [`with_cond`](Monitor::with_cond) uses it.
 pub struct Held<'a, T: ?Sized> {
     guard: MutexGuard<'a, T>,
-    // After the guard, so that who is woken finds the value free.
+    // After the guard, so that a woken waiter finds the value unlocked.
     notice: Notice<'a>,
 }
 
 impl<T> Monitor<T> {
-    /// A first handle.
+    /// Creates a monitor, as its first handle.
     pub fn new(value: T) -> Self {
         Self(Arc::new(Shared { changed: Condvar::new(), value: Mutex::new(value) }))
     }
 
-    /// The value, if this is the last handle.
+    /// Returns the value if this is the last handle.
     ///
     /// # Errors
-    /// Otherwise the handle is given back.
+    /// Returns the handle if there are other handles.
     ///
     /// ```
     /// use anabranch::sync::Monitor;
@@ -96,10 +96,10 @@ impl<T> Monitor<T> {
 }
 
 impl<T: ?Sized> Monitor<T> {
-    /// Waits for the value, uses it, and lets those who wait for a condition look at it.
+    /// Waits for the value and uses it. Afterwards the waiters check their conditions.
     ///
     /// # Errors
-    /// When the scope was cancelled. `body` has not run then.
+    /// Returns an error if the scope is cancelled. `body` does not run then.
     ///
     /// ```
     /// let total = anabranch::sync::Monitor::new(0);
@@ -113,16 +113,16 @@ impl<T: ?Sized> Monitor<T> {
         self.with_cond(cx, |held| body(held))
     }
 
-    /// As [`with`](Self::with), and nobody has to look afterwards, since nothing can have changed.
+    /// Like [`with`](Self::with), but no waiter checks its condition afterwards, since the value cannot have changed.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[track_caller]
     pub fn read<R>(&self, cx: &Cx<'_>, body: impl FnOnce(&T) -> R) -> Result<R, Cancelled> {
         Ok(body(&*self.0.value.lock(cx)?))
     }
 
-    /// Uses the value if nobody else does. `None`: somebody does.
+    /// Uses the value if it is not in use. Returns `None` if it is.
     ///
     /// ```
     /// let exclusive = anabranch::sync::Monitor::new(1);
@@ -133,10 +133,10 @@ impl<T: ?Sized> Monitor<T> {
         self.0.value.try_lock().map(|guard| body(&mut self.hold(guard)))
     }
 
-    /// As [`with`](Self::with); `body` may wait for conditions in its midst, by [`Held::wait_until`].
+    /// Like [`with`](Self::with), but `body` may wait for conditions by [`Held::wait_until`].
     ///
     /// # Errors
-    /// When the scope was cancelled before `body` could run.
+    /// Returns an error if the scope is cancelled before `body` runs.
     ///
     /// ```
     /// use anabranch::{Cancelled, sync::Monitor};
@@ -167,10 +167,10 @@ impl<T: ?Sized> Monitor<T> {
         Ok(body(&mut self.hold(guard)))
     }
 
-    /// Waits until `condition` holds, and uses the value while it does.
+    /// Blocks until `condition` holds, and uses the value while it does.
     ///
     /// # Errors
-    /// When the scope was cancelled. `body` has not run then.
+    /// Returns an error if the scope is cancelled. `body` does not run then.
     #[track_caller]
     pub fn when<R>(
         &self,
@@ -181,10 +181,10 @@ impl<T: ?Sized> Monitor<T> {
         self.when_to(cx, condition, body, NEVER, WaitReason::new(&"Monitor::when")).map_err(|_| Cancelled)
     }
 
-    /// As [`when`](Self::when), but waits no longer than until then.
+    /// Like [`when`](Self::when), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn when_deadline<R>(
         &self,
@@ -196,10 +196,10 @@ impl<T: ?Sized> Monitor<T> {
         self.when_to(cx, condition, body, Limit::Until(instant).tick(cx), WaitReason::new(&"Monitor::when"))
     }
 
-    /// As [`when`](Self::when), but waits no longer than this.
+    /// Like [`when`](Self::when), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Monitor};
@@ -233,13 +233,13 @@ impl<T: ?Sized> Monitor<T> {
         Ok(body(&mut self.hold(guard)))
     }
 
-    /// As [`with`](Self::with), for async code.
+    /// Like [`with`](Self::with), for async code.
     pub async fn with_async<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         let guard = self.0.value.lock_async().await;
         body(&mut self.hold(guard))
     }
 
-    /// As [`when`](Self::when), for async code. The future may be dropped at any time.
+    /// Like [`when`](Self::when), for async code. The future may be dropped at any time.
     ///
     /// ```
     /// use anabranch::sync::Monitor;
@@ -256,12 +256,12 @@ impl<T: ?Sized> Monitor<T> {
         body(&mut self.hold(guard))
     }
 
-    /// Whether both are handles of the same value.
+    /// Returns whether both are handles of the same value.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The value, without waiting, if this is the only handle.
+    /// Returns the value without waiting if this is the only handle.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         Arc::get_mut(&mut self.0).map(|shared| shared.value.get_mut())
     }
@@ -272,11 +272,11 @@ impl<T: ?Sized> Monitor<T> {
 }
 
 impl<T: ?Sized> Held<'_, T> {
-    /// Lets others use the value until `condition` holds. It may be any other than before, except for what is asked
-    /// for.
+    /// Unlocks the value until `condition` holds. Other users may change it meanwhile in any way that `condition`
+    /// allows.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[track_caller]
     pub fn wait_until(&mut self, cx: &Cx<'_>, mut condition: impl FnMut(&T) -> bool) -> Result<(), Cancelled> {
         let reason = WaitReason::new(&"Monitor::wait_until");
@@ -284,7 +284,7 @@ impl<T: ?Sized> Held<'_, T> {
         if condition(&self.guard) {
             return Ok(());
         }
-        // It may have been changed so far.
+        // The body may have changed the value so far.
         self.notice.0.notify_all();
         let condition = |value: &mut T| !condition(value);
         self.notice.0.wait_while_to(cx, &mut self.guard, condition, NEVER, reason).map_err(|_| Cancelled)
@@ -329,7 +329,7 @@ impl<T> From<T> for Monitor<T> {
     }
 }
 
-/// Shows the value if nobody uses it.
+/// Shows the value if it is not in use.
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Monitor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Monitor");

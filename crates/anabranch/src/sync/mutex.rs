@@ -20,13 +20,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A value that one strand at a time can get at.
+/// A value that one fiber or thread at a time can access.
 ///
-/// While it waits for the lock a fiber is suspended and its thread does something else. The guard may be held across
-/// waits. A lock and an unlock that meet nobody are one atomic operation each.
+/// A fiber that waits for the lock is suspended, and its thread runs other fibers. The guard may be held across waits.
+/// An uncontended lock and an uncontended unlock are one atomic operation each.
 ///
-/// It is fair enough that nobody starves: whoever runs may overtake those who wait, but not one that has been woken in
-/// vain for a millisecond. Locking it again while one has the guard is a deadlock.
+/// No waiter starves: a running fiber or thread may overtake waiters, but not a waiter that has been woken in vain for
+/// a millisecond. Locking the mutex again while holding its guard is a deadlock.
 ///
 /// There is no poisoning: see the [module](super).
 ///
@@ -49,12 +49,12 @@ pub struct Mutex<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value goes from one to the next, as the lock does.
+// SAFETY: sending the mutex sends the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: as above.
+// SAFETY: the lock gives one fiber or thread at a time access to the value, so the value is only sent between them.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
-/// The right to a [`Mutex`]'s value. Dropping it unlocks.
+/// The access to the value of a [`Mutex`]. Dropping it unlocks.
 #[must_use = "without the guard the mutex is unlocked at once"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -64,7 +64,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 
 impl<T> Mutex<T> {
     const_unless_loom! {
-        /// An unlocked one.
+        /// Creates an unlocked mutex.
         ///
         /// ```
         /// static NAMES: anabranch::sync::Mutex<Vec<String>> = anabranch::sync::Mutex::new(Vec::new());
@@ -74,7 +74,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, of which nobody else knows any more.
+    /// Returns the value. The mutex is owned here, so no other thread can access it.
     ///
     /// ```
     /// assert_eq!(anabranch::sync::Mutex::new(3).into_inner(), 3);
@@ -88,7 +88,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it.
     ///
     /// # Errors
-    /// When the scope was cancelled, also when the lock is free.
+    /// Returns an error if the scope is cancelled, even if the lock is free.
     ///
     /// ```
     /// use anabranch::{Cancelled, sync::Mutex};
@@ -116,19 +116,19 @@ impl<T: ?Sized> Mutex<T> {
         wait_long_for(cx, &LockWait::new(&self.raw), reason)
     }
 
-    /// As [`lock`](Self::lock), but waits no longer than until then.
+    /// Like [`lock`](Self::lock), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn lock_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
         self.lock_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Mutex::lock"))
     }
 
-    /// As [`lock`](Self::lock), but waits no longer than this.
+    /// Like [`lock`](Self::lock), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Mutex};
@@ -159,8 +159,8 @@ impl<T: ?Sized> Mutex<T> {
         Ok(MutexGuard::new(self))
     }
 
-    /// As [`lock`](Self::lock), for async code. A future that is dropped leaves the queue, and hands on the lock if it
-    /// has just been given it.
+    /// Like [`lock`](Self::lock), for async code. A future that is dropped leaves the queue. If it was just handed the
+    /// lock, it passes the lock on.
     ///
     /// ```
     /// use anabranch::sync::Mutex;
@@ -179,7 +179,7 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard::new(self)
     }
 
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free. Does not wait.
     ///
     /// ```
     /// let mutex = anabranch::sync::Mutex::new(0);
@@ -193,7 +193,7 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.try_lock().then(|| MutexGuard::new(self))
     }
 
-    /// Whether somebody has the lock. By the time one knows, it may be otherwise.
+    /// Returns whether the mutex is locked. The answer may be outdated by the time the caller sees it.
     ///
     /// ```
     /// let mutex = anabranch::sync::Mutex::new(0);
@@ -204,7 +204,7 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.is_locked()
     }
 
-    /// The value, without locking: nobody else can have it.
+    /// Returns the value without locking: the exclusive borrow rules out other users.
     ///
     /// ```
     /// let mut mutex = anabranch::sync::Mutex::new(1);
@@ -215,7 +215,7 @@ impl<T: ?Sized> Mutex<T> {
         self.value.get_mut()
     }
 
-    /// Takes the lock, whatever is cancelled: for who had it before.
+    /// Takes the lock even if the scope is cancelled, for a caller that held it before.
     pub(super) fn lock_again(&self, cx: &Cx<'_>, reason: WaitReason) {
         wait_shielded_for(cx, &LockWait::new(&self.raw), reason);
     }
@@ -249,13 +249,13 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The caller has the lock.
+    /// Creates a guard. The caller holds the lock.
     #[inline]
     pub(super) fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, _value: PhantomData }
     }
 
-    /// The mutex that this is a guard of.
+    /// Returns the mutex of a guard.
     ///
     /// ```
     /// use anabranch::sync::{Mutex, MutexGuard};
@@ -268,7 +268,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         guard.mutex
     }
 
-    /// A second guard of the same lock.
+    /// Creates a second guard of the same lock.
     ///
     /// # Safety
     /// One of the two is forgotten; or one is dropped, and the other neither used nor dropped before it has the lock
@@ -283,7 +283,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard has the lock.
+        // SAFETY: this guard holds the lock, so no other reference to the value exists.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -291,7 +291,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard has the lock.
+        // SAFETY: this guard holds the lock, so no other reference to the value exists.
         unsafe { &mut *self.mutex.value.get() }
     }
 }
@@ -299,7 +299,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the guard has the lock.
+        // SAFETY: this guard holds the lock.
         unsafe { self.mutex.raw.unlock() }
     }
 }

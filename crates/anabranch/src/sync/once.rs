@@ -1,8 +1,8 @@
-//! What is done once: a cell that is initialised by the first who needs it, and the same without a value.
+//! One-time initialisation: a cell that its first user initialises, and the same without a value.
 //!
-//! Whoever initialises has the one permit of a [semaphore](super::raw_semaphore), for which the others wait. When it
-//! fails, by whichever way, it gives the permit back, and the next one tries. When it succeeds it says so and gives
-//! back so many permits that nobody has to wait any more.
+//! The initialiser holds the one permit of a [semaphore](super::raw_semaphore), and the others wait for it. If the
+//! initialiser fails in any way, it gives the permit back and the next one tries. If it succeeds, it sets `is_done` and
+//! releases so many permits that no later user waits.
 //!
 //! Orderings: `is_done` is written with release after the value and read with acquire before it.
 
@@ -17,13 +17,14 @@ use crate::{
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 
-/// More than can wait at a time.
+/// More than the number of possible waiters.
 const ENOUGH: u64 = u32::MAX as u64;
 
-/// A value that is made when somebody first needs it.
+/// A value that its first user initialises.
 ///
-/// The initialiser may wait, on its fiber as in async code; the others wait for it meanwhile. If it fails, panics or is
-/// cancelled, the next one tries its own. An initialiser that needs the value itself waits for ever.
+/// The initialiser may wait, on a fiber and in async code; the other users wait for it meanwhile. If it fails, panics
+/// or is cancelled, the next user tries its own initialiser. An initialiser that needs the value of its own cell waits
+/// for ever.
 ///
 /// ```
 /// use anabranch::{Cancelled, sync::OnceCell};
@@ -48,26 +49,27 @@ const ENOUGH: u64 = u32::MAX as u64;
 /// ```
 pub struct OnceCell<T> {
     is_done: AtomicBool,
-    /// To initialise.
+    /// The right to initialise.
     permit: RawSemaphore,
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is written by who has the permit, and shared from then on.
+// SAFETY: only the holder of the permit writes the value. From then on it is only read, until the cell is borrowed
+// exclusively.
 unsafe impl<T: Send + Sync> Sync for OnceCell<T> {}
 
-/// The right to initialise. Given back when it is dropped.
+/// The right to initialise. Dropping it gives the permit back.
 struct Initialising<'a, T>(&'a OnceCell<T>);
 
 impl<'a, T> Initialising<'a, T> {
     fn finish(self, value: T) -> &'a T {
         let Self(cell) = self;
         mem::forget(self);
-        // SAFETY: this is the one that initialises, and nobody has a reference before it is done.
+        // SAFETY: this thread holds the permit, and no reference to the value exists before `is_done` is set.
         unsafe { *cell.value.get() = Some(value) };
         cell.is_done.store(true, Ordering::Release);
         cell.permit.release(ENOUGH);
-        // SAFETY: it is not written again while the cell is shared.
+        // SAFETY: the value is written once, above, and not again while the cell is shared.
         unsafe { (*cell.value.get()).as_ref().expect("just initialised") }
     }
 }
@@ -80,27 +82,27 @@ impl<T> Drop for Initialising<'_, T> {
 
 impl<T> OnceCell<T> {
     const_unless_loom! {
-        /// An empty one.
+        /// Creates an empty cell.
         pub fn new() -> Self {
             Self { is_done: AtomicBool::new(false), permit: RawSemaphore::new(1), value: UnsafeCell::new(None) }
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the value if it is initialised.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         if !self.is_done.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: it is not written again while the cell is shared.
+        // SAFETY: `is_done` is set, so the value is not written again while the cell is shared.
         unsafe { (*self.value.get()).as_ref() }
     }
 
-    /// The value; made by `init` if there is none yet.
+    /// Returns the value; initialises it by `init` first if it is empty.
     ///
     /// # Errors
-    /// When the scope was cancelled. An initialiser that waits can be cancelled too:
-    /// [`get_or_try_init`](Self::get_or_try_init) is for these.
+    /// Returns an error if the scope is cancelled. An initialiser that waits can be cancelled too: use
+    /// [`get_or_try_init`](Self::get_or_try_init) for it.
     ///
     /// ```
     /// let cell = anabranch::sync::OnceCell::new();
@@ -115,10 +117,10 @@ impl<T> OnceCell<T> {
         self.get_or_try_init(cx, |cx| Ok(init(cx)))
     }
 
-    /// The value; made by `init` if there is none yet and it succeeds.
+    /// Returns the value; initialises it by `init` first if it is empty.
     ///
     /// # Errors
-    /// When `init` fails, or the scope was cancelled.
+    /// Returns the error of `init`, or an error if the scope is cancelled. The cell stays empty then.
     ///
     /// ```
     /// use anabranch::{Cancelled, sync::OnceCell};
@@ -149,7 +151,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// As [`get_or_init`](Self::get_or_init), for async code. When the future is dropped the next one tries.
+    /// Like [`get_or_init`](Self::get_or_init), for async code. If the future is dropped, the next user initialises.
     ///
     /// ```
     /// use anabranch::sync::OnceCell;
@@ -168,10 +170,10 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// As [`get_or_try_init`](Self::get_or_try_init), for async code.
+    /// Like [`get_or_try_init`](Self::get_or_try_init), for async code.
     ///
     /// # Errors
-    /// When `init` fails.
+    /// Returns the error of `init`.
     pub async fn get_or_try_init_async<E, F>(&self, init: impl FnOnce() -> F) -> Result<&T, E>
     where
         F: Future<Output = Result<T, E>>,
@@ -188,7 +190,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// For who has got a permit: to initialise, or because that has been done.
+    /// Continues with a permit: to initialise, or because the value is already there.
     fn begin(&self) -> Result<Initialising<'_, T>, &T> {
         match self.get() {
             Some(value) => Err(value),
@@ -196,10 +198,10 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Sets the value, unless there is one, or somebody is just making one: then it is given back.
+    /// Sets the value if the cell is empty and no initialiser is running.
     ///
     /// # Errors
-    /// In that case.
+    /// Returns `value` otherwise.
     ///
     /// ```
     /// let cell = anabranch::sync::OnceCell::new();
@@ -219,12 +221,12 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the value if it is initialised.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut().as_mut()
     }
 
-    /// Takes the value out. The cell is empty then.
+    /// Takes the value out. The cell is then empty.
     ///
     /// ```
     /// let mut cell = anabranch::sync::OnceCell::from(1);
@@ -234,7 +236,7 @@ impl<T> OnceCell<T> {
         mem::take(self).into_inner()
     }
 
-    /// The value, if there is one.
+    /// Returns the value if it is initialised.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
@@ -246,7 +248,7 @@ impl<T> Default for OnceCell<T> {
     }
 }
 
-/// Initialised with the value.
+/// Creates an initialised cell.
 impl<T> From<T> for OnceCell<T> {
     fn from(value: T) -> Self {
         Self { is_done: AtomicBool::new(true), permit: RawSemaphore::new(ENOUGH), value: UnsafeCell::new(Some(value)) }
@@ -263,9 +265,9 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
     }
 }
 
-/// Something that is done once, by the first who comes; the others wait for it.
+/// An action that is done once, by its first caller. The other callers wait for it.
 ///
-/// If it panics or is cancelled, the next one does it.
+/// If it panics or is cancelled, the next caller does it.
 ///
 /// ```
 /// use anabranch::sync::Once;
@@ -284,32 +286,32 @@ pub struct Once(OnceCell<()>);
 
 impl Once {
     const_unless_loom! {
-        /// Of something that has not been done.
+        /// Creates a `Once` whose action has not been done.
         pub fn new() -> Self {
             Self(OnceCell::new())
         }
     }
 
-    /// Whether it has been done.
+    /// Returns whether the action has been done.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// Does it, unless it has been done, and waits for it if somebody is doing it.
+    /// Does the action unless it has been done. Waits for it if another caller is doing it.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn call(&self, cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>)) -> Result<(), Cancelled> {
         self.0.get_or_init(cx, body).copied()
     }
 
-    /// As [`call`](Self::call); it has been done if `body` succeeds.
+    /// Like [`call`](Self::call), with an action that can fail. It counts as done if `body` succeeds.
     ///
     /// # Errors
-    /// When `body` fails, or the scope was cancelled.
+    /// Returns the error of `body`, or an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn try_call<E: From<Cancelled>>(
@@ -320,7 +322,7 @@ impl Once {
         self.0.get_or_try_init(cx, body).copied()
     }
 
-    /// As [`call`](Self::call), for async code. When the future is dropped the next one does it.
+    /// Like [`call`](Self::call), for async code. If the future is dropped, the next caller does the action.
     pub async fn call_async<F: Future<Output = ()>>(&self, body: impl FnOnce() -> F) {
         self.0.get_or_init_async(body).await;
     }

@@ -1,6 +1,7 @@
 //! Locks, permits and events as operations, to be waited for together with others by [`select!`](crate::select).
 //!
-//! Whatever is not chosen has left its queue when the selection ends, and has passed on what it was about to be given.
+//! When a selection ends, each operation that was not chosen leaves its queue. It passes on what it was about to be
+//! given.
 
 use super::{
     event::{Event, EventWait},
@@ -47,7 +48,7 @@ pub struct Waiting<'a> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// The lock as an operation, for [`select!`](crate::select).
+    /// Returns the lock as an operation, for [`select!`](crate::select).
     ///
     /// ```
     /// use anabranch::{select, sync::{Event, Mutex}};
@@ -71,13 +72,12 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl Semaphore {
-    /// The acquisition of so many permits as an operation, for [`select!`](crate::select).
+    /// Returns the acquisition of `count` permits as an operation, for [`select!`](crate::select).
     ///
-    /// Operations of one selection queue like those of several strands: with two for one semaphore, that for two
-    /// permits waits behind that for five if this came first, although two are free. To serve it all the same, whoever
-    /// gives permits back would have to look through the whole queue for who else is there twice. Where both are
-    /// wanted, whichever can be had first, let the selection be `biased`, and that for fewer permits be written before
-    /// the other: they queue in this order.
+    /// Operations of one selection queue like separate waiters. Suppose a selection asks one semaphore first for five
+    /// permits and then for two: the request for two waits behind the other, although two are free. To serve it, each
+    /// release would have to search the whole queue for waiters that are in it twice. If either will do, make the
+    /// selection `biased` and write the smaller request first: they queue in this order.
     ///
     /// ```
     /// use anabranch::{select, sync::Semaphore};
@@ -95,7 +95,7 @@ impl Semaphore {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// The lock for reading as an operation, for [`select!`](crate::select).
+    /// Returns the lock for reading as an operation, for [`select!`](crate::select).
     ///
     /// In one selection with [`writing`](Self::writing) of the same lock it may wait behind that while others read: see
     /// [`Semaphore::acquiring`].
@@ -103,14 +103,14 @@ impl<T: ?Sized> RwLock<T> {
         Reading { lock: self, wait: AcquireWait::new(self.raw(), ONE) }
     }
 
-    /// The lock for writing as an operation, for [`select!`](crate::select).
+    /// Returns the lock for writing as an operation, for [`select!`](crate::select).
     pub fn writing(&self) -> Writing<'_, T> {
         Writing { lock: self, wait: AcquireWait::new(self.raw(), ALL) }
     }
 }
 
 impl Event {
-    /// The wait as an operation, for [`select!`](crate::select).
+    /// Returns the wait as an operation, for [`select!`](crate::select).
     pub fn waiting(&self) -> Waiting<'_> {
         Waiting { wait: EventWait::new(self) }
     }
@@ -176,22 +176,22 @@ impl Attempt for Waiting<'_> {
     }
 }
 
-/// The place of each is that of its wait.
+/// Implements `Place` by the field `wait`.
 macro_rules! places {
     ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: that of `wait`.
+        // SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
         unsafe impl$(<$t: ?Sized>)? Place for $name<'_ $(, $t)?> {
             fn is_lock(&self) -> bool {
                 self.wait.is_lock()
             }
 
             unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-                // SAFETY: the caller's word.
+                // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
                 unsafe { self.wait.register(waiter, ticket) }
             }
 
             unsafe fn unregister(&self, has_decided: bool) {
-                // SAFETY: the caller's word.
+                // SAFETY: the caller has registered here, and its wait has ended.
                 unsafe { self.wait.unregister(has_decided) }
             }
         }

@@ -1,5 +1,5 @@
-//! The lock in a [`Mutex`](super::Mutex), without what it guards: a [semaphore](super::raw_semaphore) with a single
-//! permit. It is uncontended by one CAS, and a strand that finds it locked looks again for a moment before it waits.
+//! The lock in a [`Mutex`](super::Mutex), without the value: a [semaphore](super::raw_semaphore) with a single permit.
+//! An uncontended lock is one CAS. A fiber or thread that finds it locked retries for a moment before it waits.
 
 use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     wait::{waitable::Place, waiter::Waiter},
 };
 
-/// How many times a strand that finds the lock locked looks again before it waits, after pauses that double.
+/// How many times a fiber or thread that finds the lock locked retries before it waits, after pauses that double.
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// See the [module](self).
@@ -21,13 +21,13 @@ impl RawMutex {
         }
     }
 
-    /// Locks, if the lock is free and nobody has been waiting for it.
+    /// Locks if the lock is free and has no waiters.
     #[inline]
     pub(crate) fn try_lock_fast(&self) -> bool {
         self.0.try_acquire_single()
     }
 
-    /// Locks, if the lock is free.
+    /// Locks if the lock is free.
     #[inline]
     pub(crate) fn try_lock(&self) -> bool {
         self.try_lock_fast() || self.0.try_acquire(1)
@@ -38,14 +38,14 @@ impl RawMutex {
     }
 
     /// # Safety
-    /// The caller has the lock.
+    /// The caller holds the lock.
     #[inline]
     pub(crate) unsafe fn unlock(&self) {
         self.0.release_single();
     }
 }
 
-/// One strand's wish for the lock.
+/// The wait of one fiber or thread for the lock.
 pub(crate) struct LockWait<'a> {
     mutex: &'a RawMutex,
     wait: AcquireWait<'a>,
@@ -56,7 +56,7 @@ impl<'a> LockWait<'a> {
         Self { mutex, wait: AcquireWait::new(&mutex.0, 1) }
     }
 
-    /// Looks for a moment whether the lock becomes free. In vain if others wait already.
+    /// Spins for a moment in case the lock becomes free. Returns at once if others already wait.
     fn spin(&self) {
         for round in 0..LOOKS {
             if !self.mutex.is_locked() || self.mutex.0.has_waiters() && !self.wait.was_woken() {
@@ -84,19 +84,19 @@ impl Attempt for LockWait<'_> {
     }
 }
 
-// SAFETY: that of `wait`.
+// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl Place for LockWait<'_> {
     fn is_lock(&self) -> bool {
         true
     }
 
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the contract of this function is that of the one called.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the contract of this function is that of the one called.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister(has_decided) }
     }
 }

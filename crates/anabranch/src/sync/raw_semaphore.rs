@@ -2,11 +2,12 @@
 //! [`RwLock`](super::RwLock) (a reader takes one permit, a writer all), [`Semaphore`](super::Semaphore) and
 //! [`OnceCell`](super::OnceCell) (one permit to initialise).
 //!
-//! The idea. One word counts the free permits. While nobody waits, acquiring and releasing is one CAS on it. A strand
-//! that finds too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a release does
-//! not hand permits over: it wakes the first waiters, as many as the free permits suffice for, and these compete with
-//! whoever is running already. A woken fiber may be bound to a worker that is busy for long; a direct hand-over would
-//! keep the permits from everybody else for as long. Competing is also what makes a contended lock fast.
+//! The idea. One word counts the free permits. Without waiters, acquiring and releasing are one CAS on it each. A fiber
+//! or thread that finds too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a
+//! release does not hand permits over. It wakes the first waiters, as many as the free permits suffice for, and these
+//! compete with fibers and threads that already run. A woken fiber may be bound to a worker that is busy for long, and
+//! a direct hand-over would keep the permits from all others for as long. Competing is also what makes a contended lock
+//! fast.
 //!
 //! Overtaking is bounded in three ways.
 //! - *Closed*: while the first waiter wants more than there is, and no woken waiter is on its way, newcomers acquire
@@ -23,16 +24,15 @@
 //! | OPEN       | some woken waiters are on their way, and the first in the queue does not want a hand-over | under the lock     |
 //! | overtakes  | how many releases have found WAITERS and OPEN; 0 unless OPEN       | by releases; to 0 under the lock          |
 //!
-//! | bits            | who may acquire                              | a release                                                   |
+//! | bits            | may acquire                                  | a release                                                   |
 //! |-----------------|----------------------------------------------|-------------------------------------------------------------|
 //! | none            | anybody, by CAS                              | by CAS                                                      |
 //! | OPEN            | anybody, by CAS                              | by CAS                                                      |
 //! | WAITERS, OPEN   | anybody, by CAS                              | under the lock; by CAS where there is a single permit       |
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //!
-//! `promised` is what the woken waiters on their way want together, or less (late waiters are not counted any more). A
-//! waiter whose state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of
-//! `promised`.
+//! `promised` is what all woken waiters on their way want, or less (late waiters are no longer counted). A waiter whose
+//! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.
 //!
 //! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches:
 //! the first in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Whatever
@@ -41,9 +41,9 @@
 //! while a single permit is promised already. `promised` never counts more than what is on its way, and every waiter on
 //! its way ends by one of the three steps above. A future that is never polled again is a late one.
 //!
-//! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed by
-//! read-modify-writes alone, so each of several releases is acquired with the last one. Where permits are handed over
-//! the releasing strand acquires them itself, and the waiter acquires its own waiter's word.
+//! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed only by
+//! read-modify-writes, so an acquire of the last of several releases acquires them all. Where permits are handed over,
+//! the releasing thread acquires them itself, and the waiter acquires the word of its own waiter.
 //!
 //! Four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds up to 50,
 //! by how the fibers are spread). In the same runs on two cores parking_lot on four threads took 15, tokio's mutex 138
@@ -85,7 +85,7 @@ pub(crate) struct RawSemaphore {
     waiting: Mutex<Waiting>,
 }
 
-/// What the lock of the queue guards.
+/// The data that the lock of the queue guards.
 struct Waiting {
     queue: Queue<Turn>,
     /// What the woken waiters on their way want, or less.
@@ -94,24 +94,24 @@ struct Waiting {
     woken_at: Option<Instant>,
 }
 
-/// What the queue knows of one waiter.
+/// The queue's data about one waiter.
 struct Turn {
     wanted: u64,
     wants_hand_over: bool,
     given: Given,
 }
 
-/// What a waiter has been given by its last wait.
+/// What a waiter's last wait has given it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     Nothing,
-    /// A wake-up: what it wants is part of `promised`.
+    /// A wake-up: the permits that it wants are part of `promised`.
     WakeUp,
     Permits,
 }
 
 impl Waiting {
-    /// The word with the bits that say what is waiting.
+    /// Returns the word with the bits that describe the waiters.
     fn mark(&mut self, word: u64) -> u64 {
         let is_promised = self.promised > 0;
         let (waiters, is_open) = match self.queue.first() {
@@ -122,7 +122,7 @@ impl Waiting {
         (word & !(ONE - 1)) | waiters | kept
     }
 
-    /// Whether those that are on their way have been so for too long.
+    /// Returns whether the woken waiters have been on their way for too long.
     fn are_late(&self) -> bool {
         // The model has no clock: there patience ends at once.
         cfg!(loom) || self.woken_at.is_some_and(|woken_at| woken_at.elapsed() > PATIENCE)
@@ -131,30 +131,30 @@ impl Waiting {
 
 impl RawSemaphore {
     const_unless_loom! {
-        /// With so many free, [`MAX_PERMITS`] at most.
+        /// Creates a semaphore with that many free permits, [`MAX_PERMITS`] at most.
         pub(crate) fn new(permits: u64) -> Self {
             let waiting = Waiting { queue: Queue::new(), promised: 0, woken_at: None };
             Self { word: AtomicU64::new(permits * ONE), waiting: Mutex::new(waiting) }
         }
     }
 
-    /// How many are free.
+    /// Returns the number of free permits.
     pub(crate) fn free(&self) -> u64 {
         self.word.load(Ordering::Relaxed) / ONE
     }
 
-    /// Whether somebody waits.
+    /// Returns whether there is a waiter.
     pub(crate) fn has_waiters(&self) -> bool {
         self.word.load(Ordering::Relaxed) & WAITERS != 0
     }
 
-    /// Takes the only permit, if it is free and nobody waits.
+    /// Takes the only permit if it is free and there is no waiter.
     #[inline]
     pub(crate) fn try_acquire_single(&self) -> bool {
         self.word.compare_exchange(ONE, 0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Takes so many, if they are free and the semaphore is not closed.
+    /// Takes that many permits if they are free and the semaphore is not closed.
     #[inline]
     pub(crate) fn try_acquire(&self, permits: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl RawSemaphore {
         }
     }
 
-    /// As [`try_acquire`](Self::try_acquire), for a waiter that was woken.
+    /// Like [`try_acquire`](Self::try_acquire), for a waiter that was woken.
     #[cold]
     fn try_acquire_woken(&self, permits: u64) -> bool {
         if self.free() < permits {
@@ -194,7 +194,7 @@ impl RawSemaphore {
         false
     }
 
-    /// Takes away what is free, but no more than so many. How many it were.
+    /// Removes up to that many free permits, and returns how many it removed.
     pub(crate) fn forget(&self, permits: u64) -> u64 {
         let _waiting = lock(&self.waiting);
         let mut word = self.word.load(Ordering::Relaxed);
@@ -207,10 +207,10 @@ impl RawSemaphore {
         }
     }
 
-    /// Gives back so many.
+    /// Gives back that many permits.
     ///
     /// # Panics
-    /// When more than [`MAX_PERMITS`] would be free.
+    /// Panics if more than [`MAX_PERMITS`] would be free.
     #[inline]
     pub(crate) fn release(&self, permits: u64) {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -224,7 +224,7 @@ impl RawSemaphore {
         self.grant(permits, 0);
     }
 
-    /// Gives back the only permit that there is.
+    /// Gives back the permit of a semaphore that has only one.
     #[inline]
     pub(crate) fn release_single(&self) {
         if self.word.compare_exchange(0, ONE, Ordering::Release, Ordering::Relaxed).is_err() {
@@ -235,7 +235,7 @@ impl RawSemaphore {
     #[cold]
     fn release_single_slow(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
-        // If it is promised already nobody else is to be woken.
+        // If the permit is already promised, no other waiter has to be woken.
         while word & WAITERS == 0 || word & OPEN != 0 && word & OVERTAKEN < OVERTAKES * OVERTAKE {
             let overtake = if word & WAITERS == 0 { 0 } else { OVERTAKE };
             let next = word + ONE + overtake;
@@ -247,7 +247,8 @@ impl RawSemaphore {
         self.grant(1, 0);
     }
 
-    /// Gives back so many while somebody waits, or did, and takes so many out of `promised`. Wakes whoever can go on.
+    /// Gives back that many permits where there are or were waiters, and takes `kept` out of `promised`. Wakes each
+    /// waiter that can continue.
     #[cold]
     fn grant(&self, mut permits: u64, mut kept: u64) {
         loop {
@@ -269,7 +270,8 @@ impl RawSemaphore {
         }
     }
 
-    /// Adds so many, under the lock. Whether so many releases have overtaken those on their way that they may be late.
+    /// Adds that many permits, under the lock. Returns whether so many releases have overtaken the woken waiters that
+    /// these may be late.
     fn add(&self, permits: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -292,8 +294,8 @@ impl RawSemaphore {
         }
     }
 
-    /// Wakes the waiters that the free permits suffice for, or hands them over, as long as there is room in `wakes`.
-    /// Under the lock.
+    /// Wakes the waiters that the free permits suffice for, or hands permits over, until `wakes` is full. Under the
+    /// lock.
     fn wake_some(&self, waiting: &mut Waiting, wakes: &mut Wakes) {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
@@ -332,7 +334,7 @@ impl RawSemaphore {
                     wakes.push(decided);
                 }
             }
-            // What was checked above holds for this very word.
+            // The checks above hold for exactly this word.
             match self.word.compare_exchange_weak(word, waiting.mark(word), Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
@@ -341,7 +343,7 @@ impl RawSemaphore {
     }
 }
 
-/// The word with more permits.
+/// Returns the word with more permits.
 #[inline]
 fn with_more(word: u64, permits: u64) -> u64 {
     // Neither of the two can be larger, so nothing overflows.
@@ -350,13 +352,13 @@ fn with_more(word: u64, permits: u64) -> u64 {
     next
 }
 
-/// One strand's wish for permits.
+/// The wait of one fiber or thread for permits.
 pub(crate) struct AcquireWait<'a> {
     semaphore: &'a RawSemaphore,
     entry: Entry<Turn>,
     wanted: u64,
     given: Cell<Given>,
-    /// When it first was woken and came too late.
+    /// When it was first woken and came too late.
     late_since: Cell<Option<Instant>>,
 }
 
@@ -372,17 +374,17 @@ impl<'a> AcquireWait<'a> {
         }
     }
 
-    /// Whether it was woken, and has neither acquired nor waited again since.
+    /// Returns whether it was woken and has neither acquired nor waited again since.
     pub(crate) fn was_woken(&self) -> bool {
         self.given.get() == Given::WakeUp
     }
 
-    /// Whether the next attempt succeeds, as the permits were handed over.
+    /// Returns whether the next attempt succeeds because permits were handed over.
     pub(crate) fn has_permits(&self) -> bool {
         self.given.get() == Given::Permits
     }
 
-    /// Whether it has come too late for too long. For one that was woken.
+    /// Returns whether it has come too late for too long. Called for a woken waiter.
     fn has_lost_patience(&self) -> bool {
         // The model has no clock: there patience ends at once.
         if cfg!(loom) {
@@ -457,7 +459,7 @@ unsafe impl Place for AcquireWait<'_> {
             }
         }
         self.given.set(Given::Nothing);
-        // SAFETY: the entry is this strand's, and not in the queue, by the contract of `Place`. It stays where it is,
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
         // and the waiter armed, until `unregister`.
         unsafe {
             self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
@@ -472,14 +474,14 @@ unsafe impl Place for AcquireWait<'_> {
 
     unsafe fn unregister(&self, has_decided: bool) {
         if has_decided {
-            // SAFETY: decided from the queue.
+            // SAFETY: the queue decided this wait, so the entry is no longer linked.
             self.given.set(unsafe { self.entry.with(|turn| turn.given) });
             return;
         }
-        // SAFETY: pushed to this queue by `register`.
+        // SAFETY: `register` put the entry into this queue.
         let has_left = unsafe { lock(&self.semaphore.waiting).queue.remove(&self.entry) };
         if has_left {
-            // It may have been the one that the others waited for.
+            // It may have been the first waiter, which the others waited behind.
             self.semaphore.grant(0, 0);
         }
     }

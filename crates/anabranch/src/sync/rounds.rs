@@ -1,8 +1,9 @@
-//! Rounds: a queue of waiters whose waits all end at once, though the lock is let go between two batches of wake-ups.
+//! Rounds: a queue of waiters whose waits all end at once, although the lock is released between two batches of
+//! wake-ups.
 //!
-//! Each entry says in which round it joined. Who ends a round begins the next, and then takes off the entries of the
-//! old one, a batch at a time. As all join at the back they are in the order of rounds, so those of the old one are in
-//! front.
+//! Each entry records the round in which it joined. The thread that ends a round begins the next one, and then takes
+//! the entries of the old round off, a batch at a time. All entries join at the back, so they are in the order of
+//! rounds and those of the old round are in front.
 
 use crate::{
     sys::sync::{Mutex, lock},
@@ -15,7 +16,7 @@ use crate::{
 /// See the [module](self).
 pub(crate) struct Rounds {
     queue: Queue<u64>,
-    /// The present one.
+    /// The number of the present round.
     number: u64,
 }
 
@@ -24,7 +25,7 @@ impl Rounds {
         Self { queue: Queue::new(), number: 0 }
     }
 
-    /// The present round.
+    /// Returns the number of the present round.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -34,37 +35,38 @@ impl Rounds {
     }
 
     /// # Safety
-    /// As for [`Queue::push_back`]; the caller is who waits with this entry.
+    /// The contract of [`Queue::push_back`] holds, and the caller is the waiter of this entry.
     pub(crate) unsafe fn join(&mut self, entry: &Entry<u64>, waiter: *const Waiter, ticket: u32) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller owns the entry, which is in no queue, and keeps it and the waiter in place until it is
+        // taken off.
         unsafe {
             entry.with(|round| *round = self.number);
             self.queue.push_back(entry, waiter, ticket);
         }
     }
 
-    /// Takes an entry out. `false`: it was taken off before.
+    /// Removes an entry. Returns `false` if it was taken off before.
     ///
     /// # Safety
     /// The entry joined this queue.
     pub(crate) unsafe fn leave(&mut self, entry: &Entry<u64>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller's entry joined this queue.
         unsafe { self.queue.remove(entry) }
     }
 
-    /// Ends the wait of the first whose wait goes on, whichever its round.
+    /// Ends the wait of the first waiter that still waits, in any round.
     pub(crate) fn decide_first(&mut self) -> Option<Wake> {
         self.queue.decide_first(|_| ())
     }
 
-    /// The present round is over. The caller goes on with [`decide_some`](Self::decide_some).
+    /// Ends the present round and returns its number. The caller continues with [`decide_some`](Self::decide_some).
     pub(crate) fn end(&mut self) -> u64 {
         let ended = self.number;
         self.number += 1;
         ended
     }
 
-    /// Ends the waits of `round` and of those before, as long as there is room in `wakes`.
+    /// Ends the waits of `round` and of earlier rounds, until `wakes` is full.
     pub(crate) fn decide_some(&mut self, round: u64, wakes: &mut Wakes) {
         while !wakes.is_full()
             && let Some(&mut joined) = self.queue.first()
@@ -75,8 +77,8 @@ impl Rounds {
     }
 }
 
-/// Wakes all who wait in a round that has ended: those in `wakes`, then the others, by `decide_some`, under the lock
-/// again.
+/// Wakes all waiters of a round that has ended: first those in `wakes`, then the others by `decide_some`, which runs
+/// under the lock.
 pub(crate) fn wake_round<S>(mut wakes: Wakes, state: &Mutex<S>, mut decide_some: impl FnMut(&mut S, &mut Wakes)) {
     loop {
         let is_full = wakes.is_full();

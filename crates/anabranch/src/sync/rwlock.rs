@@ -1,8 +1,9 @@
 //! A lock for many readers or one writer.
 //!
 //! The idea. It is a [semaphore](super::raw_semaphore) with as many permits as there can be readers: a reader takes
-//! one, a writer takes all. What is known of the semaphore is known of this. Readers that come after a waiting writer
-//! wait behind it, so a stream of readers cannot starve a writer, nor writers a reader; and readers that wait one
+//! one, a writer takes all. It has the properties of that semaphore. Readers that come after a waiting writer wait
+//! behind it, so a stream of readers cannot starve a writer, nor can writers starve a reader. Consecutive waiting
+//! readers are woken together.
 //! behind the other are woken together.
 
 use super::{
@@ -26,18 +27,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a reader takes.
+/// The permits that a reader takes.
 pub(super) const ONE: u64 = 1;
 
-/// What a writer takes.
+/// The permits that a writer takes.
 pub(super) const ALL: u64 = u32::MAX as u64;
 
-/// A value that many strands may read at a time, or one may change.
+/// A value that many fibers and threads can read at a time, or one can change.
 ///
 /// Waiters are woken in the order of arrival, so neither readers nor writers starve: a reader that comes after a
-/// waiting writer waits behind it. Until a woken waiter runs, others may take the lock; a waiter that has been
-/// overtaken for a millisecond is handed the lock by the next release. A strand that reads already and wants to read
-/// again may have to wait behind a writer, which waits for this very strand: do not lock twice.
+/// waiting writer waits behind it. Until a woken waiter runs, others may take the lock. A waiter that has been
+/// overtaken for a millisecond is handed the lock by the next release. Do not lock twice: a reader that reads again may
+/// wait behind a writer, which waits for that reader.
 ///
 /// There is no poisoning: see the [module](super). At most 4,294,967,295 can read at a time; one more waits.
 ///
@@ -59,12 +60,12 @@ pub struct RwLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value goes from one writer to the next.
+// SAFETY: sending the lock sends the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
-// SAFETY: as above, and readers share it.
+// SAFETY: one writer at a time sends the value from one thread to another, and readers share it, which is `Sync`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-/// The right to read an [`RwLock`]'s value. Dropping it gives it back.
+/// Shared access to the value of an [`RwLock`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -72,7 +73,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     _value: PhantomData<&'a T>,
 }
 
-/// The right to change an [`RwLock`]'s value. Dropping it gives it back.
+/// Exclusive access to the value of an [`RwLock`]. Dropping it unlocks.
 #[must_use = "without the guard the lock is given back at once"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -82,7 +83,7 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
 
 impl<T> RwLock<T> {
     const_unless_loom! {
-        /// An unlocked one.
+        /// Creates an unlocked lock.
         ///
         /// ```
         /// static LIMITS: anabranch::sync::RwLock<[u32; 2]> = anabranch::sync::RwLock::new([1, 2]);
@@ -92,17 +93,17 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// The value, of which nobody else knows any more.
+    /// Returns the value. The lock is owned here, so no other thread can access it.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until nobody writes and no writer has been waiting for longer, and then reads.
+    /// Locks for reading. Waits while there is a writer, or while a writer has been waiting for longer.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn read(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, Cancelled> {
@@ -113,10 +114,11 @@ impl<T: ?Sized> RwLock<T> {
         Ok(RwLockReadGuard::new(self))
     }
 
-    /// Waits until nobody reads or writes and nobody has been waiting for longer, and then may change the value.
+    /// Locks for writing. Waits while there is a reader or a writer, or while another waiter has been waiting for
+    /// longer.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     #[inline]
     #[track_caller]
     pub fn write(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, Cancelled> {
@@ -132,40 +134,40 @@ impl<T: ?Sized> RwLock<T> {
         wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
     }
 
-    /// As [`read`](Self::read), but waits no longer than until then.
+    /// Like [`read`](Self::read), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn read_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ONE, Limit::Until(instant), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
-    /// As [`read`](Self::read), but waits no longer than this.
+    /// Like [`read`](Self::read), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn read_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockReadGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ONE, Limit::For(timeout), WaitReason::new(&"RwLock::read"))?;
         Ok(RwLockReadGuard::new(self))
     }
 
-    /// As [`write`](Self::write), but waits no longer than until then.
+    /// Like [`write`](Self::write), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn write_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
         self.acquire_within(cx, ALL, Limit::Until(instant), WaitReason::new(&"RwLock::write"))?;
         Ok(RwLockWriteGuard::new(self))
     }
 
-    /// As [`write`](Self::write), but waits no longer than this.
+    /// Like [`write`](Self::write), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::RwLock};
@@ -192,7 +194,7 @@ impl<T: ?Sized> RwLock<T> {
         wait_for(cx, &AcquireWait::new(&self.raw, permits), limit.tick(cx), reason)
     }
 
-    /// As [`read`](Self::read), for async code. The future may be dropped at any time.
+    /// Like [`read`](Self::read), for async code. The future may be dropped at any time.
     pub async fn read_async(&self) -> RwLockReadGuard<'_, T> {
         if !self.raw.try_acquire(ONE) {
             wait_async_for(AcquireWait::new(&self.raw, ONE)).await;
@@ -200,7 +202,7 @@ impl<T: ?Sized> RwLock<T> {
         RwLockReadGuard::new(self)
     }
 
-    /// As [`write`](Self::write), for async code. The future may be dropped at any time.
+    /// Like [`write`](Self::write), for async code. The future may be dropped at any time.
     ///
     /// ```
     /// use anabranch::sync::RwLock;
@@ -219,7 +221,7 @@ impl<T: ?Sized> RwLock<T> {
         RwLockWriteGuard::new(self)
     }
 
-    /// Reads, if nobody writes and nobody waits to.
+    /// Locks for reading if there is no writer and no waiting writer. Does not wait.
     ///
     /// ```
     /// let lock = anabranch::sync::RwLock::new(1);
@@ -232,13 +234,13 @@ impl<T: ?Sized> RwLock<T> {
         self.raw.try_acquire(ONE).then(|| RwLockReadGuard::new(self))
     }
 
-    /// May change the value, if nobody reads or writes.
+    /// Locks for writing if there is no reader and no writer. Does not wait.
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         self.raw.try_acquire(ALL).then(|| RwLockWriteGuard::new(self))
     }
 
-    /// The value, without locking: nobody else can have it.
+    /// Returns the value without locking: the exclusive borrow rules out other users.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -272,7 +274,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
 }
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
-    /// The caller has taken one permit.
+    /// Creates a guard. The caller has taken one permit.
     #[inline]
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
@@ -280,13 +282,13 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// The caller has taken all permits.
+    /// Creates a guard. The caller has taken all permits.
     #[inline]
     pub(super) fn new(lock: &'a RwLock<T>) -> Self {
         Self { lock, _value: PhantomData }
     }
 
-    /// Goes on reading, and lets others read. Nobody changes the value in between.
+    /// Turns the guard into one for reading, and admits other readers. No writer changes the value in between.
     ///
     /// ```
     /// use anabranch::sync::{RwLock, RwLockWriteGuard};
@@ -299,7 +301,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// ```
     pub fn downgrade(guard: Self) -> RwLockReadGuard<'a, T> {
         let lock = ManuallyDrop::new(guard).lock;
-        // One of its permits is kept.
+        // The guard for reading keeps one of the permits.
         let guard = RwLockReadGuard::new(lock);
         lock.raw.release(ALL - ONE);
         guard
@@ -311,7 +313,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard has a permit, so nobody has all.
+        // SAFETY: this guard holds a permit, so no writer holds all of them.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -321,7 +323,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the guard has all permits.
+        // SAFETY: this guard holds all permits, so no other reference to the value exists.
         unsafe { &*self.lock.value.get() }
     }
 }
@@ -329,7 +331,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard has all permits.
+        // SAFETY: this guard holds all permits, so no other reference to the value exists.
         unsafe { &mut *self.lock.value.get() }
     }
 }

@@ -1,4 +1,4 @@
-//! A number of permits.
+//! A counting semaphore.
 
 use super::{
     limit::Limit,
@@ -17,11 +17,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A number of permits, to limit how many do something at a time.
+/// A number of permits, which limits how many fibers and threads do something at a time.
 ///
-/// A strand that wants more permits than are free waits. Waiters are woken in the order of arrival, be it one permit
-/// that they want or many: while the first of them wants more than there is, newcomers wait behind it. Until a woken
-/// waiter runs, others may take what is free; a waiter that has been overtaken for a millisecond is handed its permits
+/// A fiber or thread that wants more permits than are free waits. Waiters are woken in the order of arrival, however
+/// many permits they want: while the first of them wants more than are free, newcomers wait behind it. Until a woken
+/// waiter runs, others may take what is free. A waiter that has been overtaken for a millisecond is handed its permits
 /// as soon as there are enough. A [`Permit`] gives its permits back when it is dropped.
 ///
 /// ```
@@ -54,14 +54,14 @@ pub struct Permit<'a> {
 }
 
 impl Semaphore {
-    /// How many permits can be free at most.
+    /// The largest possible number of free permits.
     pub const MAX_PERMITS: usize = if MAX_PERMITS > usize::MAX as u64 { usize::MAX } else { MAX_PERMITS as usize };
 
     const_unless_loom! {
-        /// With so many permits free.
+        /// Creates a semaphore with `permits` free permits.
         ///
         /// # Panics
-        /// When it is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+        /// Panics if `permits` is more than [`MAX_PERMITS`](Self::MAX_PERMITS).
         ///
         /// ```
         /// static DOWNLOADS: anabranch::sync::Semaphore = anabranch::sync::Semaphore::new(4);
@@ -72,7 +72,7 @@ impl Semaphore {
         }
     }
 
-    /// How many permits are free. By the time one knows, it may be otherwise.
+    /// Returns the number of free permits. The answer may be outdated by the time the caller sees it.
     pub fn available(&self) -> usize {
         self.raw.free() as usize
     }
@@ -80,7 +80,7 @@ impl Semaphore {
     /// Waits for a permit and takes it.
     ///
     /// # Errors
-    /// When the scope was cancelled, also when one is free.
+    /// Returns an error if the scope is cancelled, even if a permit is free.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(1);
@@ -97,11 +97,11 @@ impl Semaphore {
         self.acquire_many(cx, 1)
     }
 
-    /// Waits until it can take `count` permits at once. Who wants more than there will ever be waits for ever, and so
-    /// do all who come after it.
+    /// Waits until `count` permits are free and takes them at once. A caller that wants more than there will ever be
+    /// waits for ever, and so do all that come after it.
     ///
     /// # Errors
-    /// When the scope was cancelled.
+    /// Returns an error if the scope is cancelled.
     ///
     /// ```
     /// let megabytes = anabranch::sync::Semaphore::new(512);
@@ -125,37 +125,37 @@ impl Semaphore {
         wait_long_for(cx, &AcquireWait::new(&self.raw, count as u64), reason)
     }
 
-    /// As [`acquire_many`](Self::acquire_many), but waits no longer than until then.
+    /// Like [`acquire_many`](Self::acquire_many), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn acquire_many_deadline(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
         self.acquire_within(cx, count, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
-    /// As [`acquire_many`](Self::acquire_many), but waits no longer than this.
+    /// Like [`acquire_many`](Self::acquire_many), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn acquire_many_timeout(&self, cx: &Cx<'_>, count: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         self.acquire_within(cx, count, Limit::For(timeout), WaitReason::new(&"Semaphore::acquire"))
     }
 
-    /// As [`acquire`](Self::acquire), but waits no longer than until then.
+    /// Like [`acquire`](Self::acquire), with a deadline.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn acquire_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
         self.acquire_within(cx, 1, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
     }
 
-    /// As [`acquire`](Self::acquire), but waits no longer than this.
+    /// Like [`acquire`](Self::acquire), with a timeout.
     ///
     /// # Errors
-    /// When the scope was cancelled, or the time was up.
+    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, sync::Semaphore};
@@ -184,8 +184,8 @@ impl Semaphore {
         Ok(Permit { semaphore: self, count })
     }
 
-    /// As [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what it
-    /// has just been given.
+    /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what
+    /// it was just given.
     ///
     /// ```
     /// use anabranch::sync::Semaphore;
@@ -202,7 +202,7 @@ impl Semaphore {
         self.acquire_many_async(1).await
     }
 
-    /// As [`acquire_many`](Self::acquire_many), for async code.
+    /// Like [`acquire_many`](Self::acquire_many), for async code.
     pub async fn acquire_many_async(&self, count: usize) -> Permit<'_> {
         if !self.raw.try_acquire(count as u64) {
             wait_async_for(AcquireWait::new(&self.raw, count as u64)).await;
@@ -210,7 +210,7 @@ impl Semaphore {
         Permit { semaphore: self, count }
     }
 
-    /// Takes a permit if one is free, unless the first of those who wait wants more than there is.
+    /// Takes a permit if one is free. Fails if the first waiter wants more permits than are free.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(1);
@@ -223,16 +223,16 @@ impl Semaphore {
         self.try_acquire_many(1)
     }
 
-    /// Takes `count` permits if they are free, unless the first of those who wait wants more than there is.
+    /// Takes `count` permits if they are free. Fails if the first waiter wants more permits than are free.
     #[inline]
     pub fn try_acquire_many(&self, count: usize) -> Option<Permit<'_>> {
         self.raw.try_acquire(count as u64).then(|| Permit { semaphore: self, count })
     }
 
-    /// Adds permits, which need not have been there before.
+    /// Adds permits. They need not have existed before.
     ///
     /// # Panics
-    /// When more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free.
+    /// Panics if more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free.
     ///
     /// ```
     /// use anabranch::sync::Semaphore;
@@ -248,7 +248,7 @@ impl Semaphore {
         self.raw.release(count as u64);
     }
 
-    /// Takes away permits that are free, `count` at most, and says how many it were. They are gone.
+    /// Removes up to `count` free permits for good, and returns how many it removed.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(5);
@@ -265,14 +265,14 @@ impl Semaphore {
     }
 }
 
-/// With no permits.
+/// Creates a semaphore without permits.
 impl Default for Semaphore {
     fn default() -> Self {
         Self::new(0)
     }
 }
 
-/// With so many permits.
+/// Creates a semaphore with `permits` free permits.
 impl From<usize> for Semaphore {
     fn from(permits: usize) -> Self {
         Self::new(permits)
@@ -286,19 +286,19 @@ impl fmt::Debug for Semaphore {
 }
 
 impl<'a> Permit<'a> {
-    /// The caller has acquired so many.
+    /// Creates a permit. The caller has acquired `count` permits.
     pub(super) fn new(semaphore: &'a Semaphore, count: usize) -> Self {
         Self { semaphore, count }
     }
 }
 
 impl Permit<'_> {
-    /// How many permits it is.
+    /// Returns the number of permits.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Does not give them back: the semaphore has so many fewer from now on.
+    /// Drops the permits without giving them back. The semaphore has that many fewer from now on.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(2);
@@ -309,7 +309,7 @@ impl Permit<'_> {
         mem::forget(self);
     }
 
-    /// Parts `count` of them from the others. `None`: there are not so many.
+    /// Splits off `count` permits. Returns `None` if there are fewer.
     ///
     /// ```
     /// let semaphore = anabranch::sync::Semaphore::new(5);

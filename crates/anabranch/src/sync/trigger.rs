@@ -1,4 +1,4 @@
-//! Triggers: an event that happens once, made before it is known who waits for it.
+//! Triggers: one-time events, created before their waiter is known.
 
 use crate::{
     cx::cx::{Cx, happened},
@@ -12,11 +12,11 @@ use crate::{
 };
 use std::{fmt, sync::Arc, task::Poll, time::Duration};
 
-/// Something that will happen, once, and that one strand waits for.
+/// An event that happens once, with one waiter.
 ///
-/// It is made before the wait, and its [`Signal`] can be left in as many places as one likes; the first to use it wakes
-/// whoever waits, be it a fiber, a thread or an async task. On it everything can be built that waits; for the usual
-/// things see [`sync`](crate::sync).
+/// It is created before the wait, and its [`Signal`] can be cloned and stored anywhere. The first `send` wakes the
+/// waiter, which may be a fiber, a thread or an async task. A trigger is the building block for other waits; for the
+/// usual ones see [`sync`](crate::sync).
 ///
 /// ```
 /// use anabranch::sync::Trigger;
@@ -38,42 +38,42 @@ pub struct Signal {
 }
 
 impl Trigger {
-    /// One that has not happened.
+    /// Creates a trigger that has not happened.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What makes it happen.
+    /// Returns a signal that makes the event happen.
     #[must_use = "without a signal it never happens"]
     pub fn signal(&self) -> Signal {
         Signal { slot: Arc::clone(&self.slot) }
     }
 
-    /// What happens.
+    /// Returns the latch behind the trigger.
     pub(crate) fn slot(&self) -> &Latch {
         &self.slot
     }
 
-    /// Whether it has happened.
+    /// Returns whether the event has happened.
     #[must_use]
     pub fn is_signalled(&self) -> bool {
         self.slot.is_notified()
     }
 
-    /// Waits until it has happened.
+    /// Blocks until the event has happened.
     ///
     /// # Errors
-    /// When the wait was cancelled.
+    /// Returns an error if the wait is cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(), Cancelled> {
-        // Without a deadline of its own a wait fails by cancellation alone.
+        // Without a deadline of its own, a wait fails only by cancellation.
         self.wait_to(cx, NEVER, WaitReason::new(&"Trigger")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait`](Self::wait), but no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the wait was cancelled, or the time was up.
+    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
         self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Trigger"))
@@ -87,7 +87,7 @@ impl Trigger {
         Ok(())
     }
 
-    /// As [`wait`](Self::wait), for async code.
+    /// Like [`wait`](Self::wait), for async code.
     pub async fn wait_async(&mut self) {
         let mut wait = std::pin::pin!(AsyncWait::new(LatchWait::new(&*self.slot)));
         std::future::poll_fn(|context| {
@@ -103,7 +103,7 @@ impl Trigger {
 }
 
 impl Signal {
-    /// Makes it happen. Doing it again has no effect.
+    /// Makes the event happen. Further calls have no effect.
     pub fn send(&self) {
         self.slot.notify();
     }

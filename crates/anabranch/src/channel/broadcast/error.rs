@@ -6,17 +6,17 @@ use crate::{
 };
 use std::{error::Error, fmt};
 
-/// So many values were missed, since they were sent faster than they were received. The next one is the oldest that is
-/// kept.
+/// The number of values that were missed because they were sent faster than received. The next receive returns the
+/// oldest value that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lagged(pub u64);
 
-/// Why async code, or a selection, has received nothing from a broadcast.
+/// Why async code or a selection received nothing from a broadcast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClosedOrLagged {
     /// The channel is closed, and all that was in it has been received.
     Closed,
-    /// So many values were missed. The next one is the oldest that is kept.
+    /// This many values were missed. The next receive returns the oldest value that is kept.
     Lagged(u64),
 }
 
@@ -25,7 +25,7 @@ pub enum ClosedOrLagged {
 pub enum RecvError {
     /// The channel is closed, and all that was in it has been received.
     Closed,
-    /// So many values were missed. The next one is the oldest that is kept.
+    /// This many values were missed. The next receive returns the oldest value that is kept.
     Lagged(u64),
     /// The scope of the receiver was cancelled, or its deadline has passed.
     Cancelled,
@@ -40,22 +40,22 @@ pub enum RecvTimeoutError {
     Lagged(u64),
     /// The scope of the receiver was cancelled, or its deadline has passed.
     Cancelled,
-    /// The time of this wait was up.
+    /// The deadline or timeout of this wait has passed.
     TimedOut,
 }
 
 /// Why nothing was received from a broadcast at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
-    /// There is nothing now; there may be later.
+    /// There is nothing to receive now; there may be later.
     Empty,
     /// The channel is closed, and all that was in it has been received.
     Closed,
-    /// So many values were missed. The next one is the oldest that is kept.
+    /// This many values were missed. The next receive returns the oldest value that is kept.
     Lagged(u64),
 }
 
-/// Each variant of these is one of those.
+/// Converts each variant to the variant of the same meaning.
 macro_rules! convert {
     ($($from:ident => $to:ident { $($pattern:pat => $value:expr),* $(,)? })*) => {$(
         impl From<$from> for $to {

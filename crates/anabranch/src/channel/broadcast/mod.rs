@@ -1,4 +1,4 @@
-//! Every value to every receiver: events.
+//! Broadcast channels: each receiver gets every value.
 
 mod error;
 mod receiver;
@@ -13,13 +13,14 @@ pub use self::{
     sender::{Sender, WeakSender},
 };
 
-/// Makes a channel that keeps the last `capacity` values, and of which each receiver gets all.
+/// Creates a channel that keeps the last `capacity` values and delivers every value to each receiver.
 ///
 /// Sending never waits. A receiver that has fallen behind by more than `capacity` values misses the oldest ones: its
 /// next receive returns [`RecvError::Lagged`] with their number, and the one after that the oldest value that is kept.
 ///
 /// # Panics
-/// When `capacity` is zero, or there is no address space for so many values: their places are allocated here.
+/// Panics if `capacity` is zero, or if the address space is too small for that many values: their memory is allocated
+/// here.
 ///
 /// ```
 /// use anabranch::channel::broadcast::{self, RecvError};
@@ -44,7 +45,7 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender { board: Arc::clone(&board) }, Receiver { board, next: 0, missed: 0 })
 }
 
-/// The last values; the version of the board is the number of those that were ever sent.
+/// The last values. The version of the board is the number of values ever sent.
 struct Log<T> {
     values: VecDeque<Arc<T>>,
     capacity: usize,

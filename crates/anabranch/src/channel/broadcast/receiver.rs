@@ -1,4 +1,4 @@
-//! The end that receives.
+//! The receiving end.
 
 use super::{ClosedOrLagged, Lagged, Log, RecvError, RecvTimeoutError, TryRecvError};
 use crate::{
@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The end of a broadcast channel that receives; may be cloned, and each clone receives all.
+/// The receiving end of a broadcast channel; may be cloned. Each clone receives all values.
 pub struct Receiver<T> {
     pub(super) board: Arc<Versioned<Log<T>>>,
     /// The number of the next value.
@@ -32,18 +32,18 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// How many values were missed so far, since they were sent faster than they were received: the sum of all that was
-    /// said by [`Lagged`].
+    /// Returns how many values were missed so far because they were sent faster than received: the sum of the counts in
+    /// all [`Lagged`].
     pub fn lagged(&self) -> u64 {
         self.missed
     }
 
-    /// How many values there are to receive now.
+    /// Returns how many values can be received now.
     pub fn len(&self) -> usize {
         self.board.look(|state| state.content.values.len().min((state.version - self.next) as usize))
     }
 
-    /// Whether there is nothing to receive now.
+    /// Returns whether there is nothing to receive now.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -67,7 +67,7 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// The next value, unless values were missed before it.
+    /// Returns the next value, unless values were missed before it.
     fn next_kept(&mut self) -> Option<Arc<T>> {
         self.board.look(|state| {
             let kept = &state.content.values;
@@ -81,27 +81,30 @@ impl<T> Receiver<T> {
     /// Receives the oldest value that was not received; waits while there is none.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive, or the wait was cancelled; and
-    /// [`RecvError::Lagged`] when values were missed, once. Then it goes on with the oldest value that is kept.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
+    /// cancelled. Returns [`RecvError::Lagged`] once if values were missed; the next receive returns the oldest value
+    /// that is kept.
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvError> {
         cx.checkpoint()?;
         Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
+    /// missed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
+    /// missed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
         self.recv_to(cx, cx.after(timeout), WaitReason::new(&"broadcast::Receiver::recv"))
@@ -112,18 +115,18 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
-    /// When the channel is closed and there is nothing more to receive, or values were missed.
+    /// Returns an error if the channel is closed and there is nothing more to receive, or if values were missed.
     pub async fn recv_async(&mut self) -> Result<Arc<T>, ClosedOrLagged> {
         wait_async_for(self.receiving()).await
     }
 
-    /// As [`recv`](Self::recv), without waiting.
+    /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
-    /// When there is nothing to receive, now or ever, or values were missed.
+    /// Returns an error if there is nothing to receive, now or ever, or if values were missed.
     pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
         match self.next() {
             Some(received) => Ok(received?),
@@ -131,8 +134,9 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until the channel is closed. What was missed is an error
-    /// among the values, [`RecvError::Lagged`], after which it goes on. If a wait is cancelled that is the last item.
+    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. Missed values
+    /// appear as an error among the items, [`RecvError::Lagged`], and the iteration continues. If a wait is cancelled,
+    /// that error is the last item.
     pub fn iter<'a>(&'a mut self, cx: &'a Cx<'_>) -> impl FusedIterator<Item = Result<Arc<T>, RecvError>> + 'a {
         let mut is_over = false;
         let next = move || {
@@ -143,7 +147,8 @@ impl<T> Receiver<T> {
         iter::from_fn(next).fuse()
     }
 
-    /// All that is there, without waiting. What was missed is an error among the values.
+    /// Iterates over the values that can be received now, without waiting. Missed values appear as an error among the
+    /// items.
     pub fn drain(&mut self) -> impl FusedIterator<Item = Result<Arc<T>, Lagged>> + '_ {
         let next = || match self.try_recv() {
             Ok(value) => Some(Ok(value)),
@@ -153,11 +158,11 @@ impl<T> Receiver<T> {
         iter::from_fn(next).fuse()
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many. It ends
-    /// before values that were missed, which is for the next receive to say.
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many. Stops
+    /// before missed values, which the next receive reports.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     #[track_caller]
     pub fn recv_many(&mut self, cx: &Cx<'_>, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, RecvError> {
         if limit == 0 {
@@ -167,11 +172,11 @@ impl<T> Receiver<T> {
         Ok(self.take_many(first, into, limit))
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// Like [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
     /// nothing.
     ///
     /// # Errors
-    /// As for [`recv_async`](Self::recv_async).
+    /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&mut self, into: &mut Vec<Arc<T>>, limit: usize) -> Result<usize, ClosedOrLagged> {
         if limit == 0 {
             return Ok(0);
@@ -192,30 +197,30 @@ impl<T> Receiver<T> {
         count
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         let board: *const Versioned<Log<T>> = &*self.board;
-        // SAFETY: the receiver keeps the board for as long as it is borrowed.
+        // SAFETY: the receiver keeps the board alive, and the operation borrows the receiver.
         let news = News::of(unsafe { &*board });
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
-    /// There is no receiver any more: drops what there is.
+    /// Drops all values that are kept if there is no receiver any more.
     #[cold]
     fn forget_all(&self) {
-        // Made before anything is locked, for those who come later.
+        // Allocated before anything is locked. It serves receivers that are added later.
         let empty = VecDeque::with_capacity(self.board.look(|state| state.content.capacity) + 1);
         let rest = self.board.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
         let mut rest = rest.unwrap_or_default();
         drop_all(|| rest.pop_front()).finish();
     }
 
-    /// Whether nothing will be sent any more. There may still be something to receive.
+    /// Returns whether nothing will be sent any more. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
         self.board.look(|state| state.is_closed)
     }
 
-    /// Whether both receive from the same channel.
+    /// Returns whether both receive from the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.board, &other.board)
     }
@@ -231,25 +236,26 @@ impl<T> Attempt for Receiving<'_, T> {
     type Output = Result<Arc<T>, ClosedOrLagged>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.receiver.get() }.next()
     }
 }
 
-// SAFETY: that of `news`.
+// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
+        // and this object in place, until `unregister`.
         unsafe { self.news.register((*self.receiver.get()).next, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.news.unregister(has_decided) }
     }
 }
 
-/// Has seen what the original has seen.
+/// The clone has received what the original has received.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.board.add_receiver();
@@ -295,12 +301,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and `wait` in place, until `withdraw` or the wake-up.
         unsafe { self.board.register(wait, self.next, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: `wait` belongs to this receiver, so it was registered with this board or not at all.
         unsafe { self.board.unregister(wait) }
     }
 

@@ -1,4 +1,4 @@
-//! The ends that send.
+//! The sending ends.
 
 use super::{Log, receiver::Receiver};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::fmt;
 
-/// The end of a broadcast channel that sends; may be cloned.
+/// The sending end of a broadcast channel; may be cloned.
 pub struct Sender<T> {
     pub(super) board: Arc<Versioned<Log<T>>>,
 }
@@ -21,30 +21,31 @@ pub struct WeakSender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends a value to all receivers, and wakes those that wait. Never waits. One allocation, whatever their number.
+    /// Sends a value to all receivers, and wakes those that wait. Never waits. Allocates once, whatever the number of
+    /// receivers.
     ///
     /// # Errors
-    /// When there is no receiver, or the channel was closed; the value comes back.
+    /// Returns the value if there is no receiver or the channel is closed.
     pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
         let oldest = self.board.publish(Arc::new(value), |log, value| {
             log.values.push_back(value);
             if log.values.len() > log.capacity { log.values.pop_front() } else { None }
         });
         match oldest {
-            // Dropped here, when nothing is locked.
+            // The oldest value is dropped here, when nothing is locked.
             Ok(_oldest) => Ok(()),
             Err(value) => Err(ClosedError(alone(value))),
         }
     }
 
-    /// Another receiver, for what is sent from now on.
+    /// Creates another receiver, for the values sent from now on.
     pub fn subscribe(&self) -> Receiver<T> {
         self.board.add_receiver();
         let next = self.board.look(|state| state.version);
         Receiver { board: Arc::clone(&self.board), next, missed: 0 }
     }
 
-    /// Whether sending is in vain: there is no receiver now, or the channel was closed.
+    /// Returns whether sending would fail: there is no receiver now, or the channel is closed.
     ///
     /// ```
     /// let (sender, mut receiver) = anabranch::channel::broadcast::channel(4);
@@ -57,34 +58,34 @@ impl<T> Sender<T> {
         self.board.is_refusing()
     }
 
-    /// How many values are kept for those who come late.
+    /// Returns how many values are kept for slow receivers.
     pub fn capacity(&self) -> usize {
         self.board.look(|state| state.content.capacity)
     }
 
-    /// Closes the channel: what was sent can be received, and nothing can be sent any more.
+    /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
     ///
     /// Receivers cannot close it, since others receive the same.
     pub fn close(&self) {
         self.board.close();
     }
 
-    /// Whether somebody would receive what is sent now.
+    /// Returns whether a receiver would receive what is sent now.
     pub fn has_receivers(&self) -> bool {
         self.board.has_receivers()
     }
 
-    /// A sender that does not keep the channel open.
+    /// Returns a sender that does not keep the channel open.
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender { board: Arc::clone(&self.board) }
     }
 
-    /// Whether both send to the same channel.
+    /// Returns whether both send to the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.board, &other.board)
     }
 
-    /// Whether this sends to `receiver`.
+    /// Returns whether this sends to `receiver`.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.board, &receiver.board)
     }
@@ -104,7 +105,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, if there is one yet.
+    /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
     }

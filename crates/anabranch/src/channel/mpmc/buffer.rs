@@ -1,8 +1,8 @@
-//! The values of a shared channel: a queue in blocks, of any length, or in one block that is gone round, of a given
-//! one.
+//! The values of a shared channel: a queue of any length in blocks, or a queue of given length in one block used as a
+//! ring.
 //!
-//! Nothing is ever copied to a larger place. The longer the queue the longer is its next block, so that it asks the
-//! allocator seldom and has little more than it needs; memory is given back as it drains.
+//! Values are never copied to a larger block. The longer the queue, the longer its next block, so it rarely calls the
+//! allocator and has little more memory than it needs. It gives memory back as it drains.
 
 use crate::channel::dropping::drop_all;
 use std::{
@@ -11,10 +11,10 @@ use std::{
     ptr,
 };
 
-/// How large a block is, in bytes, if its values are small: an empty queue keeps one, and ought to be small.
+/// The size of a block in bytes if its values are small. An empty queue keeps one, and should be small.
 const SMALL: usize = 104;
 
-/// How large the blocks of a long queue are.
+/// The size of the blocks of a long queue.
 const LARGE: usize = 1 << 11;
 
 /// Queues of a given length have all their memory from the beginning if it is no more than this many bytes.
@@ -23,15 +23,15 @@ const AT_ONCE: usize = 1 << 16;
 /// The head of a block; its values follow it in memory.
 #[repr(C)]
 struct Block<T> {
-    /// Null in the last one. In a ring the block itself.
+    /// Null in the last block. In a ring, the block itself.
     next: *mut Block<T>,
-    /// How many values there are room for.
+    /// The number of values there is room for.
     room: u32,
     values: [MaybeUninit<T>; 0],
 }
 
 impl<T> Block<T> {
-    /// How many values there are in blocks of so many bytes.
+    /// Returns the number of values in a block of that many bytes.
     const fn fitting(bytes: usize) -> u32 {
         let fitting = bytes.saturating_sub(size_of::<Self>()) / if size_of::<T>() == 0 { 1 } else { size_of::<T>() };
         if cfg!(shuttle) || fitting < 3 { 3 } else { fitting as u32 }
@@ -58,9 +58,9 @@ impl<T> Block<T> {
     }
 
     /// # Safety
-    /// Made by `new`, and not used any more.
+    /// The block was made by `new` and is not used any more.
     unsafe fn free(this: *mut Self) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that `new` made the block, with this layout, and that it is not used any more.
         unsafe { dealloc(this.cast(), Self::layout((*this).room)) }
     }
 
@@ -91,7 +91,7 @@ pub(crate) struct Buffer<T> {
 unsafe impl<T: Send> Send for Buffer<T> {}
 
 impl<T> Buffer<T> {
-    /// There will not be more than `capacity` values at a time. `None`, or zero: any number.
+    /// Creates a queue for at most `capacity` values at a time. `None` and zero mean any number.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
         let mut buffer = Self {
             first: ptr::null_mut(),
@@ -163,7 +163,7 @@ impl<T> Buffer<T> {
         self.head += 1;
         self.len -= 1;
         if self.len == 0 {
-            // Begins anew in the same block, where the caches have it.
+            // The queue restarts in the same block, which is in the caches.
             self.head = 0;
             self.tail = 0;
             if self.first_room > Block::<T>::fitting(SMALL) && !self.is_ring() {
@@ -175,7 +175,7 @@ impl<T> Buffer<T> {
         Some(value)
     }
 
-    /// All values of the first block have been taken.
+    /// Called when all values of the first block have been taken.
     #[cold]
     fn leave_block(&mut self) {
         self.head = 0;
@@ -190,7 +190,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Of an empty queue, its only block, if there is one.
+    /// Frees the only block of an empty queue, if there is one.
     #[cold]
     fn give_back(&mut self) {
         let only = std::mem::replace(&mut self.first, ptr::null_mut());

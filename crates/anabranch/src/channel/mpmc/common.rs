@@ -1,10 +1,11 @@
-//! What both ends can be asked, and what there is nothing to show of.
+//! Methods of both ends, and `Debug` for types without anything to show.
 
-/// What both ends can be asked.
+/// The methods of both ends.
 macro_rules! common {
     ($end:ident) => {
         impl<T> $end<T> {
-            /// Closes the channel, for all its ends: what was sent can be received, and nothing can be sent any more.
+            /// Closes the channel for all its ends: values sent before can still be received, and nothing can be sent
+            /// any more.
             ///
             /// ```
             /// let (sender, receiver) = anabranch::channel::unbounded();
@@ -17,29 +18,28 @@ macro_rules! common {
                 self.channel.close();
             }
 
-            /// Whether the channel is closed. There may still be something to receive.
+            /// Returns whether the channel is closed. There may still be something to receive.
             pub fn is_closed(&self) -> bool {
                 self.channel.is_closed()
             }
 
-            /// How many values were sent and have no receiver yet. In a [rendezvous](crate::channel::rendezvous) that
-            /// is 0.
+            /// Returns how many values were sent and not received yet. In a [rendezvous](crate::channel::rendezvous)
+            /// that is 0.
             pub fn len(&self) -> usize {
                 self.channel.len()
             }
 
-            /// Whether [`len`](Self::len) is 0. If the channel is closed, too, there will be nothing to receive any
-            /// more.
+            /// Returns whether [`len`](Self::len) is 0. If the channel is also closed, nothing more can be received.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// How many values there can be. `None`: any number.
+            /// Returns the capacity, or `None` if it is unlimited.
             pub fn capacity(&self) -> Option<usize> {
                 self.channel.capacity()
             }
 
-            /// Whether both are ends of the same channel.
+            /// Returns whether both are ends of the same channel.
             pub fn same_channel(&self, other: &Self) -> bool {
                 Arc::ptr_eq(&self.channel, &other.channel)
             }
@@ -56,7 +56,7 @@ macro_rules! common {
 }
 pub(super) use common;
 
-/// `Debug` for what there is nothing to show of.
+/// `Debug` for types without anything to show.
 macro_rules! opaque {
     ($($name:ident $(<$a:lifetime>)?),*) => {$(
         impl<T> fmt::Debug for $name<$($a,)? T> {

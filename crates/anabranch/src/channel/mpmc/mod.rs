@@ -15,13 +15,13 @@ pub use self::{
 };
 use crate::{channel::mpmc::shared::Channel, sys::sync::Arc};
 
-/// Makes a channel with room for `capacity` values.
+/// Creates a channel with room for `capacity` values.
 ///
-/// Its memory is allocated here (that of very large channels when it is needed), and none afterwards. Room for
-/// `usize::MAX` values is room for any number.
+/// Its memory is allocated here, and none afterwards (very large channels allocate when they need it). A capacity of
+/// `usize::MAX` is no limit.
 ///
 /// # Panics
-/// When `capacity` is zero. (See [`rendezvous`].)
+/// Panics if `capacity` is zero. (See [`rendezvous`].)
 ///
 /// ```
 /// use anabranch::channel;
@@ -43,10 +43,10 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     new(Some(capacity))
 }
 
-/// Makes a channel with room for any number of values. Sending never waits.
+/// Creates a channel with room for any number of values. Sending never waits.
 ///
-/// An idle one takes no more than 256 bytes if its values are small; what it has grown by it gives back as it is
-/// drained.
+/// An idle one takes no more than 256 bytes if its values are small. It gives back the memory that it has grown by as
+/// it is drained.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::unbounded();
@@ -58,12 +58,12 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     new(None)
 }
 
-/// Makes a channel without room: a sender waits until a receiver is there, and the other way round.
+/// Creates a channel without room: a sender waits until a receiver is there, and a receiver until a sender is there.
 ///
-/// A value that was sent was received, whichever way it was sent, and [`len`](Receiver::len) is always 0.
-/// [`try_send`](Sender::try_send) succeeds if a thread or fiber waits in a receive. It does not reach a future or a
-/// [`ReceiverSet`](crate::channel::ReceiverSet) that waits, since that may go without the value: a future or set takes
-/// the value of a sender that waits.
+/// A value that was sent was received, in whichever way it was sent, and [`len`](Receiver::len) is always 0.
+/// [`try_send`](Sender::try_send) succeeds if a thread or fiber waits in a receive. It does not reach a waiting future
+/// or [`ReceiverSet`](crate::channel::ReceiverSet), since these may end without taking the value. A future or set takes
+/// the value of a waiting sender instead.
 ///
 /// ```
 /// let (sender, receiver) = anabranch::channel::rendezvous();

@@ -1,4 +1,4 @@
-//! Room that is kept for a value.
+//! Room that is reserved for a value.
 
 use super::{common::opaque, sender::Sender};
 use crate::{
@@ -18,20 +18,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The right to send one value without waiting. Made by [`Sender::reserve`]; dropping it gives the room back.
+/// The right to send one value without waiting. Made by [`Sender::reserve`]. Dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
 pub struct Permit<'a, T> {
     channel: &'a Channel<T>,
 }
 
 impl<T> Sender<T> {
-    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    /// Waits until there is room for a value, and reserves it: for values that are made only when they can be sent.
     ///
     /// # Errors
-    /// When the channel is closed, or the wait was cancelled.
+    /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled.
     ///
     /// # Panics
-    /// In a rendezvous, where there is no room to be kept.
+    /// Panics on a rendezvous, which has no room to reserve.
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::bounded(1);
@@ -49,25 +49,27 @@ impl<T> Sender<T> {
         Ok(wait_long_for(cx, &self.reserving(), reason)??)
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    /// Like [`reserve`](Self::reserve), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
+    /// passes.
     ///
     /// # Panics
-    /// As there.
+    /// Panics on a rendezvous, which has no room to reserve.
     #[track_caller]
     pub fn reserve_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    /// Like [`reserve`](Self::reserve), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
+    /// elapses.
     ///
     /// # Panics
-    /// As there.
+    /// Panics on a rendezvous, which has no room to reserve.
     #[track_caller]
     pub fn reserve_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"Sender::reserve"))
@@ -78,27 +80,27 @@ impl<T> Sender<T> {
         Ok(wait_for(cx, &self.reserving(), deadline, reason)??)
     }
 
-    /// As [`reserve`](Self::reserve), for async code. A future that is dropped has kept nothing.
+    /// Like [`reserve`](Self::reserve), for async code. A future that is dropped has reserved nothing.
     ///
     /// # Errors
-    /// When the channel is closed.
+    /// Returns an error if the channel is closed.
     ///
     /// # Panics
-    /// As there.
+    /// Panics on a rendezvous, which has no room to reserve.
     pub async fn reserve_async(&self) -> Result<Permit<'_, T>, Closed> {
         wait_async_for(self.reserving()).await
     }
 
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the channel is closed.
+    /// Like [`reserve`](Self::reserve), without waiting. Returns `None` if there is no room or the channel is closed.
     pub fn try_reserve(&self) -> Option<Permit<'_, T>> {
         self.channel.try_reserve().ok().map(|()| Permit { channel: &self.channel })
     }
 
-    /// The reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select): so a
-    /// value is made only if its arm is chosen.
+    /// Returns the reservation as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// So a value is made only if its arm is chosen.
     ///
     /// # Panics
-    /// In a rendezvous.
+    /// Panics on a rendezvous, which has no room to reserve.
     ///
     /// ```
     /// use anabranch::{channel, select};
@@ -120,10 +122,10 @@ impl<T> Sender<T> {
 }
 
 impl<T> Permit<'_, T> {
-    /// Sends a value into the room that was kept.
+    /// Sends a value into the reserved room.
     ///
     /// # Errors
-    /// When the channel has been closed meanwhile; the value comes back.
+    /// Returns the value if the channel has been closed meanwhile.
     pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
         let this = std::mem::ManuallyDrop::new(self);
         this.channel.send_reserved(value).map_err(ClosedError)
@@ -136,7 +138,7 @@ impl<T> Drop for Permit<'_, T> {
     }
 }
 
-/// Keeping room, as an operation. Made by [`Sender::reserving`].
+/// Reserving room, as an operation. Made by [`Sender::reserving`].
 pub struct Reserving<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Offer<T>>,
@@ -164,10 +166,11 @@ impl<'a, T> Attempt for Reserving<'a, T> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or decided, under the lock of the channel.
+// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
 unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: not in the queue; the rest is the caller's word.
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe {
             self.entry.with(|offer| offer.is_taken = false);
             self.channel.register_sender(&self.entry, waiter, ticket)
@@ -176,10 +179,10 @@ unsafe impl<T> Place for Reserving<'_, T> {
 
     unsafe fn unregister(&self, has_decided: bool) {
         if has_decided {
-            // SAFETY: decided from the queue.
+            // SAFETY: the queue decided this wait, so the entry is no longer linked.
             self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
         } else {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             unsafe { self.channel.unregister_sender(&self.entry) };
         }
     }

@@ -1,4 +1,4 @@
-//! The end that receives.
+//! The receiving end.
 
 use super::common::{common, opaque};
 use crate::{
@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The end of a channel that receives; may be cloned, and each value goes to one of the clones. When the last one is
-/// dropped the channel is closed, and what is in it is dropped.
+/// The receiving end of a channel; may be cloned. Each value goes to one of the clones. When the last one is dropped,
+/// the channel is closed and the values in it are dropped.
 pub struct Receiver<T> {
     pub(super) channel: Arc<Channel<T>>,
 }
@@ -32,7 +32,7 @@ impl<T> Receiver<T> {
     /// Receives the next value; waits for it if there is none.
     ///
     /// # Errors
-    /// When the channel is closed and all was received, or the wait was cancelled.
+    /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled.
     #[inline(always)]
     #[track_caller]
     pub fn recv(&self, cx: &Cx<'_>) -> Result<T, RecvError> {
@@ -52,19 +52,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
+    /// deadline passes.
     #[track_caller]
     pub fn recv_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
+    /// timeout elapses.
     ///
     /// ```
     /// use anabranch::channel::{RecvTimeoutError, unbounded};
@@ -84,10 +86,10 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
-    /// When the channel is closed and all was received.
+    /// Returns an error if the channel is closed and empty.
     pub async fn recv_async(&self) -> Result<T, Closed> {
         wait_async_for(self.receiving()).await
     }
@@ -95,7 +97,7 @@ impl<T> Receiver<T> {
     /// Receives the next value if there is one; in a rendezvous, if a sender waits.
     ///
     /// # Errors
-    /// When there is none, or the channel is closed and all was received.
+    /// Returns `Empty` if there is no value, `Closed` if the channel is closed and empty.
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_recv().map_err(|nothing| match nothing {
@@ -104,10 +106,10 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::unbounded();
@@ -132,11 +134,11 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// Like [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
     /// nothing.
     ///
     /// # Errors
-    /// As for [`recv_async`](Self::recv_async).
+    /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             return Ok(0);
@@ -145,9 +147,9 @@ impl<T> Receiver<T> {
         Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until the channel is closed. If a wait is cancelled
-    /// that is the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a
-    /// `Result`.
+    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. If a wait is
+    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
+    /// like give a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, WaitError, channel};
@@ -170,12 +172,12 @@ impl<T> Receiver<T> {
         received(move || self.recv(cx))
     }
 
-    /// All values that are there, without waiting.
+    /// Iterates over the values that can be received now, without waiting.
     pub fn drain(&self) -> impl FusedIterator<Item = T> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&self) -> Receiving<'_, T> {
         let (entry, handed) = (Entry::new(Target::NONE), UnsafeCell::new(None));
         Receiving { channel: &self.channel, entry, handed, is_woken: Cell::new(false) }
@@ -201,7 +203,7 @@ impl<T> Drop for Receiver<T> {
 pub struct Receiving<'a, T> {
     channel: &'a Channel<T>,
     entry: Entry<Target<T>>,
-    /// What was handed over, in a rendezvous. While the entry is in a queue it belongs to the lock.
+    /// The value that was handed over, in a rendezvous. While the entry is in a queue, the lock guards it.
     handed: UnsafeCell<Option<T>>,
     /// Woken for a value, and has not looked for it.
     is_woken: Cell<bool>,
@@ -212,7 +214,8 @@ impl<T> Attempt for Receiving<'_, T> {
 
     fn attempt(&self) -> Option<Self::Output> {
         if self.is_woken.take()
-            // SAFETY: an operation is its strand's alone, as it is not `Sync`, and does not wait when this is called.
+            // SAFETY: an operation is not `Sync`, so only its owner reaches the slot, and it does not wait during an
+            // attempt.
             && let Some(value) = unsafe { (*self.handed.get()).take() }
         {
             return Some(Ok(value));
@@ -231,10 +234,11 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: as for `Reserving`.
+// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: not in a queue; the rest is the caller's word.
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe {
             self.entry.with(|target| *target = Target::at(self.handed.get()));
             self.channel.register_receiver(&self.entry, waiter, ticket)
@@ -245,7 +249,8 @@ unsafe impl<T> Place for Receiving<'_, T> {
         if has_decided {
             self.is_woken.set(true);
         } else {
-            // SAFETY: the caller's word. Out of the queue the slot is this strand's again.
+            // SAFETY: the caller has registered here, and its wait has ended. Out of the queue, the owner has the slot
+            // again.
             unsafe {
                 self.channel.unregister_receiver(&self.entry);
                 // The bits of a value that came too late belong to its sender.
@@ -276,12 +281,12 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.channel.listen(wait, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<Target<T>>) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: `wait` belongs to this receiver, so it was registered with this channel or not at all.
         unsafe { self.channel.unregister_receiver(wait) }
     }
 

@@ -1,4 +1,4 @@
-//! The ends that send.
+//! The sending ends.
 
 use super::{
     common::{common, opaque},
@@ -22,12 +22,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A fiber that sends where so many values wait lets others run twice as often, where twice as many wait three times as
-/// often, and so on: one that receives has a share like each of those that send, and the queue would outgrow the
-/// caches.
+/// The number of queued values from which a sending fiber lets others run twice as often; with twice as many, three
+/// times as often, and so on. A receiver gets the same share of the thread as each sender, so otherwise the queue would
+/// outgrow the caches.
 const LONG: usize = if cfg!(shuttle) { 2 } else { 256 };
 
-/// The end of a channel that sends; may be cloned. When the last one is dropped the channel is closed.
+/// The sending end of a channel; may be cloned. When the last one is dropped, the channel is closed.
 pub struct Sender<T> {
     pub(super) channel: Arc<Channel<T>>,
 }
@@ -41,7 +41,7 @@ impl<T> Sender<T> {
     /// Sends a value; waits while there is no room.
     ///
     /// # Errors
-    /// When the channel is closed, or the wait was cancelled; the value comes back.
+    /// Returns the value in `Closed` if the channel is closed, in `Cancelled` if the wait is cancelled.
     #[inline]
     #[track_caller]
     pub fn send(&self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
@@ -67,19 +67,21 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), but waits no longer than until then.
+    /// Like [`send`](Self::send), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up; the value comes back.
+    /// Returns the value in `Closed` if the channel is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
+    /// once the deadline passes.
     #[track_caller]
     pub fn send_deadline(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
     }
 
-    /// As [`send`](Self::send), but waits no longer than this.
+    /// Like [`send`](Self::send), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up; the value comes back.
+    /// Returns the value in `Closed` if the channel is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
+    /// once the timeout elapses.
     ///
     /// ```
     /// use anabranch::channel::{SendTimeoutError, rendezvous};
@@ -107,11 +109,11 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
+    /// Like [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
     /// just sent it.
     ///
     /// # Errors
-    /// When the channel is closed; the value comes back.
+    /// Returns the value if the channel is closed.
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::bounded(1);
@@ -128,13 +130,15 @@ impl<T> Sender<T> {
     /// Sends a value if there is room; in a rendezvous, if a thread or fiber waits in a receive.
     ///
     /// In a [rendezvous](crate::channel::rendezvous) `Ok` means that the value was received. So this does not reach a
-    /// future that waits ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is
-    /// polled again, nor a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a sender that
-    /// waits: use [`send`](Self::send), [`send_timeout`](Self::send_timeout) or [`send_async`](Self::send_async). The
-    /// same holds for a selection with a `default`, and for [`Select::try_now`](crate::channel::Select::try_now).
+    /// waiting future ([`recv_async`](Receiver::recv_async), an async `select!`), which may be dropped before it is
+    /// polled again. Nor does it reach a member of a [`ReceiverSet`](crate::channel::ReceiverSet). These receive from a
+    /// waiting sender: use [`send`](Self::send), [`send_timeout`](Self::send_timeout) or
+    /// [`send_async`](Self::send_async). The same holds for a selection with a `default`, and for
+    /// [`Select::try_now`](crate::channel::Select::try_now).
     ///
     /// # Errors
-    /// When there is no room, or in a rendezvous no such receiver, or when the channel is closed; the value comes back.
+    /// Returns the value in `Full` if there is no room, or in a rendezvous no such receiver; in `Closed` if the channel
+    /// is closed.
     ///
     /// ```
     /// use anabranch::channel::{TrySendError, bounded};
@@ -153,18 +157,18 @@ impl<T> Sender<T> {
         })
     }
 
-    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&self, value: T) -> Sending<'_, T> {
         let offer = Offer { value: Some(value), is_taken: false };
         Sending { channel: &self.channel, entry: Entry::new(offer) }
     }
 
-    /// Whether this sends to `receiver`.
+    /// Returns whether this sends to `receiver`.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &receiver.channel)
     }
 
-    /// A sender that does not keep the channel open.
+    /// Returns a sender that does not keep the channel open.
     ///
     /// ```
     /// let (sender, receiver) = anabranch::channel::unbounded::<u8>();
@@ -177,8 +181,8 @@ impl<T> Sender<T> {
         WeakSender { channel: Arc::clone(&self.channel) }
     }
 
-    /// Whether there is no room now; in a rendezvous, whether no thread or fiber waits in a receive.
-    /// [`try_send`](Self::try_send) would fail then.
+    /// Returns whether there is no room now; in a rendezvous, whether no thread or fiber waits in a receive.
+    /// [`try_send`](Self::try_send) would then fail.
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
@@ -187,7 +191,7 @@ impl<T> Sender<T> {
 common!(Sender);
 
 impl<T> WeakSender<T> {
-    /// A sender, if there is one yet.
+    /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.channel.try_add_sender().then(|| Sender { channel: Arc::clone(&self.channel) })
     }
@@ -220,7 +224,7 @@ pub struct Sending<'a, T> {
 
 impl<T> Sending<'_, T> {
     fn into_value(self) -> T {
-        // SAFETY: not waiting, so the entry is in no queue.
+        // SAFETY: the operation does not wait, so its entry is in no queue.
         unsafe { self.entry.with(|offer| offer.value.take()) }.expect("it was not sent")
     }
 }
@@ -229,15 +233,15 @@ impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: not waiting, so the entry is in no queue.
+        // SAFETY: the operation does not wait, so its entry is in no queue.
         let value = unsafe { self.entry.with(|offer| offer.value.take()) };
-        // None is left when it was taken by the wait.
+        // The value is gone if the wait took it.
         let Some(value) = value else { return Some(Ok(())) };
         match self.channel.try_send(value) {
             Ok(_) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
-                // SAFETY: as above.
+                // SAFETY: the operation does not wait, so its entry is in no queue.
                 unsafe { self.entry.with(|offer| offer.value = Some(value)) };
                 None
             }
@@ -245,10 +249,11 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: as for `Reserving`.
+// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
 unsafe impl<T> Place for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe {
             self.entry.with(|offer| offer.is_taken = false);
             self.channel.register_sender(&self.entry, waiter, ticket)
@@ -257,17 +262,17 @@ unsafe impl<T> Place for Sending<'_, T> {
 
     unsafe fn unregister(&self, has_decided: bool) {
         if !has_decided {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller has registered here, and its wait has ended.
             return unsafe { self.channel.unregister_sender(&self.entry) };
         }
         let forget = |offer: &mut Offer<T>| {
             if offer.is_taken {
-                // SAFETY: a valid place. Written without being read: the value is another's now, and a `Box` must not
-                // even be moved here.
+                // SAFETY: the field is valid for writes. It is written without being read: the value now belongs to
+                // another thread, and a `Box` must not even be moved here.
                 unsafe { (&raw mut offer.value).write(None) };
             }
         };
-        // SAFETY: decided from the queue.
+        // SAFETY: the queue decided this wait, so the entry is no longer linked.
         unsafe { self.entry.with(forget) };
     }
 }
@@ -292,7 +297,7 @@ mod tests {
     fn a_fiber_lets_others_run_the_sooner_the_more_values_wait() {
         let on_a_fiber = spawn(|cx| [0, 200, 300, 1000, 100_000].map(|waiting| left(cx, waiting)));
         assert_eq!(run(|cx| on_a_fiber.join(cx)).unwrap(), [99, 99, 98, 96, 92]);
-        // There is nobody on a thread whom it would let run.
+        // On a thread there is no other fiber that it would let run.
         assert_eq!(run(|cx| left(cx, 100_000)), 99);
     }
 }

@@ -1,49 +1,50 @@
-//! What is behind channels with any number of senders and receivers: a queue of values and two queues of strands, under
+//! The basis of channels with any number of senders and receivers: a queue of values and two queues of waiters, under
 //! one lock.
 //!
-//! The idea. The lock is held for a few instructions and unlocked by a store, so a message costs two read-modify-writes
-//! in all, one to send and one to receive, which is fewer than the lock-free queues need; and all that is rare,
-//! closing, cancelling, reserving, is as simple as it looks. (kanal does it so, too.) While all who use the channel are
-//! on one thread it costs none: the lock is biased, see [`bias::lock`](crate::bias::lock). Whoever is about to wait
-//! takes it by a read-modify-write all the same, see [`Place`](crate::wait::waitable::Place).
+//! The idea. The lock is held for a few instructions and unlocked by a store. So a message costs two read-modify-writes
+//! in all, one to send and one to receive, which is fewer than lock-free queues need. Rare operations (closing,
+//! cancelling, reserving) stay simple. (kanal works in the same way.) While all users of the channel are on one thread,
+//! the lock costs none: it is biased, see [`bias::lock`](crate::bias::lock). A thread that is about to wait still takes
+//! it by a read-modify-write, see [`Place`](crate::wait::waitable::Place).
 //!
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
 //! | any      | puts its value into the queue, always                    | never                               |
-//! | n        | likewise, while there are fewer than n values and permits | its value lies with it: an *offer* |
+//! | n        | the same, while there are fewer than n values and permits | its value lies with it: an *offer* |
 //! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
 //!
-//! - **Values stay in the queue.** A receiver that waits is woken for a value, not given it, and one that was woken and
-//!   will not receive (its future was dropped) wakes the next one. So nothing can be lost on the way.
+//! - **Values stay in the queue.** A waiting receiver is woken for a value, not given it. A receiver that was woken and
+//!   will not receive (its future was dropped) wakes the next one. So no value can be lost on the way.
 //! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
-//!   [`Target`] that lies with the receiver whose wait is ended for it: nobody else can take it, and closing does not
-//!   touch it. Its bits are copied before the decision, and count if the decision succeeds; a receiver whose wait ended
-//!   otherwise forgets what it finds there. After a wait that a place has ended, a thread or fiber always makes an
-//!   attempt, with nothing in between that could unwind. So a value that was handed over was received.
+//!   [`Target`] of the receiver whose wait is ended for it: no other thread can take it, and closing does not touch it.
+//!   Its bits are copied before the decision, and count if the decision succeeds. A receiver whose wait ended otherwise
+//!   forgets what it finds there. After a wait that a waitable has ended, a thread or fiber always makes an attempt,
+//!   and nothing in between can unwind. So a value that was handed over was received.
 //! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a
-//!   set may never be asked. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
-//!   which takes the offer when it runs. A listener that goes without a look wakes the next one, while there are
+//!   set may never receive again. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
+//!   which takes the offer when it runs. A listener that leaves without a look wakes the next one, while there are
 //!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
 //!   empty.
-//! - **Offers are taken in their order**, by whoever makes room: it moves the value of the first sender that still
-//!   waits into the queue, or, with capacity 0, takes it. Whether that sender's wait goes on is known only when it is
-//!   decided, and then its place may be gone: so the bits of the value are copied first, and count if the decision
-//!   succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if it was decided with
-//!   `is_taken`.
-//! - So where senders wait there is no room, and where receivers wait there is no value but those for which others were
-//!   woken: each value that comes into the queue, from a sender or by moving up, wakes one.
-//! - **Nobody meets themselves**: a strand that would send into a rendezvous, or receive from it, whichever can be done
-//!   first, waits for another, although it is itself in both queues.
-//! - **Permits** are room that is kept. They are given out like room, to offers without a value.
+//! - **Offers are taken in their order**, by the thread that makes room: it moves the value of the first sender that
+//!   still waits into the queue, or, with capacity 0, takes it. Only the decision shows whether that sender still
+//!   waits, and after it the sender's waitable may be gone. So the bits of the value are copied first, and count if the
+//!   decision succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
+//!   decided with `is_taken`.
+//! - So while senders wait there is no room. While receivers wait, each value in the queue is one for which another
+//!   receiver was woken: each value that comes into the queue, from a sender or by moving up, wakes one.
+//! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
+//!   first, waits for another fiber or thread, although it is in both queues.
+//! - **Permits** are reserved room. They are given out like room, to offers without a value.
 //!
-//! Closing sets a flag, from which on no offer is taken, and ends all waits; whoever was waiting attempts again, and
-//! sees the flag.
+//! Closing sets a flag, after which no offer is taken, and ends all waits. Each waiter attempts again and sees the
+//! flag.
 //!
-//! All of it is in one or two cache lines, which go to whoever has the lock: there is nothing that one side writes and
-//! the other need not see. So nothing is kept apart, and an idle channel with its first block fits into 256 bytes.
+//! All of it is in one or two cache lines, which move to the thread that has the lock: neither side writes anything
+//! that the other need not see. So no fields are kept apart, and an idle channel with its first block fits into 256
+//! bytes.
 //!
-//! Who keeps what alive: the ends have the channel in an `Arc`. Values are dropped, and strands woken, after the lock
-//! was let go. The ends are counted beside the lock; the last sender, and the last receiver, closes, after an
+//! Who keeps what alive: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is
+//! released. The ends are counted beside the lock. The last sender, and the last receiver, closes, after an
 //! acquire-release decrement.
 
 use crate::{
@@ -60,14 +61,14 @@ use std::{
     ptr,
 };
 
-/// How many values are taken before the lock is let go.
+/// How many values are taken before the lock is released.
 const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 
-/// What a waiting sender offers.
+/// The offer of a waiting sender.
 pub(crate) struct Offer<T> {
-    /// `None`: a permit is wanted.
+    /// `None` if the sender wants a permit.
     pub(crate) value: Option<T>,
-    /// Whether the value was taken, or the permit given. Means something if the wait was decided from the queue.
+    /// Whether the value was taken, or the permit given. Valid if the wait was decided from the queue.
     pub(crate) is_taken: bool,
 }
 
@@ -77,21 +78,21 @@ struct State<T> {
     is_closed: bool,
     senders: Queue<Offer<T>>,
     receivers: Queue<Target<T>>,
-    /// Of a rendezvous: futures and members of sets. On the heap, since other channels have to be small.
+    /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
     listeners: Option<Box<Queue<Target<T>>>>,
 }
 
-/// Where a value is put that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
+/// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
 pub(crate) struct Target<T>(*mut Option<T>);
 
-// SAFETY: a pointer to something of the strand that waits, which is written under the lock by who hands a value over.
+// SAFETY: the pointer is to a slot of the waiter. The thread that hands a value over writes it under the lock.
 unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T> Target<T> {
     pub(crate) const NONE: Self = Self(ptr::null_mut());
 
-    /// What is there counts if the wait was decided from the queue, and is forgotten otherwise: the owner writes `None`
-    /// before a wait and after one that ended otherwise.
+    /// Creates a target. The slot's value counts if the wait was decided from the queue, and is forgotten otherwise:
+    /// the owner writes `None` before a wait, and after a wait that ended otherwise.
     pub(crate) fn at(slot: *mut Option<T>) -> Self {
         Self(slot)
     }
@@ -100,7 +101,7 @@ impl<T> Target<T> {
 /// See the [module](self).
 pub(crate) struct Channel<T> {
     state: BriefBiased<State<T>>,
-    /// `usize::MAX`: any number.
+    /// `usize::MAX` if it is unlimited.
     capacity: usize,
     pub(crate) senders: AtomicUsize,
     pub(crate) receivers: AtomicUsize,
@@ -130,20 +131,20 @@ impl<T> State<T> {
         self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
     }
 
-    /// Takes the first offer of those who still wait. The value, or `None` for a permit.
+    /// Takes the first offer of a sender that still waits. Returns the value, or `None` for a permit.
     fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
         let mut copy = MaybeUninit::uninit();
         let wake = self.senders.decide_first(|offer| {
             offer.is_taken = true;
-            // SAFETY: copied as bits, for whoever the value turns out to belong to.
+            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is decided.
             copy.write(unsafe { ptr::read(&raw const offer.value) });
         })?;
-        // SAFETY: the wait was decided with `is_taken`, so its strand forgets the value. Written by the last call.
+        // SAFETY: the last call wrote the copy. The wait was decided with `is_taken`, so the sender forgets the value.
         Some((wake, unsafe { copy.assume_init() }))
     }
 
-    /// Room has been made: the first offer moves up. A value that does is a new one for those who wait to receive: it
-    /// must not be left to the receiver that made room, which may be the last that was woken.
+    /// Moves the first offer up after room was made. A value that moves up is a new one for the waiting receivers, one
+    /// of which is woken. It must not be left to the receiver that made room, which may be the last that was woken.
     #[inline]
     fn refill(&mut self, capacity: usize) -> Wakes {
         if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
@@ -181,31 +182,31 @@ impl<T> State<T> {
         Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
     }
 
-    /// Hands a value to a thread or fiber that waits at a rendezvous. The value comes back if there is none.
+    /// Hands a value to a thread or fiber that waits at a rendezvous. Returns the value if there is none.
     fn hand(&mut self, value: T) -> Result<Wake, T> {
         let value = ManuallyDrop::new(value);
         let wake = self.receivers.decide_first(|target| {
-            // SAFETY: not null: sets wait in `listeners`. The slot lies with the entry, whose owner does not touch
-            // it before the wait has ended; it is `None`. The bits are copied for the receiver if the wait is decided
-            // with them, and for the sender if not.
+            // SAFETY: the target is not null, as sets wait in `listeners`. The slot belongs to the entry, whose owner
+            // does not touch it before the wait has ended, and it is `None`. The bits count for the receiver if the
+            // wait is decided with them, and for the sender if not.
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
         });
-        // If a wait was decided with the value it is that receiver's.
+        // A wait that was decided with the value gave it to that receiver.
         wake.ok_or_else(|| ManuallyDrop::into_inner(value))
     }
 
-    /// Wakes one who waits to receive, to look for what there is.
+    /// Wakes a waiting receiver, to look for what there is.
     fn call_receiver(&mut self) -> Option<Wake> {
         self.receivers.decide_first(|_| ()).or_else(|| self.listeners.as_mut()?.decide_first(|_| ()))
     }
 
-    /// Whether a strand that wants to receive has to wait.
+    /// Returns whether a receiver has to wait.
     fn is_bare(&self) -> bool {
         self.buffer.len() == 0 && !self.is_closed
     }
 }
 
-/// Whom a receive has set free.
+/// The waiters that a receive has set free.
 #[derive(Default)]
 struct Wakes {
     sender: Option<Wake>,
@@ -228,7 +229,7 @@ fn wake(wake: Option<Wake>) {
 }
 
 impl<T> Channel<T> {
-    /// With one sender and one receiver.
+    /// Creates a channel with one sender and one receiver.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
         let buffer = Buffer::new(capacity);
         let (senders, receivers) = (Queue::new(), Queue::new());
@@ -259,8 +260,8 @@ impl<T> Channel<T> {
         self.state.lock().is_closed
     }
 
-    /// Puts a value in, if there is room; in a rendezvous hands it to a thread or fiber that waits. Returns how many
-    /// there are then.
+    /// Puts a value in if there is room; in a rendezvous hands it to a waiting thread or fiber. Returns the number of
+    /// values in the queue.
     #[inline]
     pub(crate) fn try_send(&self, value: T) -> Result<usize, (PushError, T)> {
         let mut state = self.state.lock();
@@ -271,7 +272,7 @@ impl<T> Channel<T> {
         self.try_send_to(state, value)
     }
 
-    /// Where somebody may have to be woken.
+    /// The slow path, which may have to wake a waiter.
     #[inline(never)]
     fn try_send_to(&self, mut state: BriefGuard<'_, State<T>>, value: T) -> Result<usize, (PushError, T)> {
         if state.is_closed {
@@ -299,7 +300,7 @@ impl<T> Channel<T> {
         Ok(len)
     }
 
-    /// Takes a value, if there is one.
+    /// Takes a value if there is one.
     #[inline]
     pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
         let mut state = self.state.lock();
@@ -309,7 +310,7 @@ impl<T> Channel<T> {
         self.try_recv_from(state)
     }
 
-    /// Where somebody may have to be woken.
+    /// The slow path, which may have to wake a waiter.
     #[inline(never)]
     fn try_recv_from(&self, mut state: BriefGuard<'_, State<T>>) -> Result<T, Nothing> {
         let (value, wakes) = state.pop(self.capacity)?;
@@ -318,7 +319,7 @@ impl<T> Channel<T> {
         Ok(value)
     }
 
-    /// Takes up to `limit` values, [some](BATCH) at a time. How many.
+    /// Takes up to `limit` values, a [batch](BATCH) at a time. Returns how many.
     pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
         let mut count = 0;
         while count < limit {
@@ -331,9 +332,9 @@ impl<T> Channel<T> {
         Ok(count)
     }
 
-    /// As [`try_recv_many`](Self::try_recv_many), and not more than [`BATCH`].
+    /// Like [`try_recv_many`](Self::try_recv_many), for at most [`BATCH`] values.
     fn try_recv_batch(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
-        // Nothing is allocated under the lock.
+        // No memory is allocated under the lock.
         into.reserve(limit);
         let mut wakes = [const { Wakes { sender: None, receiver: None } }; BATCH];
         let mut count = 0;
@@ -354,7 +355,7 @@ impl<T> Channel<T> {
         Ok(count)
     }
 
-    /// Takes room for a value, if there is some.
+    /// Reserves room for a value if there is some.
     pub(crate) fn try_reserve(&self) -> Result<(), PushError> {
         let mut state = self.state.lock();
         if state.is_closed {
@@ -367,7 +368,7 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Puts a value into room that was kept.
+    /// Puts a value into reserved room.
     pub(crate) fn send_reserved(&self, value: T) -> Result<(), T> {
         let mut state = self.state.lock();
         state.permits -= 1;
@@ -381,7 +382,7 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Gives room back that was kept.
+    /// Gives reserved room back.
     pub(crate) fn unreserve(&self) {
         let mut state = self.state.lock();
         state.permits -= 1;
@@ -390,7 +391,7 @@ impl<T> Channel<T> {
         wakes.wake();
     }
 
-    /// A receiver was woken for a value and does not take it: the next one is woken.
+    /// Wakes the next receiver after one was woken for a value and does not take it.
     pub(crate) fn pass_on(&self) {
         let mut state = self.state.lock();
         let has_offer = self.capacity == 0 && !state.is_closed && !state.senders.is_empty();
@@ -399,7 +400,7 @@ impl<T> Channel<T> {
         wake(receiver);
     }
 
-    /// Nothing can be sent from now on; all who wait are woken.
+    /// Closes the channel: nothing can be sent from now on, and all waiters are woken.
     pub(crate) fn close(&self) {
         self.state.lock().is_closed = true;
         loop {
@@ -415,7 +416,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// There is no receiver any more: closes, and drops what there is.
+    /// Closes the channel after its last receiver is gone, and drops the values in it.
     pub(crate) fn abandon(&self) {
         self.close();
         let empty = Buffer::new(None);
@@ -458,14 +459,16 @@ impl<T> Channel<T> {
     // ---- waiting ----
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with an entry of the place.
+    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with an entry of the
+    /// waitable.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = self.state.lock_by_update();
         let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
         unsafe { state.senders.push_back(entry, waiter, ticket) };
         let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_other_than(waiter));
         drop(state);
@@ -474,31 +477,34 @@ impl<T> Channel<T> {
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister), when the wait was not decided from here.
+    /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds, and the wait was not
+    /// decided from here.
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
         unsafe { self.state.lock().senders.remove(entry) };
     }
 
     /// # Safety
-    /// As for [`register_sender`](Self::register_sender).
+    /// The contract of [`register_sender`](Self::register_sender) holds.
     pub(crate) unsafe fn register_receiver(
         &self,
         entry: &Entry<Target<T>>,
         waiter: *const Waiter,
         ticket: u32,
     ) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
         unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
     }
 
-    /// As [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no
+    /// Like [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no
     /// update.
     ///
     /// # Safety
-    /// As there.
+    /// The contract of [`register_receiver`](Self::register_receiver) holds.
     pub(crate) unsafe fn listen(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
+        // removed.
         unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }
     }
 
@@ -513,32 +519,34 @@ impl<T> Channel<T> {
         if !state.is_bare() || self.capacity == 0 && state.senders.has_other_than(waiter) {
             return false;
         }
-        // SAFETY: the caller's word; the waiter is armed, so alive.
+        // SAFETY: the caller keeps the waiter armed, so alive, and the entry in place, until it is taken off or
+        // removed.
         unsafe { Self::queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
         true
     }
 
-    /// Takes an entry out. `false`: it is not in the queue, or no longer.
+    /// Removes an entry. Returns `false` if it is not in the queue, or no longer.
     ///
     /// # Safety
-    /// If it was registered, then here.
+    /// If the entry was registered, then with this channel.
     pub(crate) unsafe fn unregister_receiver(&self, entry: &Entry<Target<T>>) -> bool {
         let mut state = self.state.lock();
-        // SAFETY: locked. Pushed to the queue of its waiter, which is alive while the entry is linked, or not at all.
+        // SAFETY: the lock is held. The entry is in the queue of its waiter, which is alive while the entry is linked,
+        // or in none.
         unsafe {
             let Some(waiter) = entry.waiter() else { return false };
             Self::queue_of(&mut state, waiter).remove(entry)
         }
     }
 
-    /// Where one who would receive waits.
+    /// Returns the queue in which a receiver with this waiter waits.
     ///
     /// # Safety
     /// The waiter is alive.
     #[inline]
     unsafe fn queue_of(state: &mut State<T>, waiter: *const Waiter) -> &mut Queue<Target<T>> {
         match &mut state.listeners {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller promises that the waiter is alive.
             Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
             _ => &mut state.receivers,
         }

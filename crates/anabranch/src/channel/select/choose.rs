@@ -1,4 +1,4 @@
-//! Attempting and waiting, whatever the operations are kept in.
+//! Attempting and waiting, independent of how the operations are stored.
 
 use crate::{
     cx::{Cx, attempt::Attempt},
@@ -20,44 +20,44 @@ use std::{
 /// [`Select`](crate::channel::Select).
 ///
 /// Made by `receiving` and `sending` of the ends of channels, by [`Cx::sleeping`] and
-/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by what
-/// there is in [`sync`](crate::sync) to be locked, acquired or waited for. It is sealed: what else is to be waited for
-/// is best built on a channel or a trigger.
+/// [`sleep_async`](crate::sleep_async), by [`Trigger::waiting`](crate::sync::trigger::Trigger::waiting), and by the
+/// locks, permits and events of [`sync`](crate::sync). The trait is sealed: build other waits on a channel or a
+/// trigger.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Operation: Attempt<Output = <Self as Operation>::Done> {
-    /// What there is when it is done.
+    /// The result of the operation.
     type Done;
 }
 
-// Not `A::Output`: the methods of a public trait that is a bound of this one would be everybody's, and none of them is
-// safe in any order.
+// Not `A::Output`: the methods of a public trait that is a bound of this one would be callable by all, and none of them
+// is safe in any order.
 impl<A: Attempt<Output = D>, D> Operation for A {
     type Done = D;
 }
 
-/// So many operations, and in which order they are attempted: in their own, or at random.
+/// A number of operations, and the order in which they are attempted: their own, or at random.
 ///
-/// At random means by a shuffle that goes on as far as the attempts do (Fisher and Yates), so that of those that can be
-/// done each is as likely as the others, wherever they are. What is shuffled are the indices in the cells of `order`,
-/// which are a permutation from the beginning: each time it is another one, whatever it was before.
+/// A random order is a shuffle that goes on as far as the attempts do (Fisher and Yates). So of the operations that can
+/// be done each is equally likely, at any index. The shuffle permutes the indices in the cells of `order`, which are a
+/// permutation from the beginning: each run makes a new one from the last.
 pub(super) struct Choice {
     count: usize,
     is_biased: bool,
-    /// One that has ended a wait, and then could not be done. It may have been given something.
+    /// An operation that ended a wait and then could not be done. It may have been given something.
     pub(super) late: Cell<Option<usize>>,
 }
 
-/// How long a selection goes on.
+/// The deadlines of a selection.
 #[derive(Clone, Copy)]
 pub(super) struct Deadlines {
-    /// When one of the operations can be done by the time alone.
+    /// When one of the operations becomes ready by time alone.
     pub(super) operations: u64,
-    /// When the selection is given up.
+    /// When the selection gives up.
     pub(super) own: u64,
 }
 
 impl Deadlines {
-    /// With those of the operations.
+    /// Takes the earliest deadline of the operations.
     pub(super) fn of(operations: impl Iterator<Item = u64>) -> Self {
         Self { operations: operations.min().unwrap_or(NEVER), own: NEVER }
     }
@@ -68,7 +68,7 @@ impl Choice {
         Self { count, is_biased, late: Cell::new(None) }
     }
 
-    /// The first that succeeds.
+    /// Attempts the operations until one succeeds. Returns its index.
     pub(super) fn try_one<'o>(
         &self,
         order: impl Fn(usize) -> &'o Cell<u32>,
@@ -86,12 +86,12 @@ impl Choice {
         })
     }
 
-    /// Which operation is the one of this number at their places: they are registered at random, too.
+    /// Returns the index of the operation that is registered as number `turn`: they are registered at random, too.
     fn at<'o>(&self, turn: usize, order: impl Fn(usize) -> &'o Cell<u32>) -> usize {
         if self.is_biased { turn } else { order(turn).get() as usize }
     }
 
-    /// The attempt of one that has ended the wait.
+    /// Attempts the operation that ended the wait.
     fn try_this(&self, index: usize, attempt: impl Fn(usize) -> bool) -> bool {
         let is_done = attempt(index);
         if !is_done {
@@ -100,7 +100,7 @@ impl Choice {
         is_done
     }
 
-    /// Attempts and waits until one succeeds: which.
+    /// Attempts and waits until an operation succeeds. Returns its index.
     pub(super) fn do_one<'p, 'o, P: Place + ?Sized + 'p>(
         &self,
         cx: &Cx<'_>,
@@ -120,7 +120,7 @@ impl Choice {
                 Outcome::TimedOut if deadlines.own <= deadlines.operations => {
                     return self.try_one(&order, &attempt).ok_or(WaitError::TimedOut);
                 }
-                // The one that has the deadline can be done now.
+                // The operation with the deadline can be done now.
                 Outcome::TimedOut => {}
                 Outcome::Ready(turn) => {
                     let index = self.at(turn as usize, &order);
@@ -132,10 +132,10 @@ impl Choice {
         }
     }
 
-    /// As [`do_one`](Self::do_one), in async code.
+    /// Like [`do_one`](Self::do_one), in async code.
     ///
     /// # Safety
-    /// As for [`AsyncTurn::poll`]; the order stays as it is while the wait goes on.
+    /// The contract of [`AsyncTurn::poll`] holds, and the order does not change while the wait lasts.
     pub(super) unsafe fn poll_one<'p, 'o, P: Place + ?Sized + 'p>(
         &self,
         turn: &mut AsyncTurn,
@@ -153,7 +153,8 @@ impl Choice {
             {
                 return Poll::Ready(index);
             }
-            // SAFETY: the caller's word.
+            // SAFETY: the caller upholds the contract of `AsyncTurn::poll`: the waitables stay in place while the wait
+            // lasts.
             let decided = unsafe { turn.poll(self.count, |turn| place(self.at(turn, &order)), context) };
             let index = self.at(ready!(decided), &order);
             if self.try_this(index, &attempt) {
@@ -165,30 +166,30 @@ impl Choice {
     /// Ends the wait of [`poll_one`](Self::poll_one), if there is one: see [`AsyncTurn::leave`].
     ///
     /// # Safety
-    /// The places are those of the last `poll_one`, in the same order.
+    /// The waitables are those of the last `poll_one`, in the same order.
     pub(super) unsafe fn leave<'p, 'o, P: Place + ?Sized + 'p>(
         &self,
         turn: &mut AsyncTurn,
         order: impl Fn(usize) -> &'o Cell<u32>,
         place: impl Fn(usize) -> &'p P,
     ) -> Option<usize> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller passes the waitables of the last `poll_one`, in the same order.
         let decided = unsafe { turn.leave(|turn| place(self.at(turn, &order))) };
         decided.map(|turn| self.at(turn, &order))
     }
 }
 
-/// Numbers that are hard to foretell, by Marsaglia's xorshift.
+/// A pseudo-random generator, by Marsaglia's xorshift.
 ///
-/// What a draw leaves is used for the next: a number below `n` uses up as much of it as `n` has bits. The first eight
-/// of a shuffle of up to eleven use up 27 of 32 bits.
+/// The rest of a draw is used for the next one: a number below `n` uses up as much of it as `n` has bits. The first
+/// eight draws of a shuffle of up to eleven use up 27 of 32 bits.
 struct Dice {
     rest: u32,
-    /// How many more draws there are in what is left.
+    /// How many more draws the rest is good for.
     left: u32,
 }
 
-/// How many numbers come of one step of the generator.
+/// How many draws one step of the generator yields.
 #[cfg(not(any(loom, shuttle)))]
 const DRAWS: u32 = 8;
 
@@ -221,7 +222,7 @@ impl Dice {
         *self = Self { rest: state, left: DRAWS };
     }
 
-    /// In a model, whose executions are to be the same each time, zero.
+    /// Returns zero in a model, whose executions have to be the same each time.
     #[cfg(loom)]
     fn below(&mut self, _: usize) -> usize {
         let _ = (self.rest, self.left);

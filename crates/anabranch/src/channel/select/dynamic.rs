@@ -1,4 +1,4 @@
-//! `Select`: operations of one type, as many as there are when the program runs.
+//! `Select`: operations of one type, whose number is known at run time.
 
 use crate::{
     channel::select::{
@@ -19,9 +19,9 @@ use std::{
 
 /// A selection among a number of operations that is known only at run time, all of one type.
 ///
-/// For hundreds of receivers, of whatever kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet), which has
-/// them by value and does not look at those that have nothing. A selection does as well only where it is among
-/// [streams](crate::channel::spsc); see [`wait`](Self::wait).
+/// For hundreds of receivers, of any kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet). It owns them
+/// and does not look at those that have nothing. A selection does as well only among [streams](crate::channel::spsc);
+/// see [`wait`](Self::wait).
 ///
 /// ```
 /// use anabranch::channel::{self, Select};
@@ -35,25 +35,25 @@ use std::{
 /// });
 /// ```
 pub struct Select<O: Operation> {
-    /// They stay where they are while `turn` waits, for which each method that may move them sees first.
+    /// Stay in place while `turn` waits. Each method that may move them ends that wait first.
     operations: Vec<O>,
-    /// Those that go on waiting, before the others.
+    /// The operations that keep waiting, in front of the others.
     standing: Option<Box<Persistent<O>>>,
-    /// A permutation of their indices: see [`Choice`]. It is not changed while `turn` waits.
+    /// A permutation of their indices: see [`Choice`]. It does not change while `turn` waits.
     order: Vec<u32>,
     is_biased: bool,
-    /// Whether one was done.
+    /// Whether an operation was done.
     is_used: bool,
     turn: AsyncTurn,
 }
 
 impl<O: Operation> Select<O> {
-    /// Without any operation, and fair.
+    /// Creates a fair selection without operations.
     pub fn new() -> Self {
         Self::from(Vec::new())
     }
 
-    /// Takes the first that can be done, in their order.
+    /// Makes the selection take the first operation that can be done, in their order.
     pub fn biased(mut self) -> Self {
         self.leave();
         self.settle();
@@ -61,20 +61,20 @@ impl<O: Operation> Select<O> {
         self
     }
 
-    /// Adds one: its index, from zero on.
+    /// Adds an operation. Returns its index; indices start from zero.
     pub fn push(&mut self, operation: O) -> usize {
         self.leave();
         self.operations.push(operation);
-        // A permutation again.
+        // Keeps `order` a permutation.
         self.order.push(self.order.len() as u32);
         self.len() - 1
     }
 
-    /// Takes one out; the last one gets its index. A receive from a channel that is closed is done at once and ever
-    /// again, and so is best taken out; and so is a send that has been done.
+    /// Removes an operation; the last one gets its index. A receive from a closed channel is done at once each time, so
+    /// it is best removed. So is a send that has been done.
     ///
     /// # Panics
-    /// When there is none of this index.
+    /// Panics if there is no operation with this index.
     pub fn swap_remove(&mut self, index: usize) -> O {
         self.leave();
         match self.standing() {
@@ -83,42 +83,43 @@ impl<O: Operation> Select<O> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.operations.len() + self.standing.as_ref().map_or(0, |standing| standing.len())
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Waits until one can be done, and does it: its index and its result. Receives can be waited for again afterwards.
+    /// Waits until an operation can be done, and does it. Returns its index and its result. Receives can be waited for
+    /// again afterwards.
     ///
-    /// Linear in their number when it has to wait. But receives from [streams](crate::channel::spsc) go on waiting when
-    /// they have been waited for once, unless the selection is biased: waiting for them again does not depend on their
-    /// number. Without any operation it waits until it is cancelled.
+    /// Takes time linear in their number if it has to wait. But receives from [streams](crate::channel::spsc) keep
+    /// waiting once they have been waited for, unless the selection is biased. A new wait for them does not depend on
+    /// their number. Without operations it waits until it is cancelled.
     ///
     /// # Errors
-    /// When the wait was cancelled.
+    /// Returns an error if the wait is cancelled.
     #[track_caller]
     pub fn wait(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), Cancelled> {
         self.wait_to(cx, NEVER, WaitReason::new(&"Select::wait")).map_err(|_| Cancelled)
     }
 
-    /// As [`wait`](Self::wait), but waits no longer than until then, by the clock of the pool.
+    /// Like [`wait`](Self::wait), with a deadline by the clock of the pool.
     ///
     /// # Errors
-    /// When the wait was cancelled, or the time was up.
+    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn wait_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
         self.wait_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
     }
 
-    /// As [`wait`](Self::wait), but waits no longer than this.
+    /// Like [`wait`](Self::wait), with a timeout.
     ///
     /// # Errors
-    /// When the wait was cancelled, or the time was up.
+    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
     ///
     /// ```
     /// use anabranch::{WaitError, channel::{self, Select}};
@@ -138,7 +139,7 @@ impl<O: Operation> Select<O> {
     fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: WaitReason) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
         self.leave();
-        // Those that are waited for but once are not moved.
+        // Operations that are waited for only once are not moved.
         if O::IS_LONE && !self.is_biased && self.is_used {
             self.standing.get_or_insert_with(|| Box::new(Persistent::new()));
         }
@@ -158,10 +159,10 @@ impl<O: Operation> Select<O> {
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
-    /// As [`wait`](Self::wait), for async code: the future may be dropped at any time, and what was not done then is
-    /// not done. For an end to the wait drop it, or let the runtime do so.
+    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time; an operation that was not done
+    /// then is not done. To stop the wait, drop the future, or let the runtime do so.
     ///
-    /// A selection that waits again and again allocates once.
+    /// A selection that waits repeatedly allocates once.
     ///
     /// ```
     /// use anabranch::channel::{self, Select};
@@ -182,7 +183,7 @@ impl<O: Operation> Select<O> {
         Choosing { choice: self.choice().0, select: self }
     }
 
-    /// Does one that can be done now.
+    /// Does an operation that can be done now. Does not wait.
     pub fn try_now(&mut self) -> Option<(usize, O::Done)> {
         self.leave();
         if let Some(standing) = self.standing() {
@@ -196,7 +197,7 @@ impl<O: Operation> Select<O> {
         done.into_inner().map(|done| (index, done))
     }
 
-    /// Those that go on waiting, and all others with them, if there are any of these.
+    /// Returns the operations that keep waiting, after adding all others to them, if there are any that keep waiting.
     #[inline]
     fn standing(&mut self) -> Option<&mut Persistent<O>> {
         let standing = &mut **self.standing.as_mut()?;
@@ -206,7 +207,7 @@ impl<O: Operation> Select<O> {
         Some(standing)
     }
 
-    /// None goes on waiting.
+    /// Makes no operation keep waiting.
     fn settle(&mut self) {
         if let Some(standing) = self.standing.take() {
             let added = std::mem::replace(&mut self.operations, standing.into_operations());
@@ -214,7 +215,7 @@ impl<O: Operation> Select<O> {
         }
     }
 
-    /// A choice among the operations, none of which goes on waiting, with what it needs.
+    /// Returns a choice among the operations, none of which keeps waiting, with what it needs.
     fn choice(&mut self) -> (Choice, &[O], &[Cell<u32>]) {
         let count = self.operations.len();
         if self.order.len() != count {
@@ -223,7 +224,7 @@ impl<O: Operation> Select<O> {
         (Choice::new(count, self.is_biased), &self.operations, Cell::from_mut(&mut *self.order).as_slice_of_cells())
     }
 
-    /// Ends the wait of async code, if there is one: of a future that was forgotten.
+    /// Ends the wait of async code if there is one, left by a future that was forgotten.
     #[inline]
     fn leave(&mut self) {
         if self.turn.is_waiting() {
@@ -235,7 +236,7 @@ impl<O: Operation> Select<O> {
     fn leave_wait(&mut self) {
         let mut turn = std::mem::replace(&mut self.turn, AsyncTurn::new());
         let (choice, operations, turns) = self.choice();
-        // SAFETY: those of `poll`, which has not been followed by a change of the operations.
+        // SAFETY: these are the operations of `poll`, and no operation has been moved since.
         if let Some(index) = unsafe { choice.leave(&mut turn, |turn| &turns[turn], |index| &operations[index]) } {
             operations[index].pass_on();
         }
@@ -243,26 +244,26 @@ impl<O: Operation> Select<O> {
     }
 }
 
-/// The indices of so many operations.
+/// Returns the indices of that many operations.
 fn in_order(count: usize) -> Vec<u32> {
     (0..u32::try_from(count).expect("fewer than four thousand million operations")).collect()
 }
 
-/// Whether the operation is done that had this result, which goes to `done`.
+/// Moves `result` to `done`. Returns whether the operation is done.
 fn is_done<D>(done: &Cell<Option<D>>, result: Option<D>) -> bool {
     let is_done = result.is_some();
     done.set(result);
     is_done
 }
 
-/// What was given to one that could not be done is passed on, since the operations live on.
+/// Passes on what was given to an operation that could not be done, since the operations live on.
 fn pass_on<O: Operation>(operations: &[O], choice: &Choice) {
     if let Some(index) = choice.late.take() {
         operations[index].pass_on();
     }
 }
 
-/// A wait of async code. The operations are on the heap, and the selection ends the wait if this does not.
+/// A wait of async code. The operations are on the heap, and the selection ends the wait if this object does not.
 struct Choosing<'a, O: Operation> {
     select: &'a mut Select<O>,
     choice: Choice,
@@ -280,9 +281,9 @@ impl<O: Operation> Future for Choosing<'_, O> {
         let order = |turn: usize| &turns[turn];
         let attempt = |index: usize| is_done(&done, operations[index].attempt());
         let place = |index: usize| &operations[index];
-        // SAFETY: the operations are not moved before the wait has ended, by the methods and the end of the selection.
+        // SAFETY: the methods and the `Drop` of the selection end the wait before they move the operations.
         let index = unsafe { choice.poll_one(turn, order, place, attempt, context) };
-        // If it waits it has nothing left to pass on.
+        // If it waits, it has nothing left to pass on.
         let index = ready!(index);
         pass_on(operations, choice);
         *is_used = true;
@@ -314,7 +315,7 @@ impl<O: Operation> FromIterator<O> for Select<O> {
     }
 }
 
-/// Fair.
+/// Creates a fair selection.
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
         let order = in_order(operations.len());

@@ -1,12 +1,11 @@
 //! `select!` in async code: the arms in one future.
 //!
-//! The future has the operations by value, so that they are pinned with it, and its end leaves the wait. They are
-//! nested pairs, `((((), a), b), c)`, which know their types: so the future can be sent if the operations can.
+//! The future owns the operations, so they are pinned with it, and its `Drop` ends the wait. They are nested pairs,
+//! `((((), a), b), c)`, of known types. So the future can be sent if the operations can.
 //!
-//! A future has its operations by value, so it can be sent if they can. A `Select` keeps them itself and lends itself
-//! to the future. A future may be forgotten, but not what is pinned in it, nor what is in the vector of a `Select`. So
-//! the selection ends the wait before it moves an operation, whatever became of the future. Operations that live on are
-//! told to pass on what they were given in vain.
+//! A `Select` keeps its operations itself and lends itself to the future. A future may be forgotten, but the operations
+//! pinned in it and those in the vector of a `Select` are not moved. So the selection ends the wait before it moves an
+//! operation, whatever became of the future. Operations that live on pass on what they were given in vain.
 
 use super::choose::Choice;
 use crate::{
@@ -24,7 +23,7 @@ use std::{
 pub trait Arms {
     const LEN: usize;
     const IS_TIMED: bool;
-    /// What came of them, nested in the same way.
+    /// The results of the arms, nested in the same way.
     type Done;
 
     fn arm(&self, index: usize) -> &dyn AnyArm;
@@ -59,7 +58,7 @@ impl<A: Arms, O: OneArm> Arms for (A, O) {
     }
 }
 
-/// Does one of the operations; none if there is a default and none can be done at once.
+/// Does one of the operations, or none if there is a default and none can be done at once.
 #[doc(hidden)]
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Choosing<A: Arms> {
@@ -82,7 +81,7 @@ impl<A: Arms> Future for Choosing<A> {
     type Output = A::Done;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<A::Done> {
-        // SAFETY: nothing is moved out but what the operations resulted in.
+        // SAFETY: only the results of the operations are moved out.
         let this = unsafe { self.get_unchecked_mut() };
         let arms = &this.arms;
         let order = |turn: usize| arms.arm(turn).turn();
@@ -92,7 +91,7 @@ impl<A: Arms> Future for Choosing<A> {
             this.choice.try_one(order, attempt);
             return Poll::Ready(arms.take_done());
         }
-        // SAFETY: the arms are pinned with this future, whose end leaves.
+        // SAFETY: the arms are pinned with this future, whose `Drop` ends the wait.
         let done = unsafe { this.choice.poll_one(&mut this.turn, order, |index| arms.arm(index), attempt, context) };
         done.map(|_| arms.take_done())
     }
@@ -101,7 +100,7 @@ impl<A: Arms> Future for Choosing<A> {
 impl<A: Arms> Drop for Choosing<A> {
     fn drop(&mut self) {
         let arms = &self.arms;
-        // SAFETY: those of `poll`.
+        // SAFETY: these are the arms of `poll`, in the same order.
         unsafe { self.choice.leave(&mut self.turn, |turn| arms.arm(turn).turn(), |index| arms.arm(index)) };
     }
 }

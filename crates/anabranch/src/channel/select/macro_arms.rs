@@ -1,4 +1,4 @@
-//! `select!`: operations of any types, known when the program is written.
+//! `select!`: operations of any types, known at compile time.
 
 use crate::{
     channel::select::choose::{Choice, Deadlines, Operation},
@@ -39,7 +39,7 @@ pub fn arm<O: Selectable<D>, D>(operation: O) -> impl OneArm<Done = D> {
     Arm { operation, done: Cell::new(None), turn: Cell::new(0) }
 }
 
-/// The result of an arm; `None` if another arm was done.
+/// Returns the result of an arm, or `None` if another arm was done.
 #[doc(hidden)]
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "the operation ends here, before the body of the arm begins")]
@@ -55,11 +55,11 @@ impl<O: Operation> Arm<O> {
     }
 }
 
-/// An arm of whatever type.
+/// An arm of any type.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "hidden")]
 pub trait AnyArm: Place {
-    /// Whether the operation has been done.
+    /// Attempts the operation. Returns whether it was done.
     fn attempt(&self) -> bool;
 
     fn turn(&self) -> &Cell<u32>;
@@ -85,15 +85,15 @@ impl<O: Operation> OneArm for Arm<O> {
     }
 }
 
-// SAFETY: that of the operation.
+// SAFETY: `operation` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<O: Operation> Place for Arm<O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.operation.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.operation.unregister(has_decided) }
     }
 }
@@ -112,9 +112,9 @@ impl<O: Operation> AnyArm for Arm<O> {
     }
 }
 
-/// Does one of the operations; none if there is a default and none can be done at once.
+/// Does one of the operations, or none if there is a default and none can be done at once.
 ///
-/// The arms are lent exclusively, so that none of them can be among them twice: each has one entry to wait with.
+/// The arms are borrowed exclusively, so no arm is among them twice: each has only one entry to wait with.
 #[doc(hidden)]
 #[track_caller]
 pub fn choose<const N: usize>(
@@ -135,14 +135,14 @@ pub fn choose<const N: usize>(
     }
     let deadlines = Deadlines::of(arms.iter().map(|arm| arm.deadline()));
     let reason = WaitReason::new(&"select!");
-    // Whatever the arms have been given and did not take they pass on when they end.
+    // When the arms end, they pass on what they were given and did not take.
     match choice.do_one(cx, deadlines, reason, order, |index| arms[index], attempt) {
         Ok(_) => Ok(()),
         Err(_) => Err(Cancelled),
     }
 }
 
-/// Waits for the first of several operations, does that one and no other, and goes on with its arm.
+/// Waits for the first of several operations, does only that one, and runs its arm.
 ///
 /// ```text
 /// select!(cx, {
@@ -151,18 +151,18 @@ pub fn choose<const N: usize>(
 ///     default => body,             // optional: if none can be done at once
 /// })
 /// ```
-/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), some time
-/// (`cx.sleeping(duration)`), a trigger (`trigger.waiting()`), or something of [`sync`](crate::sync)
-/// (`mutex.locking()`, `semaphore.acquiring(n)`, `event.waiting()`): see [`Operation`](crate::channel::Operation). The
-/// pattern gets what the operation results in, and has to match whatever that is. The value of the whole is `Ok` with
-/// that of the body, or [`Cancelled`](crate::Cancelled). There has to be an arm, or a default.
+/// An operation is a receive (`receiver.receiving()`), a send (`sender.sending(value)`), a delay
+/// (`cx.sleeping(duration)`), a trigger (`trigger.waiting()`), or one of [`sync`](crate::sync) (`mutex.locking()`,
+/// `semaphore.acquiring(n)`, `event.waiting()`): see [`Operation`](crate::channel::Operation). The pattern binds the
+/// result of the operation, and has to be irrefutable. The value of the macro is `Ok` with the value of the body, or
+/// [`Cancelled`](crate::Cancelled). There has to be an arm or a default.
 ///
 /// If several operations can be done at once, one of them is chosen at random, each with the same probability.
 /// `select!(biased cx, { .. })` takes the first in the order in which they are written. The operations end before the
-/// body begins, so it may use the channels again; `?`, `break` and `return` in it mean what they mean around the macro.
-/// Values that were to be sent by other arms are dropped, unless they are lent.
+/// body begins, so it may use the channels again. `?`, `break` and `return` in the body mean what they mean around the
+/// macro. Values that other arms were to send are dropped, unless they are borrowed.
 ///
-/// Linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
+/// Takes time linear in the number of arms. For hundreds of receivers see [`ReceiverSet`](crate::channel::ReceiverSet).
 ///
 /// ```
 /// use anabranch::{channel, select};
@@ -189,10 +189,10 @@ pub fn choose<const N: usize>(
 /// ```
 ///
 /// # Async code
-/// has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits, on whatever runtime. Its value is
-/// that of the body, since there is nothing that cancels it; the future may be dropped at any time, and what was not
-/// done then is not done. Time there is [`sleep_async(duration)`](crate::sleep_async), since `cx.sleeping` is for those
-/// who have a `cx`, and does not compile there.
+/// Async code has no `cx`: `select!(async, { .. })`, or `select!(biased async, { .. })`, awaits on any runtime. Its
+/// value is that of the body, since nothing cancels it. The future may be dropped at any time; an operation that was
+/// not done then is not done. Use [`sleep_async(duration)`](crate::sleep_async) there: `cx.sleeping` needs a `cx` and
+/// does not compile.
 ///
 /// ```
 /// use anabranch::{channel::oneshot, select, sleep_async};
@@ -212,7 +212,7 @@ pub fn choose<const N: usize>(
 /// ```
 ///
 /// # Errors
-/// When the wait was cancelled.
+/// Returns an error if the wait is cancelled.
 #[macro_export]
 macro_rules! select {
     (biased async, { $($arms:tt)* }) => {

@@ -1,12 +1,12 @@
 //! The operations of a `Select` that go on waiting between its waits: as members of a set, see `channel::set`.
 //!
-//! To wait at all the places of a selection, and to leave them again, is linear in their number. Where nobody else can
-//! want what an operation waits for, it makes no difference to anybody if it goes on waiting when the selection is not
-//! used: a selection of such operations that is used again leaves them where they are, and each that is woken is
-//! called. So what a wait costs does not depend on their number.
+//! Registering at all waitables of a selection, and leaving them again, takes time linear in their number. If no other
+//! waiter can want what an operation waits for, the operation may keep waiting while the selection is not used. So a
+//! selection of such operations that is used again leaves them registered, and each operation that is woken is called.
+//! The cost of a wait then does not depend on their number.
 //!
-//! An operation that is *lone* has a place that is its owner's, to which only the other end of a channel comes: one
-//! that others use, too, would keep from them the wake-ups that it is given in vain.
+//! A *lone* operation has a waitable of its own, which only the other end of a channel reaches. At a waitable with
+//! other waiters, an idle operation would keep wake-ups from them.
 
 use crate::{
     channel::{
@@ -43,7 +43,7 @@ impl<O: Operation> Source for Exclusive<O> {
     }
 
     unsafe fn register(&self, (): &(), waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and this object in place until `withdraw` or the wake-up.
         unsafe { self.0.listen(waiter) }
     }
 
@@ -63,12 +63,12 @@ pub(crate) struct Persistent<O: Operation> {
     scheduler: SetScheduler<Exclusive<O>>,
 }
 
-// SAFETY: as for `ReceiverSet`.
+// SAFETY: only its owner reaches the entries; callers touch only the token, which is made for it.
 unsafe impl<O: Operation + Send> Send for Persistent<O> {}
-// SAFETY: by shared reference they can be counted.
+// SAFETY: by shared reference the operations can only be counted.
 unsafe impl<O: Operation> Sync for Persistent<O> {}
 
-/// The name of the one of this index.
+/// Returns the name of the member with this index.
 fn name(index: usize) -> Member {
     Member { index: u32::try_from(index).expect("fewer than four thousand million operations"), generation: 0 }
 }
@@ -105,12 +105,12 @@ impl<O: Operation> Persistent<O> {
         operation
     }
 
-    /// In the order of their indices.
+    /// Returns the operations in the order of their indices.
     pub(crate) fn into_operations(self) -> Vec<O> {
         self.taken.into_iter().map(given_back).collect()
     }
 
-    /// Does one that can be done now.
+    /// Does an operation that can be done now.
     #[inline]
     pub(crate) fn try_one(&mut self) -> Option<(usize, O::Done)> {
         loop {
@@ -118,7 +118,7 @@ impl<O: Operation> Persistent<O> {
             if let Some(next) = self.scheduler.second() {
                 next.receiver.0.prefetch();
             }
-            // SAFETY: what is in the lists is this one's alone. It does not wait before it is out of them.
+            // SAFETY: only this object has the entries in the lists. An entry does not wait before it is out of them.
             unsafe {
                 let index = (*entry).member.index as usize;
                 let done = (*entry).receiver.receive();
@@ -133,7 +133,7 @@ impl<O: Operation> Persistent<O> {
         }
     }
 
-    /// All of them as one.
+    /// Returns all of them as one operation.
     pub(crate) fn any(&mut self) -> Any<'_, O> {
         Any { standing: UnsafeCell::new(self), sleeper: WaitNode::new() }
     }
@@ -145,7 +145,7 @@ impl<O: Operation> Extend<O> for Persistent<O> {
     }
 }
 
-/// Waiting for any of the operations.
+/// The wait for any of the operations.
 pub(crate) struct Any<'a, O: Operation> {
     standing: UnsafeCell<&'a mut Persistent<O>>,
     sleeper: WaitNode,
@@ -155,20 +155,22 @@ impl<O: Operation> Attempt for Any<'_, O> {
     type Output = (usize, O::Done);
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: it is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: this type is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.standing.get() }.try_one()
     }
 }
 
-// SAFETY: as for `SetReceiving`.
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides the wait before `unregister`
+// ends. Registering is a read-modify-write.
 unsafe impl<O: Operation> Place for Any<'_, O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe { (*self.standing.get()).scheduler.register(&self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
+        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
         unsafe { (*self.standing.get()).scheduler.unregister(&self.sleeper, has_decided) }
     }
 }

@@ -9,7 +9,7 @@ use std::{
     ptr::{self, NonNull},
 };
 
-/// The name of a member of a [`ReceiverSet`](crate::channel::ReceiverSet).
+/// The identifier of a member of a [`ReceiverSet`](crate::channel::ReceiverSet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Member {
     pub(crate) index: u32,
@@ -17,12 +17,12 @@ pub struct Member {
 }
 
 impl Member {
-    /// The name of an entry that was left.
+    /// The identifier of an entry whose member has left.
     pub(crate) const NOBODY: Self = Self { index: u32::MAX, generation: u32::MAX };
 }
 
-/// A member, and all that is kept for it. What is looked at when it is called is in one line of the cache, if the wait
-/// is small, which is not that of another member.
+/// A member with its receiver and its wait. The fields that a call uses are in one cache line if the wait is small, and
+/// no other member shares that line.
 #[repr(C, align(64))]
 pub(crate) struct Entry<R: Source> {
     /// First, so that its address is the address of the whole.
@@ -36,35 +36,36 @@ impl<R: Source> Entry<R> {
     pub(crate) fn new(receiver: R, member: Member, ready_queue: NonNull<ReadyQueue>) -> NonNull<Self> {
         let entry =
             Self { token: Token::new(ready_queue), member, wait: R::wait(), receiver: ManuallyDrop::new(receiver) };
-        // SAFETY: a box is not null.
+        // SAFETY: the pointer of a box is not null.
         unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(entry))) }
     }
 
-    /// Begins to wait. `false`: there may be something to receive.
+    /// Registers at the channel. Returns `false` if there may be something to receive.
     ///
     /// # Safety
     /// The entry is in no list and does not wait.
     #[inline]
     pub(crate) unsafe fn listen(this: *const Self) -> bool {
-        // SAFETY: the caller's word. The entry stays where it is until it has been called or withdrawn.
+        // SAFETY: the caller promises that the entry is in no list and does not wait. It stays in place until it is
+        // called or withdrawn.
         unsafe { (*this).receiver.register(&(*this).wait, this.cast()) }
     }
 
-    /// Frees the entry; what was received with is elsewhere.
+    /// Frees the entry. Its receiver has been moved out.
     ///
     /// # Safety
-    /// Once, and nobody else has it.
+    /// The caller frees it once, and no other thread has the entry.
     pub(crate) unsafe fn free(token: *const Token) {
-        // SAFETY: from a box, by `new`. The receiver is not dropped with it.
+        // SAFETY: `new` made it from a box. The receiver is not dropped with it.
         drop(unsafe { Box::from_raw(token.cast::<Self>().cast_mut()) });
     }
 
-    /// Frees an entry that is in no list and does not wait: what it received with.
+    /// Frees an entry and returns its receiver.
     ///
     /// # Safety
-    /// As said.
+    /// The entry is in no list and does not wait, and no other thread has it.
     pub(crate) unsafe fn clear(this: *const Self) -> R {
-        // SAFETY: the caller's word.
+        // SAFETY: the entry is in no list and does not wait, so only the caller has it. The receiver is moved out once.
         unsafe {
             let receiver = ptr::read((&raw const (*this).receiver).cast::<R>());
             Self::free(this.cast());
@@ -73,7 +74,7 @@ impl<R: Source> Entry<R> {
     }
 }
 
-/// An entry as its set has it.
+/// An entry, owned by its set.
 pub(crate) struct Taken<R: Source>(pub(crate) NonNull<Entry<R>>);
 
 impl<R: Source> Taken<R> {
@@ -82,21 +83,22 @@ impl<R: Source> Taken<R> {
     }
 
     pub(crate) fn receiver(&self) -> &R {
-        // SAFETY: alive, and the receiver is there until the entry is left.
+        // SAFETY: the entry is alive, and the receiver is in it until the member leaves.
         unsafe { &(*self.0.as_ptr()).receiver }
     }
 
-    /// Gives the member another name.
+    /// Gives the member another identifier.
     pub(crate) fn rename(&mut self, member: Member) {
-        // SAFETY: the name is the set's alone, also while the member is being called.
+        // SAFETY: only the set uses the identifier, even while the member is being called.
         unsafe { (*self.0.as_ptr()).member = member };
     }
 
-    /// Gives up the entry, whatever it is doing. Whether it was called, or will be, and has to be passed on.
+    /// Gives up the entry in any state. Returns the receiver, and whether the member was or will be called, so that a
+    /// wake-up has to be passed on.
     pub(crate) fn leave(self) -> (R, bool) {
         let entry = ManuallyDrop::new(self).0.as_ptr();
-        // SAFETY: the set's. What was not withdrawn is in a list or on its way to one, and is freed by who takes it
-        // from there.
+        // SAFETY: the set owns the entry. An entry that was not withdrawn is in a list or on its way to one. The thread
+        // that takes it from there frees it.
         unsafe {
             if (*entry).receiver.withdraw(&(*entry).wait) {
                 return (Entry::clear(entry), false);

@@ -1,56 +1,55 @@
 //! Many receivers as one.
 //!
-//! The idea, which is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of
-//! its own, which nobody suspends on: to wake it is to *call* the member, by putting its token on a stack of those who
-//! were called (Treiber 1986), of which the set takes all at once. The set receives from one member after the other.
-//! One that may have more has its turn again after the others; one that has nothing waits at its channel again. So a
-//! message costs the same whatever the number of members: the set is never searched, and a member that has nothing is
-//! not looked at.
+//! The idea is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of its
+//! own, on which no thread is suspended. Waking that waiter *calls* the member: it pushes the member's token on a stack
+//! of called members (Treiber 1986). The set takes all tokens of that stack at once, and receives from one member after
+//! the other. A member that may have more gets another turn after the others. One that has nothing waits at its channel
+//! again. So the cost of a message does not depend on the number of members: the set is never searched, and a member
+//! that has nothing is not looked at.
 //!
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
-//! | waiting     | its waiter is at the channel                         | whoever takes it from there calls it; it leaves   |
+//! | waiting     | its waiter is at the channel                         | the thread that takes it out calls it; it leaves  |
 //! | called      | its token is at the ready queue, or on its way there         | the set takes all that are there -> ready           |
 //! | ready       | it is in the list `now` or in `later`                | it has nothing -> waiting; it has ended             |
-//! | left        | called or ready, and no member any more              | freed by who takes it out of the list               |
+//! | left        | called or ready, and no member any more              | freed when it comes out of the list                 |
 //!
 //! | word of the ready queue | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
-//! | QUIET            | nobody was called              | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
-//! | QUIET + address  | likewise, and the set waits    | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
+//! | QUIET            | no call                        | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
+//! | QUIET + address  | no call, and the set waits     | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
 //! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
 //! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the
-//! wait that begins again. There is no count of references and no bell beside the word, and a member that has nothing
-//! more waits again at once, without another turn.
+//! new wait. There is no reference count and no flag beside the word. A member that has nothing more waits again at
+//! once, without another turn.
 //!
 //! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
-//! one, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few stores:
-//! the token goes to the end of the list `here`. All others call by the word, as before; they neither know who the
-//! owner is nor have to ask. For what the bias guards is `here` alone, between the owner and the set, and it is the set
-//! that takes the bias away when it is used on another thread. Only the set has to know where it is, and it alone makes
-//! its thread the owner, when `here` is empty, so there is nothing to be agreed upon with others. Where the channels
-//! are biased to this thread, too, a message for a member that waits costs no read-modify-write at all.
+//! worker, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few
+//! stores: the token goes to the end of the list `here`. All other threads call by the word, as before, and need not
+//! know the owner. The bias guards only `here`, between the owner and the set, and the set revokes it when it is used
+//! on another thread. Only the set makes its thread the owner, while `here` is empty, so other threads need not agree.
+//! If the channels are biased to this thread too, a message for a member that waits costs no read-modify-write at all.
 //!
-//! Turns. The set looks for those who were called, in `here` and in the word, when all in `now` have had their turn;
-//! those of them who may have more come before. So nobody has two turns before another who was ready has one, and the
-//! word, to which other threads write, is looked at once in so many messages.
+//! Turns. The set collects the called members, from `here` and from the word, when all in `now` have had their turn.
+//! Members in the old lists that may have more come first. So no member has two turns before another ready member has
+//! one, and the word, to which other threads write, is read once in many messages.
 //!
-//! Who keeps what alive. An entry is the set's, and is freed when its member leaves, unless it has been called and has
-//! not come out of the lists: then it is `left`, and freed when it does. Whoever calls touches the entry and the ready
-//! queue before its token is in the word, and neither afterwards; the owner touches the ready queue until it is not
-//! inside any more. A set that ends while some are on their way leaves the ready queue to them: each frees its entry,
-//! and the last one the ready queue. (Nobody waits for them: between taking a waiter out of a channel and waking it
-//! foreign wakers may run.)
+//! Who keeps what alive. The set owns an entry and frees it when its member leaves. If the entry has been called and
+//! has not come out of the lists, it is `left`, and freed when it comes out. A caller touches the entry and the ready
+//! queue before its token is in the word, and neither afterwards; the owner touches the ready queue until it is no
+//! longer inside. A set that ends while some calls are on their way leaves the ready queue to them: each caller frees
+//! its entry, and the last one frees the ready queue. (The set does not wait for them: foreign wakers may run between
+//! taking a waiter out of a channel and waking it.)
 //!
-//! Orderings: those of [`word`](crate::wait::state_word), by which the set waits, too. A call releases, taking all
-//! acquires: what was sent before is found. GONE releases what was done to the entries that were left; `late` releases
-//! and acquires, so that the last touch of the ready queue comes before its end. `here` is written by the owner,
-//! inside, and by the set, on the same thread or after it has taken the bias away, which acquires what the owner did. A
-//! set that is to wait looks into `here` first, on its own thread: so there is nobody in it while the set waits, and
-//! the owner has to look whether the set waits only when it calls the first. It takes the address out of the word by an
-//! exchange, as others may call.
+//! Orderings: those of [`word`](crate::wait::state_word), by which the set waits too. A call releases and taking all
+//! tokens acquires, so what was sent before is found. GONE releases what was done to the entries that were left. `late`
+//! releases and acquires, so the last access to the ready queue comes before its end. The owner writes `here` while
+//! inside. The set writes it on the same thread, or after it has revoked the bias, which acquires what the owner did. A
+//! set that is about to wait checks `here` first, on its own thread. So `here` is empty while the set waits, and the
+//! owner checks whether the set waits only when it calls the first member. It takes the address out of the word by an
+//! exchange, as other threads may call.
 
 pub(crate) mod member;
 pub(crate) mod ready_queue;
@@ -81,7 +80,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A place in the table of members.
+/// An entry in the table of members.
 struct Slot<R: Source> {
     generation: u32,
     taken: Option<Taken<R>>,
@@ -89,14 +88,15 @@ struct Slot<R: Source> {
 
 /// Many receivers as one.
 ///
-/// Receiving takes the same time whatever the number of members, and is fair: of those that have something each gets
-/// its turn. Members come and go at any time. One whose channel closes is told, once, and leaves.
+/// Receiving takes the same time whatever the number of members, and is fair: all members that have something take
+/// turns. Members can be added and removed at any time. The closing of a member's channel is received once, and the
+/// member then leaves.
 ///
-/// A receiver that is a member ought to be the only one of its channel: what comes while the set is not used waits in
-/// it.
+/// A receiver that is a member should be the only one of its channel: values that come while the set is not used wait
+/// in it.
 ///
-/// From a [rendezvous](super::rendezvous) a set receives what senders wait to send. It has no room, so nothing is sent
-/// to a set that is not asked, and `try_send` finds nobody there.
+/// From a [rendezvous](super::rendezvous) a set receives what waiting senders want to send. A rendezvous has no room,
+/// so nothing is sent to a set that is not receiving, and `try_send` does not find the set.
 ///
 /// ```
 /// use anabranch::channel::{Closed, ReceiverSet, unbounded};
@@ -124,22 +124,23 @@ pub struct ReceiverSet<R: Receive> {
     scheduler: SetScheduler<R>,
 }
 
-// SAFETY: the entries are the set's; what those who call touch of them is made for it. A wait is memory for the room of
-// the receiver.
+// SAFETY: the set owns the entries, and callers touch only the token, which is made for it. A wait is memory that only
+// its receiver uses.
 unsafe impl<R: Receive + Send> Send for ReceiverSet<R> {}
-// SAFETY: by shared reference receivers can be looked at, and nothing else.
+// SAFETY: by shared reference only the receivers can be looked at, and they are `Sync`.
 unsafe impl<R: Receive + Sync> Sync for ReceiverSet<R> {}
 
-/// What a set receives: the member, and its value, or that it was closed and is no member any more.
+/// The result of a receive from a set: the member, and its value, or that its channel closed and it is no member any
+/// more.
 pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
 
 impl<R: Receive> ReceiverSet<R> {
-    /// A set without members.
+    /// Creates a set without members.
     pub fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new(), scheduler: SetScheduler::new() }
     }
 
-    /// Makes a receiver a member, and says by which name.
+    /// Adds a receiver to the set. Returns its identifier.
     pub fn insert(&mut self, receiver: R) -> Member {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, taken: None });
@@ -151,7 +152,7 @@ impl<R: Receive> ReceiverSet<R> {
         member
     }
 
-    /// Takes a member out. `None`: it is none, or no longer.
+    /// Removes a member and returns its receiver. Returns `None` if it is not a member, or no longer.
     ///
     /// ```
     /// let mut set = anabranch::channel::ReceiverSet::new();
@@ -182,27 +183,27 @@ impl<R: Receive> ReceiverSet<R> {
         Some(taken)
     }
 
-    /// A member's receiver.
+    /// Returns a member's receiver.
     pub fn get(&self, member: Member) -> Option<&R> {
         let slot = self.slots.get(member.index as usize)?;
         let taken = slot.taken.as_ref().filter(|_| slot.generation == member.generation)?;
         Some(taken.receiver())
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Receives from any of the members; waits while none has anything. Also says when a member closes.
+    /// Receives from any of the members; waits while none has anything. Also reports when a member's channel closes.
     ///
     /// # Errors
-    /// [`RecvError::Closed`] when there is no member; [`RecvError::Cancelled`] when the wait was cancelled.
+    /// Returns [`RecvError::Closed`] if there is no member, [`RecvError::Cancelled`] if the wait is cancelled.
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Received<R>, RecvError> {
@@ -216,19 +217,21 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
+    /// passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
+    /// elapses.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Received<R>, RecvTimeoutError> {
         self.recv_to(cx, cx.after(timeout), WaitReason::new(&"ReceiverSet::recv"))
@@ -242,18 +245,18 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
     ///
     /// # Errors
-    /// When there is no member.
+    /// Returns an error if there is no member.
     pub async fn recv_async(&mut self) -> Result<Received<R>, Closed> {
         wait_async_for(self.receiving()).await
     }
 
-    /// Receives from any of the members that has something.
+    /// Receives from any member that has something. Does not wait.
     ///
     /// # Errors
-    /// When none has, or there is none.
+    /// Returns `Empty` if no member has anything, `Closed` if there is no member.
     pub fn try_recv(&mut self) -> Result<Received<R>, TryRecvError> {
         match self.next() {
             Some(Ok(received)) => Ok(received),
@@ -262,8 +265,8 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// All that comes, each as [`recv`](Self::recv) has it, until there is no member any more. If a wait is cancelled
-    /// that is the last item, an error.
+    /// Iterates over all that is received, each as by [`recv`](Self::recv), until there is no member any more. If a
+    /// wait is cancelled, that error is the last item.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::{ReceiverSet, oneshot}};
@@ -281,12 +284,12 @@ impl<R: Receive> ReceiverSet<R> {
         received(move || self.recv(cx))
     }
 
-    /// All that is there, without waiting.
+    /// Iterates over what can be received now, without waiting.
     pub fn drain(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
         SetReceiving { set: UnsafeCell::new(self), sleeper: WaitNode::new() }
     }
@@ -299,7 +302,7 @@ impl<R: Receive> ReceiverSet<R> {
                 return self.is_empty().then_some(Err(Closed));
             };
             let entry = entry.as_ptr();
-            // SAFETY: what is in the lists is the set's alone. It does not wait before it is out of them.
+            // SAFETY: only the set has the entries in the lists. An entry does not wait before it is out of them.
             unsafe {
                 let member = (*entry).member;
                 let received = (*entry).receiver.receive();
@@ -327,13 +330,13 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// Ends the membership of one that has nothing more to give.
+    /// Ends the membership of a member that has nothing more to receive.
     ///
     /// # Safety
-    /// It is in none of the lists and does not wait.
+    /// The member's entry is in none of the lists and does not wait.
     unsafe fn clear(&mut self, member: Member) {
         let taken = ManuallyDrop::new(self.vacate(member).expect("it was in the lists"));
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that the entry is in no list and does not wait.
         drop(unsafe { Entry::clear(taken.entry()) });
     }
 }
@@ -348,21 +351,22 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     type Output = Result<Received<R>, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.set.get() }.next()
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides before `unregister` ends. To
-// register is a read-modify-write.
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides the wait before `unregister`
+// ends. Registering is a read-modify-write.
 unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the reference as in `attempt`; the rest is the caller's word.
+        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe { (*self.set.get()).scheduler.register(&self.sleeper, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
+        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
         unsafe { (*self.set.get()).scheduler.unregister(&self.sleeper, has_decided) }
     }
 }

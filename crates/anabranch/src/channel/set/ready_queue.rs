@@ -1,4 +1,4 @@
-//! Where members are called: those who were, for their set. See `set`.
+//! The queue of called members, for their set. See `set`.
 
 use crate::{
     bias::{
@@ -20,18 +20,18 @@ use std::{
     ptr::{self, NonNull},
 };
 
-/// Nobody was called; with an address: the set waits until somebody is.
+/// No member was called. With an address: the set waits for a call.
 const QUIET: Content = number(0);
 /// With the token that was called last.
 const CALLED: Content = number(1);
-/// There is no set.
+/// The set is gone.
 const GONE: Content = number(2);
 
-/// How many are called by an exchange, while the set stays on its thread, before that becomes the owner, at most: about
-/// what it costs to take the bias away, see [`record`](crate::bias::policy).
+/// How many members are called by an exchange, while the set stays on its thread, before that thread becomes the owner:
+/// about as many as pay for a revocation of the bias, see [`record`](crate::bias::policy).
 const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
 
-/// What those who call a member have of it.
+/// The part of an entry that callers use.
 #[repr(C)]
 pub(crate) struct Token {
     /// First, so that its address is the address of the whole.
@@ -46,7 +46,7 @@ impl Token {
     }
 }
 
-/// Cards, first in, first out. Those in a list are alive.
+/// A list of tokens, first in, first out. Tokens in a list are alive.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
     pub(crate) first: *const Token,
@@ -61,10 +61,10 @@ impl List {
         self.first.is_null()
     }
 
-    /// The one after the first.
+    /// Returns the token after the first.
     #[inline]
     pub(crate) fn second(self) -> *const Token {
-        // SAFETY: in a list, so alive.
+        // SAFETY: tokens in a list are alive.
         unsafe { self.first.as_ref() }.map_or(ptr::null(), |first| first.next.get())
     }
 
@@ -72,7 +72,7 @@ impl List {
     /// The token is in no list and does not wait.
     #[inline]
     pub(crate) unsafe fn push(&mut self, token: *const Token) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that the token is in no list and does not wait, so no other thread touches it.
         unsafe { (*token).next.set(ptr::null()) };
         self.append(Self { first: token, last: token });
     }
@@ -82,7 +82,7 @@ impl List {
         if other.is_empty() {
             return;
         }
-        // SAFETY: in a list, so alive.
+        // SAFETY: tokens in a list are alive.
         match unsafe { self.last.as_ref() } {
             Some(last) => last.next.set(other.first),
             None => self.first = other.first,
@@ -92,7 +92,7 @@ impl List {
 
     #[inline]
     pub(crate) fn pop(&mut self) {
-        // SAFETY: in a list, so alive.
+        // SAFETY: tokens in a list are alive.
         if let Some(first) = unsafe { self.first.as_ref() } {
             self.first = first.next.get();
             if self.is_empty() {
@@ -101,11 +101,11 @@ impl List {
         }
     }
 
-    /// The last one called is the first of a chain, and becomes the last of a list. And how many they are.
+    /// Reverses a chain, which begins with the token called last. Returns it as a list, with its length.
     fn turned_round(mut newest: *const Token) -> (Self, u32) {
         let mut list = Self { first: ptr::null(), last: newest };
         let mut count = 0;
-        // SAFETY: what is in the chain is the set's from here on.
+        // SAFETY: the set owns the chain from here on, so its tokens are alive.
         while let Some(token) = unsafe { newest.as_ref() } {
             let next = token.next.get();
             token.next.set(list.first);
@@ -117,28 +117,29 @@ impl List {
     }
 }
 
-/// What those who call members have of the set.
-// On a line of its own: all who call write to it.
+/// The part of a set that callers use.
+// On a cache line of its own: all callers write to it.
 #[repr(align(64))]
 pub(crate) struct ReadyQueue {
-    /// For calls from everywhere.
+    /// For calls from all threads.
     word: Word,
-    /// Of the thread that uses the set.
+    /// The bias to the thread that uses the set.
     bias: Bias,
-    /// Those whom the owner has called. For the owner, inside; for the set, which the owner has or nobody.
+    /// The members that the owner has called. Used by the owner, inside, and by the set, when it is the owner's or
+    /// there is no owner.
     here: Cell<List>,
-    /// How many come yet now that the set is gone, or, below zero, have come.
+    /// How many calls are still to come after the set is gone. Below zero: how many have come.
     late: AtomicUsize,
-    /// How an entry is freed.
+    /// Frees an entry.
     free: unsafe fn(*const Token),
-    /// The set's: how many entries were left that are, or will be, in one of the lists.
+    /// Used only by the set: how many entries of former members are, or will be, in one of the lists.
     pub(crate) left: cell::Cell<usize>,
 }
 
-/// How long the set has been where it is. The set's.
+/// How long the set has been on its thread. Used only by the set.
 pub(crate) struct Stay {
     home: cell::Cell<Thread>,
-    /// How many were called by an exchange since then.
+    /// How many members were called by an exchange since then.
     streak: cell::Cell<u32>,
 }
 
@@ -153,11 +154,11 @@ impl ReadyQueue {
     pub(crate) fn new(free: unsafe fn(*const Token)) -> NonNull<Self> {
         let (here, late, left) = (Cell::new(List::EMPTY), AtomicUsize::new(0), cell::Cell::new(0));
         let ready_queue = Self { word: Word::new(QUIET), bias: Bias::new(), here, late, free, left };
-        // SAFETY: a box is not null.
+        // SAFETY: the pointer of a box is not null.
         unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(ready_queue))) }
     }
 
-    /// The set is used by this thread, so that no other is the owner.
+    /// Called when this thread uses the set: afterwards no other thread is the owner.
     #[inline]
     fn come(&self, stay: &Stay) {
         if !self.bias.is_mine() {
@@ -182,7 +183,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Takes those who were called, in their order. For the set.
+    /// Takes the called members, in the order of their calls. Called by the set.
     #[inline]
     pub(crate) fn collect(&self, stay: &Stay) -> List {
         self.come(stay);
@@ -195,24 +196,26 @@ impl ReadyQueue {
         called
     }
 
-    /// Waits until somebody is called. For the set.
+    /// Waits until a member is called. Called by the set.
     ///
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper of the place.
+    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// waitable.
     pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         self.come(stay);
-        // SAFETY: the caller's word. Only the set waits.
+        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the set
+        // waits.
         self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.word.unregister(QUIET, sleeper, has_decided) }
     }
 
-    /// The set ends. Those who were called until now, and have not been taken.
+    /// Ends the set. Returns the members that were called until now and have not been taken.
     pub(crate) fn close(&self, stay: &Stay) -> List {
         self.come(stay);
         self.bias.end();
@@ -221,12 +224,12 @@ impl ReadyQueue {
         late
     }
 
-    /// The set is gone, and nobody has a token any more but so many, who have yet to come.
+    /// Leaves the ready queue to the callers that are still on their way.
     ///
     /// # Safety
-    /// As said. The set does not come back.
+    /// The set is gone and does not use the queue afterwards. Exactly `missing` callers still have a token.
     pub(crate) unsafe fn leave(this: NonNull<Self>, missing: usize) {
-        // SAFETY: the last of those who are missing frees the ready queue, if it comes after this.
+        // SAFETY: the last of the missing callers frees the ready queue if it comes after this.
         unsafe {
             if missing == 0 || this.as_ref().late.fetch_add(missing, Ordering::AcqRel).wrapping_add(missing) == 0 {
                 drop(Box::from_raw(this.as_ptr()));
@@ -237,15 +240,15 @@ impl ReadyQueue {
 
 static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
 
-/// Puts a token into the list of the called, and wakes the set if it waits.
+/// Puts a token into the list of called members, and wakes the set if it waits.
 ///
 /// # Safety
-/// The waiter is that of a token, and was taken out of the place where it waited.
+/// The waiter is that of a token, and the caller took it out of the channel where it waited.
 unsafe fn call(waiter: *const Waiter) {
     let token: *const Token = waiter.cast();
     prefetch(token.wrapping_byte_add(64).cast());
-    // SAFETY: an entry that is neither in a list nor at its channel is kept for who calls it, and so is the ready
-    // queue: until the token is in the list, and for the owner until it is not inside any more.
+    // SAFETY: an entry that is neither in a list nor at its channel is kept for its caller, and so is the ready queue.
+    // Both are kept until the token is in the list, and for the owner until it is no longer inside.
     unsafe {
         let ready_queue = (*token).ready_queue.as_ptr();
         let Some(inside) = (*ready_queue).bias.enter() else { return call_from_elsewhere(token) };
@@ -253,7 +256,7 @@ unsafe fn call(waiter: *const Waiter) {
         let is_first = here.is_empty();
         here.push(token);
         (*ready_queue).here.set(here);
-        // A set does not wait where somebody was called before.
+        // The set does not wait if a member was called before.
         let found = if is_first { (*ready_queue).word.load() } else { QUIET };
         let is_awaited = is_address(found) && number_of(found) == QUIET && (*ready_queue).word.replace(found, QUIET);
         drop(inside);
@@ -266,22 +269,22 @@ unsafe fn call(waiter: *const Waiter) {
 /// Ends the wait of a set.
 ///
 /// # Safety
-/// Its sleeper was taken out of the word.
+/// The caller took the set's wait node out of the word.
 #[inline(never)]
 unsafe fn wake_set(found: Content) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller took the wait node out of the word, so no other thread decides this wait.
     if let Some(wake) = unsafe { decide(found) } {
         wake.wake();
     }
 }
 
-/// As [`call`], for a thread that is not the owner.
+/// Like [`call`], for a thread that is not the owner.
 ///
 /// # Safety
-/// As there.
+/// The contract of [`call`] holds for the token's waiter.
 #[inline(never)]
 unsafe fn call_from_elsewhere(token: *const Token) {
-    // SAFETY: as in `call`.
+    // SAFETY: the entry and the ready queue are kept for the caller until its token is in the list.
     unsafe {
         let ready_queue = (*token).ready_queue.as_ptr();
         loop {
@@ -300,10 +303,10 @@ unsafe fn call_from_elsewhere(token: *const Token) {
     }
 }
 
-/// The set is gone, and has left the entry, and the ready queue, to those who come.
+/// Frees the entry, and after the last call the ready queue: the set is gone and has left both to the callers.
 #[cold]
 unsafe fn come_late(token: *const Token) {
-    // SAFETY: as many are waited for as have a token, each of which comes once.
+    // SAFETY: the set counted the missing callers, each of which comes once, so the entry is this caller's.
     unsafe {
         let ready_queue = (*token).ready_queue.as_ptr();
         ((*ready_queue).free)(token);
@@ -313,12 +316,12 @@ unsafe fn come_late(token: *const Token) {
     }
 }
 
-/// The content of the word with this token as the last one.
+/// Returns the content of the word with this token as the last one.
 fn added(token: *const Token) -> Content {
     token.cast_mut().cast::<WaitNode>().map_addr(|address| address | CALLED.addr())
 }
 
-/// The token that was called last, or null.
+/// Returns the token that was called last, or null.
 fn token_of(content: Content) -> *const Token {
     if number_of(content) != CALLED {
         return ptr::null();
@@ -332,13 +335,13 @@ mod tests {
     use crate::{sys::asymmetric_fence, wait::state_word::WaitNode};
     use std::ptr;
 
-    /// Somebody may be called between the set's last look and its wait, by a foreign waker.
+    /// A foreign waker may call a member between the set's last look and its wait.
     #[test]
     fn a_set_does_not_wait_when_the_owner_has_called() {
         let (ready_queue, stay) = (ReadyQueue::new(|_| unreachable!("the token is on the stack")), Stay::new());
         let token = Token::new(ready_queue);
-        // SAFETY: alive until the end, and in a list or not, each time. Nobody waits in earnest: the sleeper is taken
-        // out.
+        // SAFETY: the token is alive until the end, and each call finds it in no list. No thread waits: the node is
+        // taken out.
         unsafe {
             let call = || crate::channel::set::ready_queue::call((&raw const token).cast());
             for _ in 0..=STREAK {

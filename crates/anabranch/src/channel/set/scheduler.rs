@@ -1,4 +1,4 @@
-//! Where the members of a set are that may have something. See `set`.
+//! The members of a set that may have something to receive. See `set`.
 
 use crate::{
     channel::set::{
@@ -10,16 +10,16 @@ use crate::{
 };
 use std::{marker::PhantomData, ptr::NonNull};
 
-/// How many entries that were left are kept, besides one for each member.
+/// How many entries of former members are kept, besides one for each member.
 const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 
-/// The members that may have something, for their set.
+/// The members that may have something to receive, for their set.
 pub(crate) struct SetScheduler<R: Source> {
     ready_queue: NonNull<ReadyQueue>,
     stay: Stay,
-    /// Those whose turn it is.
+    /// The members whose turn it is.
     now: List,
-    /// Those whose turn is the next.
+    /// The members whose turn is next.
     later: List,
     _owns: PhantomData<R>,
 }
@@ -31,37 +31,38 @@ impl<R: Source> SetScheduler<R> {
     }
 
     fn ready_queue(&self) -> &ReadyQueue {
-        // SAFETY: alive as long as this.
+        // SAFETY: the ready queue is alive as long as this object.
         unsafe { self.ready_queue.as_ref() }
     }
 
-    /// An entry for a receiver, which waits already if there is nothing to receive.
+    /// Makes an entry for a receiver. It already waits if there is nothing to receive.
     pub(crate) fn admit(&mut self, receiver: R, member: Member) -> Taken<R> {
         let entry = Entry::new(receiver, member, self.ready_queue);
-        // SAFETY: just made.
+        // SAFETY: the entry was just made, so it is in no list and does not wait.
         if !unsafe { Entry::listen(entry.as_ptr()) } {
             self.again(entry.as_ptr());
         }
         Taken(entry)
     }
 
-    /// Waits until somebody is called.
+    /// Waits until a member is called.
     ///
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper of the place.
+    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// waitable.
     pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`.
         unsafe { self.ready_queue().register(&self.stay, sleeper, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.ready_queue().unregister(sleeper, has_decided) }
     }
 
-    /// The member that is first. It stays so until it is popped.
+    /// Returns the first member. It stays first until it is popped.
     #[inline]
     pub(crate) fn first(&mut self) -> Option<NonNull<Entry<R>>> {
         loop {
@@ -69,7 +70,7 @@ impl<R: Source> SetScheduler<R> {
                 self.turn();
             }
             let entry = entry_of(self.now)?;
-            // SAFETY: in a list, so alive.
+            // SAFETY: entries in a list are alive.
             if unsafe { entry.as_ref() }.member != Member::NOBODY {
                 return Some(entry);
             }
@@ -78,10 +79,10 @@ impl<R: Source> SetScheduler<R> {
         }
     }
 
-    /// The member that comes after the first, unless a turn begins before.
+    /// Returns the member after the first, unless a turn begins between them.
     #[inline]
     pub(crate) fn second(&self) -> Option<&Entry<R>> {
-        // SAFETY: in a list, so alive.
+        // SAFETY: entries in a list are alive.
         let entry = unsafe { self.now.second().cast::<Entry<R>>().as_ref() }?;
         (entry.member != Member::NOBODY).then_some(entry)
     }
@@ -91,14 +92,14 @@ impl<R: Source> SetScheduler<R> {
         self.now.pop();
     }
 
-    /// It has its turn again. It is in no list, and does not wait.
+    /// Gives a member another turn. Its entry is in no list and does not wait.
     #[inline]
     pub(crate) fn again(&mut self, entry: *const Entry<R>) {
-        // SAFETY: as said; the set's own code alone comes here.
+        // SAFETY: only the code of the set calls this, with an entry that is in no list and does not wait.
         unsafe { self.later.push(entry.cast()) };
     }
 
-    /// A new turn begins: for those who may have more, and those who were called since the last.
+    /// Begins a new turn, for the members that may have more and those that were called since the last turn.
     #[inline(never)]
     fn turn(&mut self) {
         self.now = self.later;
@@ -106,27 +107,28 @@ impl<R: Source> SetScheduler<R> {
         self.now.append(self.ready_queue().collect(&self.stay));
     }
 
-    /// How many entries were left that are, or will be, in one of the lists.
+    /// Returns the number of entries of former members that are, or will be, in one of the lists.
     fn left(&self) -> usize {
         self.ready_queue().left.get()
     }
 
-    /// Frees an entry that was left, and has come out of the lists.
+    /// Frees the entry of a former member that has come out of the lists.
     #[cold]
     fn forget(&self, entry: *const Entry<R>) {
         self.ready_queue().left.set(self.left() - 1);
-        // SAFETY: the caller's word: nobody else has it.
+        // SAFETY: the entry was left and is in no list any more, so no other thread has it.
         unsafe { Entry::<R>::free(entry.cast()) };
     }
 
-    /// To be called when an entry was left. Frees those that were now and then, as it is linear.
+    /// Called after a member has left. Frees the entries of former members from time to time, since that takes linear
+    /// time.
     pub(crate) fn tidy(&mut self, members: usize) {
         if self.left() > members + SPARE {
             self.sweep();
         }
     }
 
-    /// Frees all entries that were left, but for those which have yet to come.
+    /// Frees all entries of former members except those that have yet to come into a list.
     fn sweep(&mut self) {
         let called = self.ready_queue().collect(&self.stay);
         let (now, later) = (self.now, self.later);
@@ -134,7 +136,7 @@ impl<R: Source> SetScheduler<R> {
         for mut list in [now, later, called] {
             while let Some(entry) = entry_of::<R>(list) {
                 list.pop();
-                // SAFETY: in a list until now, so alive.
+                // SAFETY: the entry was in a list until now, so it is alive.
                 if unsafe { entry.as_ref() }.member == Member::NOBODY {
                     self.forget(entry.as_ptr());
                 } else {
@@ -145,14 +147,14 @@ impl<R: Source> SetScheduler<R> {
     }
 }
 
-/// The first of a list, which is one of entries.
+/// Returns the first entry of a list.
 #[inline]
 fn entry_of<R: Source>(list: List) -> Option<NonNull<Entry<R>>> {
     NonNull::new(list.first.cast_mut().cast())
 }
 
 impl<R: Source> Drop for SetScheduler<R> {
-    /// All entries have been left.
+    /// All members have left.
     fn drop(&mut self) {
         self.sweep();
         let mut late = self.ready_queue().close(&self.stay);
@@ -160,7 +162,7 @@ impl<R: Source> Drop for SetScheduler<R> {
             late.pop();
             self.forget(entry.as_ptr());
         }
-        // SAFETY: all who have come are free, and the entries were the last to know of the ready queue.
+        // SAFETY: all entries that have come in are freed, and only the missing ones still refer to the ready queue.
         unsafe { ReadyQueue::leave(self.ready_queue, self.left()) };
     }
 }

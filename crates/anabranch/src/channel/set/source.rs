@@ -1,4 +1,4 @@
-//! What a set of receivers needs of its members.
+//! What a set of receivers requires of its members.
 
 use crate::{
     channel::{RecvError, TryRecvError},
@@ -6,7 +6,8 @@ use crate::{
 };
 use std::iter::{self, FusedIterator};
 
-/// What `recv` receives, until the channel is closed. Where a wait was cancelled that is the last item, an error.
+/// Iterates over what `recv` receives, until the channel is closed. If a wait is cancelled, that error is the last
+/// item.
 pub(crate) fn received<V>(
     mut recv: impl FnMut() -> Result<V, RecvError>,
 ) -> impl FusedIterator<Item = Result<V, Cancelled>> {
@@ -22,10 +23,10 @@ pub(crate) fn received<V>(
     iter::from_fn(next).fuse()
 }
 
-/// What a set needs of its members.
+/// What a set requires of its members.
 pub(crate) trait Source {
     type Value;
-    /// What a wait needs; stays where it is until it is withdrawn or over.
+    /// The data that a wait needs. Stays in place until the wait is withdrawn or over.
     type Wait;
 
     /// Whether it receives one value, and is used up by it.
@@ -35,24 +36,24 @@ pub(crate) trait Source {
 
     fn receive(&mut self) -> Result<Self::Value, TryRecvError>;
 
-    /// Whether there is nothing to receive, if that is seen at a glance.
+    /// Returns whether there is nothing to receive, if that is quick to see.
     #[inline]
     fn is_bare(&self) -> bool {
         false
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a `wait` of this receiver and a
-    /// standing waiter.
+    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a `wait` of this
+    /// receiver and a standing waiter.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
 
-    /// Takes the address of the waiter out again. `false`: it is not there; if it was registered then somebody has
-    /// taken it out, and wakes the waiter or has woken it.
+    /// Takes the address of the waiter out again. Returns `false` if it is not there. If it was registered, another
+    /// thread has then taken it out, and wakes the waiter or has woken it.
     ///
     /// # Safety
     /// The `wait` is this receiver's. No value was received since it was registered.
     unsafe fn withdraw(&self, wait: &Self::Wait) -> bool;
 
-    /// It was woken for a value that it will not receive.
+    /// Passes on the wake-up for a value that this receiver will not receive.
     fn pass_on(&self);
 }

@@ -1,10 +1,10 @@
 //! Streams: channels with one sender and one receiver, the fastest there are.
 
-// An end is written by each message, with where it is in the stream. Both often lie side by side in the frame that made
-// them, as around a `Cx::join`; so each has a cache line of its own. Between two threads, with room for 128, a message
-// took 52 to 109 ns without that and 30 to 44 with it (medians of three runs), as it does when the ends are far apart;
-// 128 bytes were no better. It costs the channel nothing: the ends are no part of it. The slots of a slab do share
-// lines, since there are to be many in few bytes.
+// Each message writes to both ends, which hold their positions in the stream. Both often lie side by side in the frame
+// that made them, as around a `Cx::join`, so each end has a cache line of its own. Between two threads, with room for
+// 128, a message took 52 to 109 ns without that and 30 to 44 with it (medians of three runs). It takes as long when the
+// ends are far apart, and 128 bytes were no better. The channel gets no larger, since the ends are not part of it. The
+// slots of a slab do share lines, since a slab is to have many of them in few bytes.
 
 // `room <- sender <- permit`.
 mod permit;
@@ -20,13 +20,14 @@ pub use self::{
 };
 use crate::channel::spsc::stream::stream;
 
-/// Makes a stream with room for `capacity` values.
+/// Creates a stream with room for `capacity` values.
 ///
 /// Its memory is allocated here, and none afterwards. A send is one atomic exchange; a receive is a load and an
 /// exchange.
 ///
 /// # Panics
-/// When `capacity` is zero (see [`rendezvous`](super::rendezvous)), or there is no address space for so many values.
+/// Panics if `capacity` is zero (see [`rendezvous`](super::rendezvous)), or if the address space is too small for that
+/// many values.
 ///
 /// ```
 /// use anabranch::channel::spsc;
@@ -45,11 +46,11 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender { producer }, Receiver { consumer })
 }
 
-/// Makes a stream with room for any number of values.
+/// Creates a stream with room for any number of values.
 ///
-/// Sending never waits. A send is one atomic exchange, to receive what is there is one load. Memory is allocated in
-/// slabs of some 200 bytes (more for large values), each of which is freed when what was in it has been received; an
-/// idle stream has one. If the receiver is a thread of its own and has had to wait, they grow up to 4 KB, until it
+/// Sending never waits. A send is one atomic exchange; a receive of a value that is there is one load. Memory is
+/// allocated in slabs of some 200 bytes (more for large values). Each slab is freed once its values have been received;
+/// an idle stream has one. If the receiver is on another thread and has had to wait, slabs grow up to 4 KB, until it
 /// waits again.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Room in a stream that is kept for a value.
+//! Reserved room in a stream.
 
 use super::{room::Reserving, sender::Sender};
 use crate::{
@@ -21,10 +21,10 @@ pub struct Permit<'a, T> {
 }
 
 impl<T> Sender<T> {
-    /// Waits until there is room for a value, and keeps it: for values that are made only when they can be sent.
+    /// Waits until there is room for a value, and reserves it: for values that are made only when they can be sent.
     ///
     /// # Errors
-    /// When the stream is closed, or the wait was cancelled.
+    /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled.
     ///
     /// ```
     /// use anabranch::channel::spsc;
@@ -44,19 +44,21 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than until then.
+    /// Like [`reserve`](Self::reserve), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
+    /// passes.
     #[track_caller]
     pub fn reserve_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
-    /// As [`reserve`](Self::reserve), but waits no longer than this.
+    /// Like [`reserve`](Self::reserve), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
+    /// elapses.
     #[track_caller]
     pub fn reserve_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
         self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Sender::reserve"))
@@ -73,26 +75,26 @@ impl<T> Sender<T> {
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
+    /// Like [`reserve`](Self::reserve), for async code. The future may be dropped at any time.
     ///
     /// # Errors
-    /// When the stream is closed.
+    /// Returns an error if the stream is closed.
     pub async fn reserve_async(&mut self) -> Result<Permit<'_, T>, Closed> {
         wait_async_for(Reserving::new(&mut self.producer)).await?;
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// As [`reserve`](Self::reserve), without waiting. `None`: there is no room, or the stream is closed.
+    /// Like [`reserve`](Self::reserve), without waiting. Returns `None` if there is no room or the stream is closed.
     pub fn try_reserve(&mut self) -> Option<Permit<'_, T>> {
         self.producer.check().is_ok().then_some(Permit { producer: &mut self.producer })
     }
 }
 
 impl<T> Permit<'_, T> {
-    /// Sends a value into the room that was kept.
+    /// Sends a value into the reserved room.
     ///
     /// # Errors
-    /// When the stream has been closed meanwhile; the value comes back.
+    /// Returns the value if the stream has been closed meanwhile.
     pub fn send(self, value: T) -> Result<(), ClosedError<T>> {
         self.producer.push(value).map_err(|(_, value)| ClosedError(value))
     }

@@ -1,4 +1,4 @@
-//! The receiver of a stream, and what it waits for: a value.
+//! The receiver of a stream, and its wait for a value.
 
 use crate::{
     channel::{
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The end of a stream that receives. Dropping it closes the stream, and drops what is in it.
+/// The receiving end of a stream. Dropping it closes the stream, and drops the values in it.
 // See `spsc` for the alignment.
 #[repr(align(64))]
 pub struct Receiver<T> {
@@ -39,7 +39,7 @@ impl<T> Receiver<T> {
     /// Receives the next value; waits for it if there is none.
     ///
     /// # Errors
-    /// When the stream is closed and all was received, or the wait was cancelled.
+    /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled.
     #[inline(always)]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
@@ -65,19 +65,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than until then.
+    /// Like [`recv`](Self::recv), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
+    /// deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
     }
 
-    /// As [`recv`](Self::recv), but waits no longer than this.
+    /// Like [`recv`](Self::recv), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up.
+    /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
+    /// timeout elapses.
     #[track_caller]
     pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Receiver::recv"))
@@ -88,10 +90,10 @@ impl<T> Receiver<T> {
         Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
     }
 
-    /// As [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
     ///
     /// # Errors
-    /// When the stream is closed and all was received.
+    /// Returns an error if the stream is closed and empty.
     ///
     /// ```
     /// use anabranch::channel::spsc;
@@ -107,10 +109,10 @@ impl<T> Receiver<T> {
         wait_async_for(self.receiving()).await
     }
 
-    /// Receives the next value if there is one.
+    /// Receives the next value if there is one. Does not wait.
     ///
     /// # Errors
-    /// When there is none, or the stream is closed and all was received.
+    /// Returns `Empty` if there is no value, `Closed` if the stream is closed and empty.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if let Some(value) = self.consumer.pop_fast() {
@@ -123,10 +125,10 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives up to `limit` values and puts them at the end of `into`; waits while there is none. How many.
+    /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
     ///
     /// # Errors
-    /// As for [`recv`](Self::recv).
+    /// Returns the errors of [`recv`](Self::recv).
     ///
     /// ```
     /// use anabranch::channel::spsc;
@@ -148,11 +150,11 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// As [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
+    /// Like [`recv_many`](Self::recv_many), for async code. A future that is dropped before it is ready has received
     /// nothing.
     ///
     /// # Errors
-    /// As for [`recv_async`](Self::recv_async).
+    /// Returns the errors of [`recv_async`](Self::recv_async).
     pub async fn recv_many_async(&mut self, into: &mut Vec<T>, limit: usize) -> Result<usize, Closed> {
         if limit == 0 {
             return Ok(0);
@@ -163,9 +165,9 @@ impl<T> Receiver<T> {
         Ok(into.len() - before + 1)
     }
 
-    /// All values that come, each as [`recv`](Self::recv) has it, until the stream is closed. If a wait is cancelled
-    /// that is the last item, an error: a loop that is to end then uses `?`, and `sum`, `collect` and the like give a
-    /// `Result`.
+    /// Iterates over all values, each received as by [`recv`](Self::recv), until the stream is closed. If a wait is
+    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
+    /// like give a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::spsc};
@@ -179,17 +181,17 @@ impl<T> Receiver<T> {
         received(move || self.recv(cx))
     }
 
-    /// All values that are there, without waiting.
+    /// Iterates over the values that can be received now, without waiting.
     pub fn drain(&mut self) -> impl FusedIterator<Item = T> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
 
-    /// The receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
         Receiving { consumer: UnsafeCell::new(&mut self.consumer), wait: StreamWait::new() }
     }
 
-    /// Closes the stream: what was sent can be received, and nothing can be sent any more.
+    /// Closes the stream: values sent before can still be received, and nothing can be sent any more.
     ///
     /// ```
     /// let (mut sender, mut receiver) = anabranch::channel::spsc::unbounded();
@@ -202,31 +204,31 @@ impl<T> Receiver<T> {
         self.consumer.close();
     }
 
-    /// Whether the stream is closed. There may still be something to receive.
+    /// Returns whether the stream is closed. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
         self.consumer.is_closed()
     }
 
-    /// Whether there is nothing to receive now.
+    /// Returns whether there is nothing to receive now.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.consumer.is_empty()
     }
 
-    /// How many values there are to receive now. Linear in that number: an exact count kept for all to see would cost
-    /// each message more than all the rest.
+    /// Returns how many values can be received now. Takes time linear in that number: a shared exact count would cost
+    /// each message more than all its other work.
     pub fn len(&self) -> usize {
         self.consumer.len()
     }
 
-    /// How many values there can be in the stream. `None`: any number.
+    /// Returns the capacity, or `None` if it is unlimited.
     pub fn capacity(&self) -> Option<usize> {
         self.consumer.capacity()
     }
 }
 
 /// Receiving from a stream, as an operation. Made by [`Receiver::receiving`].
-// The wait comes first, for the seat of a standing operation: see `channel::set::member`.
+// The wait comes first, for the entry of a persistent operation: see `channel::set::member`.
 #[repr(C)]
 pub struct Receiving<'a, T> {
     wait: StreamWait,
@@ -234,7 +236,7 @@ pub struct Receiving<'a, T> {
 }
 
 impl<T> Receiving<'_, T> {
-    /// All of [`recv`](Receiver::recv) that is no matter of a glance, up to leaving.
+    /// The slow part of [`recv`](Receiver::recv), up to leaving.
     #[inline(never)]
     fn begin(
         &self,
@@ -261,7 +263,7 @@ impl<T> Receiving<'_, T> {
             *result = Some(Err(RecvError::Cancelled));
             return None;
         }
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let consumer = unsafe { &mut *self.consumer.get() };
         if let Some(received) = consumer.pop() {
             *result = Some(received.map_err(|_| RecvError::Closed));
@@ -273,7 +275,7 @@ impl<T> Receiving<'_, T> {
         switch
     }
 
-    /// What comes after the wait.
+    /// The part of [`recv`](Receiver::recv) after the wait.
     #[inline(never)]
     fn go_on(
         &self,
@@ -282,7 +284,7 @@ impl<T> Receiving<'_, T> {
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
         if cx.ended_here() {
-            // SAFETY: as for `Reserving`.
+            // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
             if let Some(value) = unsafe { &mut *self.consumer.get() }.pop_fast() {
                 *result = Some(Ok(value));
                 return None;
@@ -319,7 +321,7 @@ impl<T> Attempt for Receiving<'_, T> {
 
     #[inline]
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
         let consumer = unsafe { &mut *self.consumer.get() };
         match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
@@ -328,49 +330,53 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 
     fn snooze(&self) {
-        // SAFETY: as above.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut *self.consumer.get() }.snooze();
     }
 
     #[inline]
     fn is_bare(&self) -> bool {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &**self.consumer.get() }.is_empty()
     }
 
     #[inline]
     fn prefetch(&self) {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         prefetch(ptr::from_ref(unsafe { &**self.consumer.get() }).cast());
     }
 
     fn withdraw(&self) -> bool {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         self.wait.withdraw_outlet(unsafe { &**self.consumer.get() })
     }
 }
 
-// SAFETY: as for `Reserving`.
+// SAFETY: an address leaves the word by `unregister`, or by a thread that then decides the wait before `unregister`
+// ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Place for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe { self.wait.register_outlet(&**self.consumer.get(), waiter, ticket) }
     }
 
     #[inline]
     unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: as for `Reserving`.
+        // SAFETY: no attempt runs meanwhile. The caller is the waiter's thread and keeps the waiter armed and alive,
+        // and this object in place, until `unregister`.
         unsafe { self.wait.register_outlet_here(&**self.consumer.get(), waiter) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
+        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister_outlet(&**self.consumer.get(), has_decided) }
     }
 
     #[inline]
     unsafe fn listen(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: as above.
+        // SAFETY: no attempt runs meanwhile. The caller keeps the standing waiter alive, and this object in place,
+        // until `withdraw` or the wake-up.
         unsafe { self.wait.listen(&**self.consumer.get(), waiter) }
     }
 }
@@ -408,7 +414,7 @@ impl<T> Source for Receiver<T> {
 
     #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { wait.listen(&self.consumer, waiter) }
     }
 

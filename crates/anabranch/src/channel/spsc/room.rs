@@ -1,4 +1,4 @@
-//! Waiting for room in a stream, which stays once it is there, since there is but one sender.
+//! The wait for room in a stream. Room that is there stays, since there is only one sender.
 
 use crate::{
     channel::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::cell::UnsafeCell;
 
-/// Waiting for room.
+/// The wait for room.
 pub(super) struct Reserving<'a, T> {
     producer: UnsafeCell<&'a mut Producer<T>>,
     wait: StreamWait,
@@ -22,10 +22,10 @@ impl<'a, T> Reserving<'a, T> {
     }
 
     /// # Safety
-    /// The caller is who has the operation, and lets go of the reference before it does anything else with it.
+    /// The caller owns the operation, and drops the reference before it does anything else with the operation.
     #[allow(clippy::mut_from_ref, reason = "see above")]
     pub(super) unsafe fn producer(&self) -> &mut Producer<T> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller owns the operation and has no other reference to the producer.
         unsafe { &mut *self.producer.get() }
     }
 }
@@ -34,7 +34,7 @@ impl<T> Attempt for Reserving<'_, T> {
     type Output = Result<(), Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         match unsafe { &*self.producer.get() }.check() {
             Ok(()) => Some(Ok(())),
             Err(PushError::Closed) => Some(Err(Closed)),
@@ -43,21 +43,22 @@ impl<T> Attempt for Reserving<'_, T> {
     }
 
     fn snooze(&self) {
-        // SAFETY: as above.
+        // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
         unsafe { self.producer() }.snooze();
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by who then decides before `unregister` ends. The end is
-// borrowed and not moved by an attempt that fails.
+// SAFETY: an address leaves the word by `unregister`, or by a thread that then decides the wait before `unregister`
+// ends. The operation borrows the end, and an attempt that fails does not move it.
 unsafe impl<T> Place for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: as in `attempt`; the rest is the caller's word.
+        // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
+        // until `unregister`.
         unsafe { self.wait.register_inlet(&**self.producer.get(), waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: as above.
+        // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister_inlet(&**self.producer.get(), has_decided) }
     }
 }

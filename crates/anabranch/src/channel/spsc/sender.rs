@@ -1,4 +1,4 @@
-//! The sender of a stream, and what it waits for: room.
+//! The sender of a stream, and its wait for room.
 
 use super::{receiver::Receiver, room::Reserving};
 use crate::{
@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The end of a stream that sends. Dropping it closes the stream.
+/// The sending end of a stream. Dropping it closes the stream.
 // See `spsc` for the alignment.
 #[repr(align(64))]
 pub struct Sender<T> {
@@ -31,7 +31,7 @@ impl<T> Sender<T> {
     /// Sends a value; waits while there is no room.
     ///
     /// # Errors
-    /// When the stream is closed, or the wait was cancelled; the value comes back.
+    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled.
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
@@ -74,19 +74,21 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), but waits no longer than until then.
+    /// Like [`send`](Self::send), with a deadline.
     ///
     /// # Errors
-    /// As there, and when the time was up; the value comes back.
+    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
+    /// once the deadline passes.
     #[track_caller]
     pub fn send_deadline(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
     }
 
-    /// As [`send`](Self::send), but waits no longer than this.
+    /// Like [`send`](Self::send), with a timeout.
     ///
     /// # Errors
-    /// As there, and when the time was up; the value comes back.
+    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
+    /// once the timeout elapses.
     ///
     /// ```
     /// use anabranch::channel::{SendTimeoutError, spsc};
@@ -115,18 +117,18 @@ impl<T> Sender<T> {
         }
     }
 
-    /// As [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
+    /// Like [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
     ///
     /// # Errors
-    /// When the stream is closed; the value comes back.
+    /// Returns the value if the stream is closed.
     pub async fn send_async(&mut self, value: T) -> Result<(), ClosedError<T>> {
         wait_async_for(self.sending(value)).await
     }
 
-    /// Sends a value if there is room.
+    /// Sends a value if there is room. Does not wait.
     ///
     /// # Errors
-    /// When there is none, or the stream is closed; the value comes back.
+    /// Returns the value in `Full` if there is no room, in `Closed` if the stream is closed.
     ///
     /// ```
     /// use anabranch::channel::{TrySendError, spsc};
@@ -146,10 +148,11 @@ impl<T> Sender<T> {
         })
     }
 
-    /// Sends all these values in their order, and publishes as many at a time as there is room for, by one exchange.
+    /// Sends all these values in their order. Publishes as many at a time as there is room for, by one exchange.
     ///
     /// # Errors
-    /// When the stream is closed, or the wait was cancelled. What was not sent is still in `values`.
+    /// Returns an error if the stream is closed or the wait is cancelled. Values that were not sent are still in
+    /// `values`.
     ///
     /// ```
     /// use anabranch::channel::spsc;
@@ -173,10 +176,10 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// As [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
+    /// Like [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
     ///
     /// # Errors
-    /// When the stream is closed. What was not sent is still in `values`.
+    /// Returns an error if the stream is closed. Values that were not sent are still in `values`.
     pub async fn send_all_async(&mut self, values: &mut VecDeque<T>) -> Result<(), Closed> {
         while !values.is_empty() {
             match self.producer.push_all(values) {
@@ -188,32 +191,32 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// The send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
+    /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
         Sending { room: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
 
-    /// Closes the stream: what was sent can be received, and nothing can be sent any more.
+    /// Closes the stream: values sent before can still be received, and nothing can be sent any more.
     pub fn close(&mut self) {
         self.producer.close();
     }
 
-    /// Whether the stream is closed, so that sending would be in vain.
+    /// Returns whether the stream is closed, so that sending would fail.
     pub fn is_closed(&self) -> bool {
         self.producer.is_closed()
     }
 
-    /// How many values there can be in the stream. `None`: any number.
+    /// Returns the capacity, or `None` if it is unlimited.
     pub fn capacity(&self) -> Option<usize> {
         self.producer.capacity()
     }
 
-    /// Whether there is no room now.
+    /// Returns whether there is no room now.
     pub fn is_full(&self) -> bool {
         matches!(self.producer.check(), Err(PushError::Full))
     }
 
-    /// Whether this is the other end of `receiver`'s stream.
+    /// Returns whether this is the other end of `receiver`'s stream.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
         self.producer.address() == receiver.consumer.address()
     }
@@ -235,9 +238,9 @@ impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // A selection may attempt again what it has done.
+        // A selection may repeat an attempt that has succeeded.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
-        // SAFETY: as for `Reserving`.
+        // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
         match unsafe { self.room.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
@@ -253,15 +256,15 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: that of `room`.
+// SAFETY: `room` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T> Place for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.room.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.room.unregister(has_decided) }
     }
 }

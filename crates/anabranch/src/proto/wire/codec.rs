@@ -1,12 +1,12 @@
 //! Messages as bytes.
 //!
-//! A frame is the length of what follows, four bytes, the least first; and the message. That is its number in its
-//! state, by the order in which the messages are written, and its values, all in the format of postcard: as if the
-//! messages of the state were an `enum`. A frame of length 0 says that its side has left the conversation.
+//! A frame is the length of the rest, in four bytes with the least first, and the message. The message is its number in
+//! its state, by the order in which the messages are written, and its values, all in the format of postcard: as if the
+//! messages of the state were an `enum`. A frame of length 0 means that its side has left the conversation.
 //!
-//! Only protocols with `#[wire(..)]` have code for this, so all others may carry what serde does not know. That an
-//! endpoint cannot be sent over a wire is said by a trait that no endpoint has. Whether a type is an endpoint is seen
-//! by an inherent function, which method resolution prefers to that of a trait.
+//! Only protocols with `#[wire(..)]` have code for this, so all others may carry types that serde does not know. A
+//! trait that no endpoint has keeps endpoints off a wire. An inherent function, which method resolution prefers to that
+//! of a trait, shows whether a type is an endpoint.
 
 use super::error::WireError;
 use crate::proto::{
@@ -24,24 +24,24 @@ pub(super) const LENGTH: usize = 4;
 /// The frame of a side that leaves.
 pub(super) const LEFT: [u8; LENGTH] = [0; LENGTH];
 
-/// A protocol that goes over a wire. Implemented by what [`proto!`](crate::proto!) makes of one with
+/// A protocol that can be used over a wire. Implemented by [`proto!`](crate::proto!) for a protocol with
 /// `#[wire(version = ..)]`.
 pub trait Script: Protocol {
     #[doc(hidden)]
     type Line: super::relay::Relay;
-    /// The version that was given.
+    /// The version in the attribute.
     const VERSION: u32;
-    /// How much room there is for messages of the client, and of the server. `None`: no limit, or none is needed.
+    /// The room for messages of the client, and of the server. `None` if there is no limit, or none is needed.
     #[doc(hidden)]
     const ROOM: [Option<usize>; 2];
     #[doc(hidden)]
     const STATES: &'static [State];
 
-    /// Writes a message; the next state.
+    /// Writes a message. Returns the next state.
     #[doc(hidden)]
     fn write(message: <Self::Line as Line>::Message, to: &mut Writer<'_>) -> Result<Option<usize>, Unfit>;
 
-    /// Reads what was said in a state; the next state.
+    /// Reads a message of a state. Returns the next state.
     #[doc(hidden)]
     fn read(
         state: usize,
@@ -59,7 +59,7 @@ pub struct State {
     pub messages: &'static [&'static str],
 }
 
-/// Why a message cannot be written, or read.
+/// Why a message cannot be written or read.
 #[doc(hidden)]
 #[derive(Debug, PartialEq)]
 pub enum Unfit {
@@ -84,11 +84,11 @@ impl From<postcard::Error> for Unfit {
     }
 }
 
-/// Where a message is written to.
+/// The output of a message.
 #[doc(hidden)]
 pub struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// No further than here.
+    /// The end of the space for the message.
     end: usize,
 }
 
@@ -103,7 +103,7 @@ impl Writer<'_> {
     }
 }
 
-/// What postcard writes to.
+/// The output that postcard writes to.
 struct Tail<'a, 'b>(&'a mut Writer<'b>);
 
 impl postcard::ser_flavors::Flavor for Tail<'_, '_> {
@@ -126,7 +126,7 @@ impl postcard::ser_flavors::Flavor for Tail<'_, '_> {
     }
 }
 
-/// What a message is read from.
+/// The input of a message.
 #[doc(hidden)]
 pub struct Reader<'a> {
     from: postcard::Deserializer<'a, Slice<'a>>,
@@ -202,8 +202,8 @@ impl<T> Value for Of<T> {
     type Kind = T;
 }
 
-/// Adds the frame of a message that is said in `state`, of `limit` bytes at most; the next state. After an error
-/// nothing of it is there.
+/// Appends the frame of a message that is sent in `state`, of at most `limit` bytes. Returns the next state. After an
+/// error the output is unchanged.
 pub(super) fn write<P: Script>(
     state: usize,
     message: <P::Line as Line>::Message,
@@ -234,7 +234,7 @@ pub(super) fn write<P: Script>(
     }
 }
 
-/// What a frame says in `state`; the next state.
+/// Reads the message of a frame in `state`. Returns the next state.
 pub(super) fn read<P: Script>(
     state: usize,
     body: &[u8],

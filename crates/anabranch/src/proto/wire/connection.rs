@@ -1,25 +1,24 @@
 //! Carrying a conversation between an endpoint and a wire.
 //!
-//! The idea. An endpoint over a wire is the one it always is, and so is that over which its conversation goes in this
-//! process; only that the wire has the other end of it. So whatever an endpoint can do it can do here, and nothing here
-//! has to be done twice. In each state one side speaks. Is it this one, its message is heard, written, and sent; is it
-//! the other one, its message is read, and said to the endpoint. What has been said leads to the next state, on both
-//! sides to the same, as both hear all messages in one order. So there is one loop, which never reads and writes at the
-//! same time.
+//! The idea. An endpoint over a wire is an ordinary endpoint with an ordinary transport in this process, of which the
+//! wire has the other end. So it can do all that an endpoint can do, and nothing has to be implemented twice. In each
+//! state one side sends. If it is this side, its message is received from the endpoint, encoded, and sent. If it is the
+//! other side, its message is read, and sent to the endpoint. The message leads to the next state, the same on both
+//! sides, as both see all messages in one order. So there is one loop, which never reads and writes at the same time.
 //!
 //! | in this state, there speaks | waits for | besides, in async code |
 //! |---|---|---|
 //! | this side | a message of the endpoint: that it has gone -> tells the other side | a word of the other side, which can only be that it has gone |
 //! | the other side | a frame; then, if need be, for room | that the endpoint has gone |
 //!
-//! What is written is gathered while there is more, and sent before anything is waited for.
+//! Encoded messages are gathered while there are more, and sent before any wait.
 //!
-//! The bytes of the other side are a stranger's. A frame is refused by its length before there is memory for it, and
-//! its message by its number if it is none of this state. So what is said to the endpoint follows the protocol,
-//! whatever was read; on that the ring relies, which has no more slots than messages can be under way.
+//! The bytes of the other side are not trusted. A frame is refused by its length before memory is allocated for it. A
+//! message is refused by its number if it is not one of this state. So whatever was read, what is sent to the endpoint
+//! follows the protocol. The ring, which has no more slots than messages can be under way, relies on that.
 //!
-//! The price is a wake-up a message, beside system calls. An endpoint whose line *is* the stream would save that, and
-//! could not be waited for like any other.
+//! This costs a wake-up for each message, besides system calls. An endpoint whose transport *is* the stream would save
+//! that, but could not be waited for like any other.
 //!
 //! One direction at a time is enough, as only one side speaks in a state. On a thread a plain `Read + Write` does; two
 //! directions at once would take two handles and two threads.
@@ -50,10 +49,10 @@ use std::{
     thread::{self, Thread},
 };
 
-/// What carries a conversation between its endpoint and a wire, as long as somebody [runs](Self::run) it.
+/// Carries a conversation between its endpoint and a wire, while it is [run](Self::run).
 ///
 /// `over` and `over_async` of `client` and `server` in the module that [`proto!`](crate::proto!) makes return one with
-/// the endpoint. Without it the endpoint sees nothing; if it is dropped, or comes to an error, the endpoint sees
+/// the endpoint. The endpoint receives nothing unless it runs. If it is dropped or fails, the endpoint sees `Closed`.
 /// `Closed`.
 #[must_use = "nothing goes over the wire unless the connection is run"]
 pub struct Connection<P: Script, S> {
@@ -64,7 +63,7 @@ pub struct Connection<P: Script, S> {
 }
 
 impl<P: Script, S> Connection<P, S> {
-    /// The end of an endpoint, and what carries what it says.
+    /// Creates the end of an endpoint, and the connection that carries its messages.
     fn new(wire: Wire<S>, is_client: bool) -> (P::Line, Self) {
         let [of_client, of_server] = P::ROOM;
         let (of_endpoint, of_wire) = if is_client { (of_client, of_server) } else { (of_server, of_client) };
@@ -72,23 +71,23 @@ impl<P: Script, S> Connection<P, S> {
         (endpoint, Self { line, wire, is_client, state: 0 })
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_ref(&self) -> &S {
         self.wire.get_ref()
     }
 
-    /// Carries the conversation to its end, on this thread: between its messages it blocks. The wire can have another
-    /// conversation then.
+    /// Runs the conversation to its end on this thread, which blocks between messages. Returns the wire, which can then
+    /// carry another conversation.
     ///
-    /// A read of the stream cannot be left: if the endpoint is dropped while the other side is to speak, this ends with
-    /// the next message, or with an error of the stream, to which a time limit for reads can lead. Likewise it notices
-    /// that the other side has gone when it next reads or writes. [`run_async`](Self::run_async) notices both at once,
-    /// unless it is just writing to somebody who does not read.
+    /// A read of the stream cannot be interrupted. If the endpoint is dropped while the other side is to send, this
+    /// ends with the next message, or with an error of the stream, such as its time limit for reads. In the same way it
+    /// notices that the other side is gone when it next reads or writes. [`run_async`](Self::run_async) notices both at
+    /// once, unless it is writing to a peer that does not read.
     ///
-    /// Not for fibers, whose threads others need; they have `cx.block_on(connection.run_async())`.
+    /// Do not use it on fibers, whose threads other fibers need. They have `cx.block_on(connection.run_async())`.
     ///
     /// # Errors
-    /// When the conversation did not come to its end: [`WireError`] says why.
+    /// Returns an error if the conversation was not completed. The [`WireError`] holds the cause.
     pub fn run(self) -> Result<Wire<S>, WireError>
     where
         S: Read + Write,
@@ -96,11 +95,11 @@ impl<P: Script, S> Connection<P, S> {
         block_on(self.carry::<OnThread>())
     }
 
-    /// Carries the conversation to its end, in async code. The wire can have another conversation then. If the future
-    /// is dropped before, the endpoint sees `Closed`.
+    /// Runs the conversation to its end, in async code. Returns the wire, which can then carry another conversation. If
+    /// the future is dropped earlier, the endpoint sees `Closed`.
     ///
     /// # Errors
-    /// When the conversation did not come to its end: [`WireError`] says why.
+    /// Returns an error if the conversation was not completed. The [`WireError`] holds the cause.
     pub async fn run_async(self) -> Result<Wire<S>, WireError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -124,14 +123,14 @@ impl<P: Script, S> Connection<P, S> {
         }
     }
 
-    /// Leaves the conversation: the other side is to be able to tell this from a stream that broke.
+    /// Leaves the conversation, so that the other side can tell this from a stream that broke.
     async fn leave<M: Mode<S>>(&mut self, why: WireError) -> WireError {
         self.wire.output().extend_from_slice(&LEFT);
         let _ = self.wire.send::<M>().await;
         why
     }
 
-    /// This side's message goes to the wire.
+    /// Sends a message of this side to the wire.
     async fn speak<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
         let heard = match self.line.hear() {
             Some(heard) => heard,
@@ -152,7 +151,7 @@ impl<P: Script, S> Connection<P, S> {
         Ok(next)
     }
 
-    /// Waits for a message of the endpoint, or for the end of the other side, which has nothing else to say now.
+    /// Waits for a message of the endpoint, or for the end of the other side, which can send nothing else now.
     async fn hear<M: Mode<S>>(&mut self) -> Result<Result<<P::Line as Line>::Message, Closed>, WireError> {
         let Self { line, wire, state, .. } = self;
         let mut hearing = pin!(wait_async_for(Hearing::new(line)));
@@ -177,7 +176,7 @@ impl<P: Script, S> Connection<P, S> {
         .await
     }
 
-    /// The other side's message goes to the endpoint.
+    /// Sends a message of the other side to the endpoint.
     async fn listen<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
         self.wire.send::<M>().await?;
         let length = loop {
@@ -197,7 +196,7 @@ impl<P: Script, S> Connection<P, S> {
         }
     }
 
-    /// Reads some more, unless the endpoint goes.
+    /// Reads more bytes, unless the endpoint leaves.
     async fn fill<M: Mode<S>>(&mut self) -> Result<(), WireError> {
         let Self { line, wire, .. } = self;
         if !M::READS_ASIDE {
@@ -225,7 +224,7 @@ impl<P: Script, S> fmt::Debug for Connection<P, S> {
     }
 }
 
-/// Says what this side speaks, and hears what the other does.
+/// Sends the handshake of this side, and receives that of the other side.
 async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) -> Result<(), WireError> {
     wire.output().extend(handshake::written::<P>(is_client));
     wire.send::<M>().await?;
@@ -258,10 +257,10 @@ pub unsafe fn over<P: Script, S: Read + Write, E>(
     Ok((At::new(line), connection))
 }
 
-/// As [`over`], in async code.
+/// Like [`over`], in async code.
 ///
 /// # Safety
-/// As there.
+/// The contract of [`over`] holds.
 #[doc(hidden)]
 pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin, E>(
     mut wire: Wire<S>,

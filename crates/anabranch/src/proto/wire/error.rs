@@ -1,30 +1,30 @@
-//! Why a conversation over a wire was not begun, or did not come to its end.
+//! Why a conversation over a wire did not begin or was not completed.
 
 use std::{error::Error, fmt, io};
 
 pub(crate) const FORMAT: u8 = 1;
 
-/// Why a conversation over a wire was not begun, or did not come to its end. The endpoint of it sees `Closed`.
+/// Why a conversation over a wire did not begin or was not completed. Its endpoint sees `Closed`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The stream failed. On a thread, its time limit for reads or writes may have been up.
+    /// The stream failed. On a thread, its time limit for reads or writes may have passed.
     Io(io::Error),
-    /// The stream ended, or was broken off, without a word of the other side.
+    /// The stream ended or broke, and the other side did not take leave first.
     Lost,
     /// The other side has left the conversation: its endpoint was dropped before the end.
     Left,
-    /// This side has: its endpoint was dropped before the end.
+    /// This side has left the conversation: its endpoint was dropped before the end.
     Dropped,
-    /// The other side speaks something else altogether. With what it began.
+    /// The other side does not use this format at all. Holds its first bytes.
     Stranger(Vec<u8>),
-    /// The other side is of an `anabranch` that writes its bytes in another way: its way.
+    /// The other side uses an `anabranch` with another byte format, which is given here.
     Format(u8),
     /// The other side speaks another protocol.
     OtherProtocol {
-        /// What this side speaks.
+        /// The protocol of this side.
         ours: &'static str,
-        /// What the other side says it speaks.
+        /// The protocol that the other side names.
         theirs: String,
     },
     /// The other side speaks another version of the protocol.
@@ -45,37 +45,37 @@ pub enum WireError {
     SameSide(&'static str),
     /// A message is longer than [allowed](super::Wire::max_message).
     TooLong {
-        /// Its length, if it is that of the other side; of an own message, how far it had been written.
+        /// Its length, if the other side sent it; for a message of this side, how far it had been written.
         length: usize,
         /// The most that is allowed.
         limit: usize,
     },
-    /// The other side said something that there is not in this state.
+    /// The other side sent a message that does not exist in this state.
     UnknownMessage {
         /// The state.
         state: &'static str,
-        /// The number of what was said.
+        /// The number of the message.
         number: u32,
     },
-    /// What a message carried are not the values that it has to carry.
+    /// The values in a message are not those that it has to carry.
     BadMessage {
         /// The state.
         state: &'static str,
-        /// What was said, if that much can be read.
+        /// The message, if its number can be read.
         message: Option<&'static str>,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The other side spoke when it was this side's turn.
+    /// The other side sent a message when it was this side's turn.
     OutOfTurn {
         /// The state.
         state: &'static str,
     },
-    /// A value of an own message has refused to be written.
+    /// A value in a message of this side could not be serialized.
     Unwritable {
         /// The state.
         state: &'static str,
-        /// What it said.
+        /// The error of the value.
         why: &'static str,
     },
 }
@@ -151,7 +151,7 @@ impl Error for WireError {
     }
 }
 
-/// Of a stream that somebody broke off, it is all the same in which way.
+/// For a stream that was broken off, the way in which it broke does not matter.
 impl From<io::Error> for WireError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind;

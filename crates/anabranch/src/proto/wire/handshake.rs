@@ -1,4 +1,4 @@
-//! What both sides say before anything else: which protocol they speak, and on which side.
+//! The handshake of both sides: their protocol and their side.
 //!
 //! | bytes | what | |
 //! |---|---|---|
@@ -10,11 +10,11 @@
 //! | 1 | the length of its name | |
 //! | | its name | UTF-8 |
 //!
-//! Both say it at once and then listen: it is short enough for any stream to take, and two servers, who would both
-//! wait, are told.
+//! Both sides send it at once and then receive. It is short enough for any stream to take, and two servers, which would
+//! both wait, find the error.
 //!
-//! The hash is FNV-1a of the protocol's text, written in a form without spaces. It does not know what is inside of
-//! types, hence the version. Parameters would all be `T` in it, so the macro refuses a protocol with parameters.
+//! The hash is FNV-1a of the protocol's source text, in a form without spaces. It does not cover the contents of types,
+//! hence the version. Parameters would all be `T` in it, so the macro refuses a protocol with parameters.
 
 use crate::proto::wire::{
     codec::Script,
@@ -26,7 +26,7 @@ pub(crate) const MAGIC: &[u8; 9] = b"anabranch";
 /// The bytes before the name.
 pub(crate) const FIXED: usize = MAGIC.len() + 1 + 1 + 4 + 8 + 1;
 
-/// What this side says.
+/// Returns the handshake of this side.
 pub(crate) fn written<P: Script>(is_client: bool) -> Vec<u8> {
     const { assert!(P::NAME.len() <= u8::MAX as usize, "the name of a protocol has 255 bytes at most") };
     let mut hello = MAGIC.to_vec();
@@ -38,7 +38,8 @@ pub(crate) fn written<P: Script>(is_client: bool) -> Vec<u8> {
     hello
 }
 
-/// How long the other side's is, if so much has come that this can be said. An error as soon as it cannot be one.
+/// Returns the length of the other side's handshake, once enough bytes have arrived. Fails as soon as the bytes cannot
+/// be a handshake.
 pub(crate) fn length(began: &[u8]) -> Result<Option<usize>, WireError> {
     let magic = began.len().min(MAGIC.len());
     if began[..magic] != MAGIC[..magic] {
@@ -52,7 +53,7 @@ pub(crate) fn length(began: &[u8]) -> Result<Option<usize>, WireError> {
     Ok(began.get(FIXED - 1).map(|&name| FIXED + usize::from(name)))
 }
 
-/// Whether the other side, which said all of this, speaks the same on the other side.
+/// Checks that the other side, which sent this handshake, has the same protocol and is the other side of it.
 pub(crate) fn check<P: Script>(hello: &[u8], is_client: bool) -> Result<(), WireError> {
     let mut at = MAGIC.len() + 1;
     let mut next = |count: usize| {

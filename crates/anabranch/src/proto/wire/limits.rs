@@ -1,13 +1,12 @@
-//! A deserializer around another one, for bytes of a stranger's choosing.
+//! A deserializer around another one, for bytes that are not trusted.
 //!
-//! Serde asks types what they want, and a type may want as much as the bytes say. Three things are kept from them here:
-//! - **Lengths.** A sequence is not told how long it says it is, so nothing is allocated ahead of what was really
-//!   there.
-//! - **Depth.** A type that contains itself goes as deep as the bytes say, and the stack ends before they do.
-//! - **Number.** Values without bytes, of which a sequence says that it has 2^60, are refused when there are far more
-//!   values than bytes.
-//! - **Memory.** A large value that says with one byte that it is not there takes its place in a sequence all the same.
-//!   Sequences and maps are refused when their values take far more memory than there are bytes.
+//! Serde lets a type ask for as much as the bytes claim. This module limits:
+//! - **Lengths.** A sequence does not see the length that it claims, so nothing is allocated ahead of the bytes that
+//!   are really there.
+//! - **Depth.** A type that contains itself nests as deep as the bytes say, and could exhaust the stack.
+//! - **Number.** A sequence can claim 2^60 values without bytes. It is refused if there are far more values than bytes.
+//! - **Memory.** A large value that is absent, by one byte, still takes its full size in a sequence. Sequences and maps
+//!   are refused if their values take far more memory than there are bytes.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{cell::Cell, fmt};

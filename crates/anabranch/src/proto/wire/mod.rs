@@ -1,10 +1,9 @@
 //! Conversations over a wire: the same endpoints, with a stream of bytes between them. With the feature `serde`.
 //!
-//! A protocol with `#[wire(version = ..)]`, all of whose messages carry what serde can write and read, can be spoken by
-//! two programs. Each has a stream to the other, of which `over` makes an endpoint in the first state, and a
-//! [`Connection`] that carries what is said. On a thread the stream is any [`Read`](std::io::Read) +
-//! [`Write`](std::io::Write); in async code (`over_async`, [`Connection::run_async`]) it is any [`AsyncRead`] +
-//! [`AsyncWrite`] of the crate futures-io.
+//! A protocol with `#[wire(version = ..)]` whose messages serde can write and read can be used between two programs.
+//! Each has a stream to the other. `over` makes from it an endpoint in the first state, and a [`Connection`] that
+//! carries the messages. On a thread the stream is any [`Read`](std::io::Read) + [`Write`](std::io::Write). In async
+//! code (`over_async`, [`Connection::run_async`]) it is any [`AsyncRead`] + [`AsyncWrite`] of the crate futures-io.
 //!
 //! ```
 //! use anabranch::{channel::RecvError, proto, proto::wire::Wire};
@@ -47,28 +46,28 @@
 //! ```
 //!
 //! # Who is there
-//! Before anything else each side says the name of the protocol, its version, its [hash](super::Protocol::HASH) and
-//! which side it is. `over` returns when the other side has said the same, and else an error that says what is
-//! different. The hash is that of the text: it does not know what is inside of a type, so the version is to be raised
-//! when one that is said changes.
+//! First each side sends the name of the protocol, its version, its [hash](super::Protocol::HASH) and its side. `over`
+//! returns when the other side has sent the same, or returns an error that names the difference. The hash is that of
+//! the source text and does not cover the contents of types, so raise the version when a type in a message changes.
 //!
 //! # What the other side can do
-//! It can say what the protocol has in this state, and leave. Anything else is a [`WireError`], and the endpoint sees
-//! `Closed`. No bytes lead to a panic in what is here, or to far more memory than they are: a message is no longer than
-//! [`Wire::max_message`], of which memory is taken as it comes; its sequences and maps take no more than 64 times as
-//! much and 64 KiB, and what a `Box` in them holds comes on top; and no more messages than there is room for are read
-//! ahead of the endpoint, sixteen for an `#[unbounded]` state. Values are read one by one, no deeper in each other than
-//! 128, on the stack of who runs the connection: a type that contains itself, and is larger than about a kilobyte,
-//! wants a larger [`fiber_stack_size`](crate::pool::Builder::fiber_stack_size), or its parts in a `Box`.
+//! It can send the messages of the present state, and leave. Anything else is a [`WireError`], and the endpoint sees
+//! `Closed`. No bytes lead to a panic in this module, or to far more memory than their number. A message is no longer
+//! than [`Wire::max_message`], and its memory is allocated as it arrives. Its sequences and maps take no more than 64
+//! times its length and 64 KiB; the contents of a `Box` in them are not counted. No more messages are read ahead of the
+//! endpoint than there is room for, sixteen for an `#[unbounded]` state. Values are nested no deeper than 128, and are
+//! read on the stack of the thread or fiber that runs the connection. A type that contains itself, and is larger than
+//! about a kilobyte, needs a larger [`fiber_stack_size`](crate::pool::Builder::fiber_stack_size), or its parts in a
+//! `Box`.
 //!
-//! How long it takes is the stream's to limit, or that of who waits: who neither speaks nor reads keeps a connection
-//! for ever, whether the endpoint is still there or not. On a thread there are the stream's time limits for reads and
-//! for writes; in async code a future that is dropped ends the connection.
+//! The stream, or the code that waits, has to limit the time. A side that neither sends nor reads keeps a connection
+//! for ever, whether the endpoint still exists or not. On a thread, use the stream's time limits for reads and writes.
+//! In async code, a future that is dropped ends the connection.
 //!
 //! # How far one side can run ahead
-//! A message that was sent is on its way; whether it arrives is not known before there is an answer. As ever a side
-//! that speaks again and again waits for room, of which there is some on both sides and in the stream. With
-//! `#[unbounded]` there is no limit on the side that speaks.
+//! A message that was sent is on its way; only an answer shows that it has arrived. As always, a side that sends
+//! repeatedly waits for room, of which there is some on both sides and in the stream. With `#[unbounded]` there is no
+//! limit on the sending side.
 
 // `{guard, error} <- codec <- {hello, stream} <- connection`, `relay <- connection`.
 mod codec;

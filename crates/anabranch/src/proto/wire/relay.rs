@@ -1,4 +1,4 @@
-//! The end of a conversation that a wire has, in place of the other side: what it waits for besides a message.
+//! The wire's end of a conversation, in place of the other side: what it waits for besides a message.
 
 use crate::{
     channel::Closed,
@@ -16,11 +16,11 @@ use crate::{
 };
 use std::cell::UnsafeCell;
 
-/// How much room there is for what comes over the wire, where the protocol sets no limit: the other side is not to
-/// choose how much memory it takes.
+/// How much room there is for messages from the wire if the protocol sets no limit: the other side must not choose how
+/// much memory it takes.
 const ROOM: usize = 16;
 
-/// That over which a conversation goes, as far as wires have to do with it. Sealed.
+/// The transport of a conversation, as far as wires use it. Sealed.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "sealed")]
 pub trait Relay: Line + Relayed<Said = <Self as Line>::Message> {}
@@ -30,13 +30,13 @@ impl<M, const N: usize> Relay for Ring<M, N> {}
 impl<M> Relay for Duplex<M> {}
 
 pub(crate) trait Relayed: Transport {
-    /// The endpoint's end and the wire's, with room for so many messages of the endpoint and of the wire.
+    /// Returns the endpoint's end and the wire's, with room for that many messages of the endpoint and of the wire.
     fn pair(of_endpoint: Option<usize>, of_wire: Option<usize>) -> (Self, Self);
 
-    /// What ends when there is room for a message. `None`: there is, by the protocol.
+    /// Returns the wait for room for a message, or `None` if the protocol guarantees room.
     fn room(&mut self) -> Option<impl Attempt<Output = ()>>;
 
-    /// What ends when the endpoint has gone, while it is to listen.
+    /// Returns the wait for the end of the endpoint while it is to receive.
     fn gone(&mut self) -> impl Attempt<Output = ()>;
 }
 
@@ -64,12 +64,12 @@ impl<M> Relayed for Duplex<M> {
     }
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {
-        // It says nothing before it has been told something, so what there is to hear is that it has gone.
+        // The endpoint sends nothing before it has received something, so the only event here is that it is gone.
         Ready(Hearing::new(self))
     }
 }
 
-/// The end of the other end.
+/// The wait for the end of the other end.
 struct Gone<'a> {
     slot: &'a Latch,
     wait: LatchWait<&'a Latch>,
@@ -83,20 +83,20 @@ impl Attempt for Gone<'_> {
     }
 }
 
-// SAFETY: that of the wait.
+// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl Place for Gone<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.wait.unregister(has_decided) }
     }
 }
 
-/// Hearing the next message, whichever state it is of.
+/// Receiving the next message, of any state.
 pub(super) struct Hearing<'a, T: Transport> {
     line: UnsafeCell<&'a mut T>,
     wait: T::Wait,
@@ -108,8 +108,8 @@ impl<'a, T: Transport> Hearing<'a, T> {
     }
 
     fn line(&self) -> &T {
-        // SAFETY: an operation is its strand's alone, as it is not `Sync`, and there is no attempt while this is looked
-        // at.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
+        // reference is used.
         unsafe { &*self.line.get() }
     }
 }
@@ -118,25 +118,25 @@ impl<T: Transport> Attempt for Hearing<'_, T> {
     type Output = Result<T::Said, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // SAFETY: as in `line`, and the reference ends here.
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
         unsafe { &mut **self.line.get() }.hear()
     }
 }
 
-// SAFETY: that of the line, of which an end stays at its place while it is borrowed.
+// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
 unsafe impl<T: Transport> Place for Hearing<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.line().unregister(&self.wait, has_decided) }
     }
 }
 
-/// The same wait, without hearing anything.
+/// The same wait, without a receive.
 struct Ready<'a, T: Transport>(Hearing<'a, T>);
 
 impl<T: Transport> Attempt for Ready<'_, T> {
@@ -147,15 +147,15 @@ impl<T: Transport> Attempt for Ready<'_, T> {
     }
 }
 
-// SAFETY: that of the hearing.
+// SAFETY: the wrapped operation upholds the contract of `Place`, and every call is forwarded to it.
 unsafe impl<T: Transport> Place for Ready<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.0.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { self.0.unregister(has_decided) }
     }
 }

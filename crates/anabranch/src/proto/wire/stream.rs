@@ -41,32 +41,33 @@ pub struct Wire<S> {
 impl<S> Wire<S> {
     /// One end of a wire, which is a stream that the other end has the other end of.
     ///
-    /// Each side says who it is before it listens, in 279 bytes at most. A stream that takes less before anybody reads,
-    /// as a pipe in memory may, is none for a wire.
+    /// Each side sends its handshake before it reads, in 279 bytes at most. A stream that takes fewer bytes before the
+    /// other side reads, as a pipe in memory may, does not work as a wire.
     pub fn new(stream: S) -> Self {
         Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
     }
 
-    /// No message may have more bytes than these: neither those that are read, whose lengths somebody else chooses, nor
-    /// those that are written. Without this it is a mebibyte.
+    /// Limits the bytes of each message: of those that are read, whose lengths the other side chooses, and of those
+    /// that are written. The default is one mebibyte.
     #[must_use]
     pub fn max_message(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_ref(&self) -> &S {
         &self.stream
     }
 
-    /// The stream. What was read ahead of the conversations so far is dropped; see [`into_parts`](Self::into_parts).
+    /// Returns the stream. Bytes that were read ahead of the conversations are dropped; see
+    /// [`into_parts`](Self::into_parts).
     pub fn into_inner(self) -> S {
         self.stream
     }
 
-    /// The stream, and what was read of it ahead of the conversations so far: for a stream that goes on in another
-    /// protocol.
+    /// Returns the stream, and the bytes that were read ahead of the conversations: for a stream that continues in
+    /// another protocol.
     pub fn into_parts(mut self) -> (S, Vec<u8>) {
         let ahead = self.input.split_off(self.start);
         (self.stream, ahead)

@@ -1,9 +1,9 @@
-//! How long an end that has nothing to do stays away.
+//! How long an end without anything to do pauses.
 //!
-//! An end that follows the other at its heels takes a cache line from it with each message, and then neither is fast:
-//! 24 ns a message where 12 are possible. So an end that has caught up pauses before it looks again, for as long as
-//! pays: if by then there is one message for every four pauses, it pauses for twice as long the next time, or else for
-//! half as long. Two that talk in turn, of whom one waits for a single message each time, do not pause.
+//! An end that follows the other closely takes a cache line from it with each message, and then neither is fast: 24 ns
+//! a message where 12 are possible. So an end that has caught up pauses before it looks again. If there is then one
+//! message for every four pauses, it pauses for twice as long the next time, otherwise for half as long. Two ends that
+//! alternate, one waiting for a single message each time, do not pause.
 
 use crate::{
     channel::spsc::stream::cursor::Cursor,
@@ -11,10 +11,10 @@ use crate::{
     wait::state_word::{Content, number_of},
 };
 
-/// The longest time to stay away is 2 to this power of pauses, a microsecond or a few.
+/// The longest pause is 2 to this power of spin hints, one or a few microseconds.
 const LONGEST: u32 = 7;
 
-/// 2 to this power of pauses. See the [module](self).
+/// 2 to this power of spin hints. See the [module](self).
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
@@ -22,8 +22,7 @@ impl Backoff {
         Self(0)
     }
 
-    /// Pauses before the end looks again whether the slot where it is holds `awaited`. For a thread that nothing else
-    /// could use.
+    /// Pauses before the end looks again whether its slot holds `awaited`. For a thread that has nothing else to run.
     #[inline(never)]
     pub(crate) fn snooze<T>(&mut self, at: &Cursor<T>, awaited: Content) {
         if at.ahead(1).is_none() {

@@ -1,4 +1,4 @@
-//! The end of a stream that receives.
+//! The receiving end of a stream.
 
 use crate::{
     bias::pair::Side,
@@ -14,7 +14,7 @@ use crate::{
     wait::state_word::number_of,
 };
 
-/// The end that receives.
+/// The receiving end.
 pub(crate) struct Consumer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
@@ -22,26 +22,26 @@ pub(crate) struct Consumer<T> {
     pub(crate) backoff: Backoff,
 }
 
-// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks
-// at words and at flags.
+// SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
+// only looks at words and flags.
 unsafe impl<T: Send> Send for Consumer<T> {}
-// SAFETY: as above.
+// SAFETY: by shared reference an end only looks at words and flags, which are atomic.
 unsafe impl<T: Send> Sync for Consumer<T> {}
 
 impl<T> Consumer<T> {
-    /// Takes the next value, if that takes no more than a few instructions: this thread uses both ends, and there is a
-    /// value and nobody to be woken. Otherwise [`pop`](Self::pop) comes next.
+    /// Takes the next value if that takes only a few instructions: this thread uses both ends, there is a value, and no
+    /// waiter has to be woken. Otherwise [`pop`](Self::pop) comes next.
     #[inline(always)]
     pub(crate) fn pop_fast(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // Looked at before: if this thread is the owner now nobody else has changed it since.
+        // Checked before: if this thread is the owner now, no other thread has changed it since.
         if self.at.slot().word.load() != FULL || self.at.is_last() {
             return None;
         }
-        // SAFETY: alive while this end is.
+        // SAFETY: the shared part is alive while this end is.
         let _inside = unsafe { shared.as_ref() }.sides.enter()?;
-        // SAFETY: full, so it is the receiver's, and not the last of its slab. The sender is used by this thread alone,
-        // and not now.
+        // SAFETY: the slot is full, so it is the receiver's, and it is not the last of its slab. Only this thread uses
+        // the sender, and not now.
         unsafe {
             let value = (*(*slot).value.get()).assume_init_read();
             (*slot).word.set(EMPTY);
@@ -50,13 +50,13 @@ impl<T> Consumer<T> {
         }
     }
 
-    /// Whether it is settled that two threads use the ends.
+    /// Returns whether it is settled that two threads use the ends.
     #[inline(always)]
     pub(crate) fn is_apart(&self) -> bool {
         self.at.shared().sides.have_ended()
     }
 
-    /// As [`pop_fast`](Self::pop_fast), where the ends [are apart](Self::is_apart).
+    /// Like [`pop_fast`](Self::pop_fast), if the ends [are apart](Self::is_apart).
     #[inline(never)]
     pub(crate) fn pop_apart(&mut self) -> Option<T> {
         let slot = self.at.slot;
@@ -66,41 +66,41 @@ impl<T> Consumer<T> {
         if self.at.slot().word.load() != FULL {
             return None;
         }
-        // SAFETY: full, so it is the receiver's, and not the last of its slab.
+        // SAFETY: the slot is full, so it is the receiver's, and it is not the last of its slab.
         let value = unsafe {
             self.at.slot = slot.add(1);
             (*(*slot).value.get()).assume_init_read()
         };
         if self.at.shared().is_bounded {
-            // SAFETY: the one slab of a bounded stream stays.
+            // SAFETY: a bounded stream never frees its one slab while an end is alive.
             let found = unsafe { (*slot).word.swap(EMPTY) };
             if found != FULL {
-                // SAFETY: taken out.
+                // SAFETY: the swap took the address out of the word.
                 unsafe { wake(found) };
             }
         }
         Some(value)
     }
 
-    /// Takes the next value and wakes the sender if it waits for room. `None`: nothing yet.
+    /// Takes the next value, and wakes the sender if it waits for room. Returns `None` if there is nothing yet.
     #[inline(never)]
     pub(crate) fn pop(&mut self) -> Option<Result<T, Closed>> {
         let shared = self.at.shared;
-        // SAFETY: alive while this end is.
+        // SAFETY: the shared part is alive while this end is.
         if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
-                // Not closed either, since that is the end of every bias.
+                // The stream is not closed either, since closing ends every bias.
                 return None;
             }
             debug_assert!(number_of(found) == FULL);
-            // SAFETY: as above.
+            // SAFETY: the slot is full, so it is the receiver's. Only this thread uses the sender, and not now.
             let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
             self.at.slot().word.set(EMPTY);
             self.advance();
             drop(inside);
             if found != FULL {
-                // SAFETY: taken out, inside.
+                // SAFETY: the store took the address out of the word, inside.
                 unsafe { wake_here(found) };
             }
             return Some(Ok(value));
@@ -117,8 +117,7 @@ impl<T> Consumer<T> {
         self.look_again()
     }
 
-    /// Stays away before the next look for a value, see [`Backoff`]. The receiver is a thread of its own, so slabs may
-    /// grow.
+    /// Pauses before the next look for a value, see [`Backoff`]. The receiver is on another thread, so slabs may grow.
     pub(crate) fn snooze(&mut self) {
         let is_growing = &self.at.shared().is_growing;
         if !is_growing.load(Ordering::Relaxed) {
@@ -128,23 +127,23 @@ impl<T> Consumer<T> {
         self.backoff.snooze(&self.at, FULL);
     }
 
-    /// Whether there is a value here. A sender that comes upon END makes it FULL for a moment: nobody looks there any
-    /// more.
+    /// Returns whether there is a value here. A sender that finds END makes it FULL for a moment, but the receiver does
+    /// not look there any more.
     #[inline]
     fn is_full(&self) -> bool {
         !self.is_ended && number_of(self.at.slot().word.load()) == FULL
     }
 
-    /// The slot is full.
+    /// Takes the value. The slot is full.
     #[inline]
     fn take(&mut self) -> T {
-        // SAFETY: full, so it is the receiver's.
+        // SAFETY: the slot is full, so it is the receiver's.
         let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
         let left = self.at;
         if left.shared().is_bounded {
             let found = left.slot().word.swap(EMPTY);
             if found != FULL {
-                // SAFETY: taken out.
+                // SAFETY: the swap took the address out of the word.
                 unsafe { wake(found) };
             }
         }
@@ -152,18 +151,18 @@ impl<T> Consumer<T> {
         value
     }
 
-    /// Goes on, and frees a slab of an unbounded stream behind it.
+    /// Advances, and frees a slab of an unbounded stream that it leaves.
     #[inline]
     fn advance(&mut self) {
         let left = self.at.slab;
         self.at.advance();
         if left != self.at.slab {
-            // SAFETY: the sender has gone on to the next slab before it filled the last slot of this one.
+            // SAFETY: the sender went on to the next slab before it filled the last slot of this one.
             unsafe { Slab::free(left) };
         }
     }
 
-    /// The slot was empty, or the end.
+    /// Looks again after the slot was empty or the stream had ended.
     #[inline(never)]
     fn look_again(&mut self) -> Option<Result<T, Closed>> {
         if self.is_ended {
@@ -177,7 +176,7 @@ impl<T> Consumer<T> {
             if number_of(content) == FULL {
                 return Some(Ok(self.take()));
             }
-            // An address would be that of a forgotten future.
+            // An address here would be that of a forgotten future.
             if self.at.slot().word.replace(content, END) {
                 self.is_ended = true;
                 return Some(Err(Closed));
@@ -201,7 +200,7 @@ impl<T> Consumer<T> {
         !self.is_full()
     }
 
-    /// How many values there are. Linear in that number.
+    /// Returns how many values there are. Takes time linear in that number.
     pub(crate) fn len(&self) -> usize {
         let mut at = self.at;
         let mut len = 0;
@@ -216,11 +215,11 @@ impl<T> Consumer<T> {
     }
 
     pub(crate) fn capacity(&self) -> Option<usize> {
-        // SAFETY: the slab is alive.
+        // SAFETY: the slab at this end's position is alive.
         self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
     }
 
-    /// A number that both ends have in common.
+    /// Returns a number that both ends have in common.
     pub(crate) fn address(&self) -> usize {
         self.at.shared.addr().get()
     }
@@ -230,7 +229,7 @@ impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
         let dropped = drop_all(|| self.pop().and_then(Result::ok));
-        // SAFETY: once, and closed, so that the last `pop` ended the stream.
+        // SAFETY: an end leaves once, here. The stream is closed, so the last `pop` ended it.
         unsafe { self.at.leave() };
         dropped.finish();
     }

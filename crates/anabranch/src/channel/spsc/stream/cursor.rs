@@ -1,4 +1,4 @@
-//! Where an end of a stream is, and what the ends share.
+//! The position of an end of a stream, and the data that the ends share.
 
 use crate::{
     bias::pair::{BiasedPair, Side},
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// What both ends share besides the slots.
+/// The data that both ends share besides the slots.
 pub(crate) struct Shared {
     /// While both ends are used by one thread: words are then read and written, instead of exchanged.
     pub(crate) sides: BiasedPair,
@@ -19,7 +19,7 @@ pub(crate) struct Shared {
     pub(crate) is_growing: AtomicBool,
 }
 
-/// Where an end is.
+/// The position of an end.
 pub(crate) struct Cursor<T> {
     pub(crate) shared: NonNull<Shared>,
     pub(crate) slot: *const Slot<T>,
@@ -48,22 +48,23 @@ impl<T> Copy for Cursor<T> {}
 /// Ends the wait whose address was taken out of a word.
 ///
 /// # Safety
-/// The caller took it out.
+/// The caller took the address out of the word.
 #[inline(never)]
 pub(crate) unsafe fn wake(found: Content) {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller took the address out of the word, so no other thread decides this wait.
     if let Some(wake) = unsafe { decide(found) } {
         wake.wake();
     }
 }
 
-/// As [`wake`], for the owner of the bias: who waits [here](crate::wait::waiter) does so on this thread.
+/// Like [`wake`], for the owner of the bias. A waiter that waits [here](crate::wait::waiter) does so on this thread.
 ///
 /// # Safety
-/// As there; the caller was inside when it did so.
+/// The caller took the address out of the word, and was inside when it did so.
 #[inline]
 pub(crate) unsafe fn wake_here(found: Content) {
-    // SAFETY: the caller's word. Whoever waits here did so as the owner, which changes no more than once, to none.
+    // SAFETY: the caller took the address out, inside. A local waiter waited as the owner, which changes only once, to
+    // none.
     if let Some(wake) = unsafe { decide_at_home(found) } {
         wake.wake();
     }
@@ -73,7 +74,7 @@ impl<T> Cursor<T> {
     /// # Safety
     /// Both are alive.
     pub(crate) unsafe fn new(shared: NonNull<Shared>, slab: *const Slab<T>) -> Self {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that both are alive.
         unsafe {
             let slot = Slab::first(slab);
             Self { shared, slot, end: slot.add((*slab).len), slab }
@@ -82,14 +83,14 @@ impl<T> Cursor<T> {
 
     #[inline]
     pub(crate) fn shared(&self) -> &Shared {
-        // SAFETY: alive while an end has not given up its part.
+        // SAFETY: it is alive while an end has not given up its part.
         unsafe { self.shared.as_ref() }
     }
 
     #[inline]
     pub(crate) fn slot(&self) -> &Slot<T> {
-        // SAFETY: positions are within slabs that are alive: the receiver's has not been freed, and the sender is not
-        // behind.
+        // SAFETY: positions are within slabs that are alive: the receiver's slab has not been freed, and the sender is
+        // not behind it.
         unsafe { &*self.slot }
     }
 
@@ -162,13 +163,12 @@ impl<T> Cursor<T> {
     /// Gives up an end's part.
     ///
     /// # Safety
-    /// Once for each end, which does not come back. The receiver has ended the stream.
+    /// The caller calls this once for each end, and does not use the end afterwards. The receiver has ended the stream.
     pub(crate) unsafe fn leave(&self) {
         if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        // SAFETY: the other end is gone, no value is left, and what is before this end's position was freed by the
-        // receiver.
+        // SAFETY: the other end is gone and no value is left. The receiver freed the slabs before this end's position.
         unsafe {
             Slab::free_all(self.slab);
             drop(Box::from_raw(self.shared.as_ptr()));

@@ -1,38 +1,38 @@
 //! The stream of a 1:1 channel: packets in slabs, each with a word of its own.
 //!
 //! The idea. Each slot has a value and a [word](crate::wait::state_word). The sender goes from slot to slot and fills
-//! them, the receiver follows and empties them; each knows its own position alone, so there are no indices to share,
-//! and an end touches nothing of the other's but the slot that it works at (FastForward: Giacomoni, Moseley,
-//! Vachharajani 2008). A bounded stream has one slab, that is gone round; an unbounded one has a chain of slabs, of
-//! which the sender makes the next when it fills the last slot of one, and the receiver frees each when it has left it.
-//! The slabs are small, so that an idle stream is, and a worker [keeps](crate::sys::free_list) some of those that its
-//! fibers have left for others to fill; if the receiver is a thread of its own they grow while it does not wait. An end
-//! that has caught up with the other stays [away](backoff) for a while.
+//! them; the receiver follows and empties them. Each end knows only its own position, so there are no shared indices,
+//! and an end touches only the slot of the other at which it works itself (FastForward: Giacomoni, Moseley,
+//! Vachharajani 2008). A bounded stream has one slab, used as a ring. An unbounded one has a chain of slabs: the sender
+//! makes the next slab when it fills the last slot of one, and the receiver frees each slab that it has left. Slabs are
+//! small, so that an idle stream is small. A worker [keeps](crate::sys::free_list) some of the slabs that its fibers
+//! have left, for other streams. If the receiver is on another thread, slabs grow while it does not wait. An end that
+//! has caught up with the other [pauses](backoff).
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
 //! | EMPTY  | no value (with an address: the receiver waits for it) | the sender -> FULL; the receiver ends the stream -> END |
 //! | FULL   | a value (with an address: the sender waits for room)  | the receiver takes it -> EMPTY, if bounded              |
-//! | END    | the receiver found it empty and the stream closed, and looks no more | nobody; a sender that swaps puts it back, and keeps its value |
+//! | END    | the receiver found it empty and the stream closed, and looks no more | never; a sender that swaps puts it back, and keeps its value  |
 //!
-//! A sender that waits for room does so at the slot that it will fill next, which is then the one that the receiver
-//! will empty next. So to send is one swap, to receive one load, and in a bounded stream another swap, by which room is
-//! given back. While one thread uses both ends it does without swaps, by a load and a store: see
-//! [`sides`](crate::bias::pair). Only the words are subject to that. An address is left by an update in any case, as a
-//! place has to, unless it is that of a standing waiter; closing ends the bias for good, so an owner need not ask
-//! whether the stream is closed.
+//! A sender that waits for room does so at the slot that it will fill next, which is also the one that the receiver
+//! will empty next. So a send is one swap. A receive is one load, and in a bounded stream another swap, which gives the
+//! room back. While one thread uses both ends, a load and a store replace the swap: see [`sides`](crate::bias::pair).
+//! Only the words are subject to that. Registering an address is always an update, as `Place` requires, unless the
+//! waiter is a standing one. Closing ends the bias for good, so an owner need not check whether the stream is closed.
 //!
-//! Closing. Either end sets `is_closed`, and ends the other's wait if there is one. Sending is refused from then on.
-//! The receiver takes what there is, and ends the stream by putting END into the first empty slot; a sender that was in
-//! the middle of sending either was before that, and its value is received, or finds END, and keeps its value. So a
-//! value was sent if and only if a receiver that goes on gets it. A receiver that is dropped does all this itself.
+//! Closing. Either end sets `is_closed`, and ends the wait of the other if there is one. From then on nothing can be
+//! sent. The receiver takes the values that are there, and ends the stream by putting END into the first empty slot. A
+//! sender in the middle of sending either comes before that, and its value is received, or finds END, and keeps its
+//! value. So a value was sent if and only if a receiver that continues gets it. A receiver that is dropped does all
+//! this itself.
 //!
-//! Orderings: the swap to FULL releases the value, the receiver's load acquires it; the swap to EMPTY releases the
-//! slot, the sender's load acquires it. The link to the next slab is written before the swap to FULL of the last slot,
-//! and read after that was acquired. `is_closed` and the words: see [`word`](crate::wait::state_word). Each end gives
-//! up its part by a decrement of `ends`, which releases, and the last one acquires; it frees all slabs from its own
-//! position on. A receiver that was dropped stopped at END, where the sender cannot pass, so its position is the
-//! sender's.
+//! Orderings: the swap to FULL releases the value, and the receiver's load acquires it. The swap to EMPTY releases the
+//! slot, and the sender's load acquires it. The link to the next slab is written before the swap to FULL of the last
+//! slot, and read after that was acquired. For `is_closed` and the words see [`word`](crate::wait::state_word). Each
+//! end gives up its part by a decrement of `ends`, which releases. The last decrement acquires, and that end frees all
+//! slabs from its own position on. A receiver that was dropped stopped at END, which the sender cannot pass, so its
+//! position is the sender's.
 
 // `slab <- position <- backoff <- {producer, consumer} <- wait`.
 pub(crate) mod backoff;
@@ -55,9 +55,9 @@ use std::ptr::NonNull;
 
 use self::{consumer::Consumer, producer::Producer};
 
-/// A stream with room for so many, or for any number of values.
+/// Creates a stream with room for `capacity` values, or for any number.
 pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
-    // First, as it panics where there is no address for so many.
+    // The slab comes first, as it panics if the address space is too small.
     let slab = Slab::new(capacity.unwrap_or(Slab::<T>::LEN));
     let shared = Shared {
         sides: BiasedPair::new(),
@@ -66,9 +66,9 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
         is_bounded: capacity.is_some(),
         is_growing: AtomicBool::new(cfg!(any(loom, shuttle))),
     };
-    // SAFETY: a box is not null.
+    // SAFETY: the pointer of a box is not null.
     let shared = unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(shared))) };
-    // SAFETY: just made.
+    // SAFETY: both were just made.
     let at = || unsafe { Cursor::new(shared, slab) };
     let [first, second] = Side::both();
     let producer = Producer { at: at(), side: first, backoff: Backoff::new() };

@@ -1,4 +1,4 @@
-//! The end of a stream that sends.
+//! The sending end of a stream.
 
 use crate::{
     bias::pair::Side,
@@ -12,17 +12,17 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// The end that sends.
+/// The sending end.
 pub(crate) struct Producer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
     pub(crate) backoff: Backoff,
 }
 
-// SAFETY: the values go from one thread to another; positions are each end's own; by shared reference an end only looks
-// at words and at flags.
+// SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
+// only looks at words and flags.
 unsafe impl<T: Send> Send for Producer<T> {}
-// SAFETY: as above.
+// SAFETY: by shared reference an end only looks at words and flags, which are atomic.
 unsafe impl<T: Send> Sync for Producer<T> {}
 
 impl<T> Producer<T> {
@@ -31,13 +31,13 @@ impl<T> Producer<T> {
         self.at.shared().is_closed.load(Ordering::Acquire)
     }
 
-    /// Whether a value has still to be taken from here. There may be the address of a forgotten future with it.
+    /// Returns whether a value has still to be taken from here. The address of a forgotten future may be with it.
     #[inline]
     fn is_full(&self) -> bool {
         self.at.shared().is_bounded && number_of(self.at.slot().word.load()) == FULL
     }
 
-    /// Whether there is room at this position, or will never be any.
+    /// Returns whether there is room at this position, or will never be any.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), PushError> {
         if self.is_closed() {
@@ -49,19 +49,19 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Puts a value in, if that takes no more than a few instructions: this thread uses both ends, and there is room
-    /// and nobody to be woken. Otherwise [`push`](Self::push) comes next.
+    /// Puts a value in if that takes only a few instructions: this thread uses both ends, there is room, and no waiter
+    /// has to be woken. Otherwise [`push`](Self::push) comes next.
     #[inline(always)]
     pub(crate) fn push_fast(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // Looked at before: if this thread is the owner now nobody else has changed it since.
+        // Checked before: if this thread is the owner now, no other thread has changed it since.
         if self.at.slot().word.load() != EMPTY || self.at.is_last() {
             return Err(value);
         }
-        // SAFETY: alive while this end is.
+        // SAFETY: the shared part is alive while this end is.
         let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
-        // SAFETY: empty, so it is the sender's, and not the last of its slab. The receiver is used by this thread
-        // alone, and not now.
+        // SAFETY: the slot is empty, so it is the sender's, and it is not the last of its slab. Only this thread uses
+        // the receiver, and not now.
         unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
@@ -70,36 +70,37 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Whether it is settled that two threads use the ends.
+    /// Returns whether it is settled that two threads use the ends.
     #[inline(always)]
     pub(crate) fn is_apart(&self) -> bool {
         self.at.shared().sides.have_ended()
     }
 
-    /// As [`push_fast`](Self::push_fast), where the ends [are apart](Self::is_apart).
+    /// Like [`push_fast`](Self::push_fast), if the ends [are apart](Self::is_apart).
     #[inline]
     pub(crate) fn push_remote(&mut self, value: T) -> Result<(), T> {
         let slot = self.at.slot;
         if self.at.is_last() || self.check().is_err() {
             return Err(value);
         }
-        // SAFETY: empty, so it is the sender's until the swap, and not the last of its slab, so that the slab stays.
+        // SAFETY: the slot is empty, so it is the sender's until the swap. It is not the last of its slab, so the slab
+        // stays.
         let found = unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.swap(FULL)
         };
         if found == END {
-            // ClosedError by what comes next, too: the stream is closed.
-            // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+            // The next attempt also finds the stream closed.
+            // SAFETY: the receiver does not look at a slot that is END, so it is the sender's.
             return unsafe {
                 (*slot).word.set(END);
                 Err((*(*slot).value.get()).assume_init_read())
             };
         }
-        // SAFETY: not the last.
+        // SAFETY: this slot is not the last of its slab.
         self.at.slot = unsafe { slot.add(1) };
         if found != EMPTY {
-            // SAFETY: taken out.
+            // SAFETY: the swap took the address out of the word.
             unsafe { wake(found) };
         }
         Ok(())
@@ -109,7 +110,7 @@ impl<T> Producer<T> {
     #[inline(always)]
     pub(crate) fn push_here(&mut self, value: T) -> Result<(), T> {
         let shared = self.at.shared;
-        // SAFETY: alive while this end is.
+        // SAFETY: the shared part is alive while this end is.
         let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
         let found = self.at.slot().word.load();
         if number_of(found) != EMPTY {
@@ -118,15 +119,15 @@ impl<T> Producer<T> {
         if self.at.is_last() && !self.at.shared().is_bounded {
             self.at.extend();
         }
-        // SAFETY: empty, so it is the sender's; there is a next slot. The receiver is used by this thread alone, and
-        // not now.
+        // SAFETY: the slot is empty, so it is the sender's; there is a next slot. Only this thread uses the receiver,
+        // and not now.
         unsafe { (*self.at.slot().value.get()).write(value) };
         self.at.slot().word.set(FULL);
-        // Still inside: a receiver elsewhere may free the slab as soon as it is let in.
+        // Advances while still inside: once let in, a receiver on another thread may free the slab.
         self.at.advance();
         drop(inside);
         if found != EMPTY {
-            // SAFETY: taken out, inside.
+            // SAFETY: the store took the address out of the word, inside.
             unsafe { wake_here(found) };
         }
         Ok(())
@@ -153,28 +154,28 @@ impl<T> Producer<T> {
         }
         // Looked up before the swap: after it the receiver may free the slab.
         let next = self.at.following();
-        // SAFETY: empty, so it is the sender's until the swap. It stays alive: the receiver does not leave it before it
-        // has been filled, nor, if the stream has ended, at all.
+        // SAFETY: the slot is empty, so it is the sender's until the swap. It stays alive: the receiver does not leave
+        // it before it is filled, and never leaves it if the stream has ended.
         let found = unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.swap(FULL)
         };
         if found != EMPTY {
             if found == END {
-                // SAFETY: the receiver does not look at what is at the end, so the slot is the sender's.
+                // SAFETY: the receiver does not look at a slot that is END, so it is the sender's.
                 return unsafe {
                     (*slot).word.set(END);
                     Err((PushError::Closed, (*(*slot).value.get()).assume_init_read()))
                 };
             }
-            // SAFETY: taken out.
+            // SAFETY: the swap took the address out of the word.
             unsafe { wake(found) };
         }
         self.at = next;
         Ok(())
     }
 
-    /// Stays away before the next look for room. See [`Backoff`].
+    /// Pauses before the next look for room. See [`Backoff`].
     pub(crate) fn snooze(&mut self) {
         self.at.shared().sides.end_if_apart(&self.side);
         self.backoff.snooze(&self.at, EMPTY);
@@ -187,7 +188,8 @@ impl<T> Producer<T> {
         let mut at = first;
         let mut count = 0;
         while let Some(value) = values.pop_front() {
-            // SAFETY: as in `push`. The receiver does not go beyond the first slot before that is published.
+            // SAFETY: the slot is empty, so it is the sender's. The receiver does not pass the first slot before that
+            // is published.
             unsafe {
                 (*at.slot().value.get()).write(value);
                 if count > 0 {
@@ -212,7 +214,7 @@ impl<T> Producer<T> {
             first.slot().word.set(END);
             let mut at = first;
             let refused = (0..count).map(|_| {
-                // SAFETY: written above, and the receiver stops before the first.
+                // SAFETY: the loop above wrote the value, and the receiver stops before the first slot.
                 let value = unsafe { (*at.slot().value.get()).assume_init_read() };
                 at = at.following();
                 value
@@ -223,7 +225,7 @@ impl<T> Producer<T> {
             return Err(PushError::Closed);
         }
         if found != EMPTY {
-            // SAFETY: taken out.
+            // SAFETY: the swap took the address out of the word.
             unsafe { wake(found) };
         }
         self.at = at;
@@ -237,13 +239,13 @@ impl<T> Producer<T> {
         }
     }
 
-    /// How many values there can be. `None`: any number.
+    /// Returns the capacity, or `None` if it is unlimited.
     pub(crate) fn capacity(&self) -> Option<usize> {
-        // SAFETY: the slab is alive.
+        // SAFETY: the slab at this end's position is alive.
         self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
     }
 
-    /// A number that both ends have in common.
+    /// Returns a number that both ends have in common.
     pub(crate) fn address(&self) -> usize {
         self.at.shared.addr().get()
     }
@@ -252,7 +254,7 @@ impl<T> Producer<T> {
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         self.close();
-        // SAFETY: once. If the receiver is gone it has ended the stream, at this position.
+        // SAFETY: an end leaves once, here. If the receiver is gone, it has ended the stream at this position.
         unsafe { self.at.leave() };
     }
 }

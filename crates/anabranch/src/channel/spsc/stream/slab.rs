@@ -21,9 +21,9 @@ pub(crate) const END: Content = number(2);
 /// How large the first slab of an unbounded stream is, if its values are small.
 const SLAB: usize = free_list::SIZE;
 
-/// How large its slabs get at most, likewise, if the receiver is on another thread. What one thread allocates and
-/// another frees goes through a lock of the allocator, for which the two wait: with slabs of 200 bytes 45 ns a message,
-/// with these 12.
+/// The largest size of its slabs, if its values are small and the receiver is on another thread. Memory that one thread
+/// allocates and another frees goes through a lock of the allocator, for which the two wait. With slabs of 200 bytes a
+/// message took 45 ns, with these 12.
 const LARGE_SLAB: usize = 4080;
 
 /// How many slots such a slab has at least.
@@ -39,7 +39,8 @@ pub(crate) struct Slot<T> {
 pub(crate) struct Slab<T> {
     pub(crate) next: AtomicPtr<Slab<T>>,
     pub(crate) len: usize,
-    /// Touched by who goes on from here and by who frees it: so the models see which comes first.
+    /// Touched by the end that advances from here and by the end that frees it, so that the models see the order of the
+    /// two.
     pub(crate) life: Cell<()>,
     slots: [Slot<T>; 0],
 }
@@ -122,9 +123,9 @@ impl<T> Slab<T> {
     /// Frees a slab and all that are linked to it; none if it is null.
     ///
     /// # Safety
-    /// As for [`free`](Self::free), for each of them.
+    /// The contract of [`free`](Self::free) holds for each of them.
     pub(crate) unsafe fn free_all(mut this: *const Self) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller promises that each slab is alive, unknown to other threads and without values.
         unsafe {
             while !this.is_null() {
                 let next = (*this).next.load(Ordering::Relaxed);
@@ -135,9 +136,10 @@ impl<T> Slab<T> {
     }
 
     /// # Safety
-    /// The slab is alive, nobody else knows of it, and no value is in it.
+    /// The slab is alive, no other thread knows of it, and it holds no value.
     pub(crate) unsafe fn free(this: *const Self) {
-        // SAFETY: the caller's word. Words that are loom's have to be dropped.
+        // SAFETY: the caller promises that the slab is alive, unknown to other threads and without values. Loom's words
+        // have to be dropped.
         unsafe {
             (*this).life.set(());
             let len = (*this).len;

@@ -1,4 +1,4 @@
-//! Waiting at a stream: for a value, or for room.
+//! Waits at a stream: for a value, or for room.
 
 use crate::{
     bias::pair::Side,
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Leaves an address at a slot, unless the stream is closed.
+/// Registers an address at a slot, unless the stream is closed.
 ///
 /// # Safety
 /// As for [`Word::register`].
@@ -30,7 +30,7 @@ unsafe fn register<T>(
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
     shared.sides.share(side);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
     let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
     is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
 }
@@ -43,14 +43,14 @@ unsafe fn register<T>(
 unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, has_decided: bool) {
     if !has_decided {
         at.shared().sides.share(side);
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { at.slot().word.unregister(number, sleeper, false) }
     }
 }
 
-/// The sender's wait for room, and the receiver's for a value.
+/// The sender's wait for room, and the receiver's wait for a value.
 ///
-/// Their owner neither moves the end nor drops it while they are registered.
+/// Its owner neither moves nor drops the end while it is registered.
 pub(crate) struct StreamWait {
     sleeper: WaitNode,
 }
@@ -65,7 +65,8 @@ impl StreamWait {
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     #[inline]
     pub(crate) unsafe fn register_inlet<T>(&self, producer: &Producer<T>, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word. Only the sender waits for the end of FULL.
+        // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the sender waits for
+        // the end of FULL.
         unsafe { register(&producer.at, &producer.side, FULL, &self.sleeper, waiter, ticket) }
     }
 
@@ -73,7 +74,7 @@ impl StreamWait {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
     pub(crate) unsafe fn unregister_inlet<T>(&self, producer: &Producer<T>, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, has_decided) }
     }
 
@@ -81,7 +82,8 @@ impl StreamWait {
     /// As for [`Place::register`](crate::wait::waitable::Place::register).
     #[inline]
     pub(crate) unsafe fn register_outlet<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter, ticket: u32) -> bool {
-        // SAFETY: the caller's word. Only the receiver waits for the end of EMPTY.
+        // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the receiver waits for
+        // the end of EMPTY.
         unsafe { register(&consumer.at, &consumer.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
@@ -90,30 +92,33 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn register_outlet_here<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         let at = &consumer.at;
-        // Not closed either, since that is the end of every bias.
+        // The stream is not closed either, since closing ends every bias.
         let Some(_inside) = at.shared().sides.enter() else { return false };
-        // SAFETY: the caller's word, and nobody else writes the word while this thread is inside.
+        // SAFETY: the caller is the waiter's thread and keeps the waiter and this object in place. No other thread
+        // writes the word while this thread is inside.
         unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
     }
 
-    /// As [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope: for the owner it
+    /// Like [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope. For the owner it
     /// takes no update.
     ///
     /// # Safety
-    /// As there.
+    /// The contract of [`register_outlet`](Self::register_outlet) holds.
     #[inline]
     pub(crate) unsafe fn listen<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until it is withdrawn or
+        // woken.
         unsafe { self.register_outlet_here(consumer, waiter) || self.listen_shared(consumer, waiter) }
     }
 
     #[inline(never)]
     unsafe fn listen_shared<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until it is withdrawn or
+        // woken.
         unsafe { self.register_outlet(consumer, waiter, 0) }
     }
 
-    /// Takes the receiver's address out again. `false`: it is not where the receiver is now.
+    /// Removes the receiver's address. Returns `false` if it is not where the receiver is now.
     pub(crate) fn withdraw_outlet<T>(&self, consumer: &Consumer<T>) -> bool {
         consumer.at.shared().sides.share(&consumer.side);
         consumer.at.slot().word.withdraw(EMPTY, &self.sleeper)
@@ -123,7 +128,7 @@ impl StreamWait {
     /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
     #[inline]
     pub(crate) unsafe fn unregister_outlet<T>(&self, consumer: &Consumer<T>, has_decided: bool) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, has_decided) }
     }
 }
