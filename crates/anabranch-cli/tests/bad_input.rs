@@ -117,6 +117,6 @@ fn arguments_that_are_no_text() {
 
 #[test]
 fn the_file_is_looked_at_before_the_long_part() {
-    // ClosedError for its file and not for its memory: nothing has been planned yet, let alone run.
+    // Refused for its file and not for its memory: nothing has been planned yet, let alone run.
     refused(&run(&["graph500", "--scale", "40", "--json", "/"]), 1, &["it is a directory"]);
 }

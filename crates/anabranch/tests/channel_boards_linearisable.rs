@@ -167,7 +167,7 @@ fn hear_both(
                 sender.close();
                 Op::Closed
             }
-            0..=5 => sender.send(value).map_or(Op::ClosedError, |()| Op::Sent(value)),
+            0..=5 => sender.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
             6 | 7 => {
                 let got = receiver.try_recv().map(|value| *value);
                 heard(id, receiver.lagged(), got)
@@ -194,7 +194,7 @@ fn hear_both(
     for _ in 0..player.random.below(3) {
         let value = player.value();
         let from = player.begin();
-        let op = sender.send(value).map_or(Op::ClosedError, |()| Op::Sent(value));
+        let op = sender.send(value).map_or(Op::Refused, |()| Op::Sent(value));
         player.end(from, 0, op);
     }
     let from = player.begin();

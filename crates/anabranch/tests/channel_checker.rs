@@ -47,7 +47,7 @@ fn queues() {
     assert_bad(&two, &[(0, 1, Sent(1)), (2, 3, Len(0))]);
     // The end: what moved up after somebody had seen the channel closed.
     assert_bad(&one, &[(0, 1, Closed), (2, 3, Sent(1))]);
-    assert_bad(&one, &[(0, 1, ClosedError)]);
+    assert_bad(&one, &[(0, 1, Refused)]);
     assert_bad(
         &one,
         &[(0, 1, Sent(1)), (2, 11, Sent(2)), (3, 12, Closed), (4, 5, SeenClosed(true)), (6, 7, Received(1))],
@@ -95,5 +95,5 @@ fn boards() {
     assert_bad(&two, &then(&[(6, 7, Received(0, 3, 2))]));
     assert_bad(&two, &then(&[(6, 7, Subscribed(1)), (8, 9, Received(1, 3, 0))]));
     assert_bad(&two, &[(0, 1, ReceiverGone), (2, 3, Sent(1))]);
-    assert_bad(&two, &[(0, 1, ClosedError)]);
+    assert_bad(&two, &[(0, 1, Refused)]);
 }

@@ -58,7 +58,7 @@ fn came_back(value: u64, back: u64, op: Op) -> Op {
 fn sent(value: u64, result: Result<(), SendError<u64>>) -> Op {
     match result {
         Ok(()) => Op::Sent(value),
-        Err(SendError::Closed(back)) => came_back(value, back, Op::ClosedError),
+        Err(SendError::Closed(back)) => came_back(value, back, Op::Refused),
         Err(SendError::Cancelled(back)) => came_back(value, back, Op::GaveUp),
     }
 }
@@ -66,7 +66,7 @@ fn sent(value: u64, result: Result<(), SendError<u64>>) -> Op {
 fn sent_in_time(value: u64, result: Result<(), SendTimeoutError<u64>>) -> Op {
     match result {
         Ok(()) => Op::Sent(value),
-        Err(SendTimeoutError::Closed(back)) => came_back(value, back, Op::ClosedError),
+        Err(SendTimeoutError::Closed(back)) => came_back(value, back, Op::Refused),
         Err(error) => came_back(value, error.into_inner(), Op::GaveUp),
     }
 }
@@ -75,7 +75,7 @@ fn sent_at_once(value: u64, result: Result<(), TrySendError<u64>>) -> Op {
     match result {
         Ok(()) => Op::Sent(value),
         Err(TrySendError::Full(back)) => came_back(value, back, Op::Full),
-        Err(TrySendError::Closed(back)) => came_back(value, back, Op::ClosedError),
+        Err(TrySendError::Closed(back)) => came_back(value, back, Op::Refused),
     }
 }
 
@@ -100,7 +100,7 @@ fn step(cx: &Cx<'_>, player: &mut Player<Op>, at: usize, (sender, receiver): &En
         6 => sent_in_time(value, sender.send_timeout(cx, value, BRIEFLY)),
         7 => match cx.block_on(sender.send_async(value)) {
             Ok(Ok(())) => Op::Sent(value),
-            Ok(Err(refused)) => came_back(value, refused.into_inner(), Op::ClosedError),
+            Ok(Err(refused)) => came_back(value, refused.into_inner(), Op::Refused),
             Err(_) => Op::PerhapsSent(value),
         },
         8..=10 => received(receiver.recv(cx)),
@@ -153,7 +153,7 @@ fn select_step(cx: &Cx<'_>, player: &mut Player<Op>, channels: &[Ends]) {
     let from = player.begin();
     let got = if sends {
         select!(cx, {
-            result = channels[first].0.sending(value) => (first, result.map_or(Op::ClosedError, |()| Op::Sent(value))),
+            result = channels[first].0.sending(value) => (first, result.map_or(Op::Refused, |()| Op::Sent(value))),
             got = channels[second].1.receiving() => (second, received(got.map_err(Into::into))),
         })
     } else {
@@ -301,12 +301,12 @@ fn check_stream(capacity: Option<usize>) {
                     5 | 6 => sent_at_once(value, sender.try_send(value)),
                     7 => sent_in_time(value, sender.send_timeout(cx, value, BRIEFLY)),
                     8 => match sender.reserve(cx) {
-                        Ok(permit) => permit.send(value).map_or(Op::ClosedError, |()| Op::Sent(value)),
+                        Ok(permit) => permit.send(value).map_or(Op::Refused, |()| Op::Sent(value)),
                         Err(_) => Op::GaveUp,
                     },
                     9 => {
                         let done = select!(cx, {
-                            result = sender.sending(value) => result.map_or(Op::ClosedError, |()| Op::Sent(value)),
+                            result = sender.sending(value) => result.map_or(Op::Refused, |()| Op::Sent(value)),
                             () = cx.sleeping(BRIEFLY) => Op::GaveUp,
                         });
                         done.unwrap_or(Op::GaveUp)
@@ -379,7 +379,7 @@ fn one_shot_channels() {
             let (value, sends) = (player.value(), player.random.below(4) > 0);
             let from = player.begin();
             let op = if sends {
-                sender.send(value).map_or_else(|back| came_back(value, back.0, Op::ClosedError), |()| Op::Sent(value))
+                sender.send(value).map_or_else(|back| came_back(value, back.0, Op::Refused), |()| Op::Sent(value))
             } else {
                 drop(sender);
                 Op::Closed

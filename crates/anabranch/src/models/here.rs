@@ -249,7 +249,7 @@ fn models_here_a_value_comes_and_the_scope_is_cancelled() {
     explore("here, a value and a cancellation", Some(1), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, None);
-            // ClosedError if the receiver has gone.
+            // Refused if the receiver has gone.
             others.spawn(move || drop(sender.try_send(Parcel::new(2))));
             others.cancel();
             if let Ok(parcel) = receiver.recv(cx) {

@@ -7,7 +7,7 @@ use super::Spec;
 pub enum Op {
     Sent(u64),
     /// Not sent: there is no receiver, or the channel is closed.
-    ClosedError,
+    Refused,
     /// By this receiver, which has missed so many in all.
     Received(usize, u64, u64),
     /// This receiver was told that it has missed so many more, which makes so many in all.
@@ -65,7 +65,7 @@ impl Spec for Board {
                 next.log.push(value);
                 !state.is_closed && (self.is_watch || state.receivers > 0)
             }
-            Op::ClosedError => state.is_closed || !self.is_watch && state.receivers == 0,
+            Op::Refused => state.is_closed || !self.is_watch && state.receivers == 0,
             Op::Received(receiver, value, missed) => {
                 let (place, sum) = &mut next.places[receiver];
                 let first = state.log.len().saturating_sub(self.capacity).max(*place);

@@ -7,7 +7,7 @@ use super::{Event, Spec};
 pub enum Op {
     Sent(u64),
     /// Not sent: the channel is closed.
-    ClosedError,
+    Refused,
     /// Not sent: there is no room.
     Full,
     Received(u64),
@@ -82,7 +82,7 @@ impl Spec for Queue {
                 let is_met = next.is_meeting && others.any(|op| *op == Op::Received(value));
                 !state.is_closed && (has_room || is_met)
             }
-            Op::ClosedError => state.is_closed,
+            Op::Refused => state.is_closed,
             // In a rendezvous a receiver may be under way and not wait yet.
             Op::Full => !state.is_closed && !has_room,
             Op::Received(value) => {

@@ -79,7 +79,7 @@ pub enum Event {
     Helped,
     Woken,
     Spare,
-    ClosedError,
+    Refused,
     Lent,
     Panic,
     Dropped,
@@ -96,25 +96,8 @@ pub enum Event {
 use Event::*;
 
 const EVENTS: [Event; 19] = [
-    Published,
-    Raided,
-    Reclaimed,
-    Stolen,
-    Helped,
-    Woken,
-    Spare,
-    ClosedError,
-    Lent,
-    Panic,
-    Dropped,
-    Fiber,
-    Switch,
-    CutShort,
-    Late,
-    Sent,
-    Received,
-    Shut,
-    Missed,
+    Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic, Dropped, Fiber, Switch, CutShort,
+    Late, Sent, Received, Shut, Missed,
 ];
 
 impl Seen {
@@ -168,7 +151,7 @@ impl Seen {
         let stats = pool.stats();
         let WorkerStats { published, raided, reclaimed, stolen, helped, wakes, fibers, switches, .. } = stats.total();
         let counts = [(Published, published), (Raided, raided), (Reclaimed, reclaimed), (Stolen, stolen)];
-        let others = [(Helped, helped), (Woken, wakes), (ClosedError, stats.spares_refused), (Lent, stats.slots_lent)];
+        let others = [(Helped, helped), (Woken, wakes), (Refused, stats.spares_refused), (Lent, stats.slots_lent)];
         let of_fibers = [(Fiber, fibers), (Switch, switches)];
         counts.into_iter().chain(others).chain(of_fibers).for_each(|(event, count)| self.add(event, count));
         self.add(Spare, stats.spare_threads as u64);

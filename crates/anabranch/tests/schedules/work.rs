@@ -16,7 +16,7 @@ fn joins() {
         let leaves = attempt(seen, 40, |pool, trap| pool.install(|| tree(trap, 4)));
         assert!(leaves.is_none_or(|leaves| leaves == 16));
     });
-    seen.assert(&[Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, ClosedError, Lent, Panic]);
+    seen.assert(&[Published, Raided, Reclaimed, Stolen, Helped, Woken, Spare, Refused, Lent, Panic]);
     seen.assert_panics_at(31);
 }
 

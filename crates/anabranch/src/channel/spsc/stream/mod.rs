@@ -34,7 +34,7 @@
 //! slabs from its own position on. A receiver that was dropped stopped at END, which the sender cannot pass, so its
 //! position is the sender's.
 
-// `slab <- position <- backoff <- {producer, consumer} <- wait`.
+// `slab <- cursor <- backoff <- {producer, consumer} <- wait`.
 pub(crate) mod backoff;
 pub(crate) mod consumer;
 pub(crate) mod cursor;
