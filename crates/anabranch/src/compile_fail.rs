@@ -2,7 +2,7 @@
 //! has a twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes
 //! are checked too.
 //!
-//! # A `Cx` stays on its strand
+//! # A `Cx` stays on its owner
 //! ```
 //! anabranch::run(|cx| std::thread::scope(|s| _ = s.spawn(|| _ = 1)));
 //! anabranch::run(|cx| anabranch::join(|| (), || ()));

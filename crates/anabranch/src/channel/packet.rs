@@ -17,8 +17,8 @@
 //! frees.
 
 use crate::wait::{
-    state_word::{Content, WaitNode, Word, decide, is_address, number},
-    waitable::Place,
+    state_word::{Content, WaitNode, Word, is_address, number, try_select},
+    waitable::Waitable,
     waiter::Waiter,
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
@@ -93,7 +93,7 @@ impl<T> Sending<T> {
         }
         if is_address(found) {
             // SAFETY: the swap took the address out of the word.
-            if let Some(wake) = unsafe { decide(found) } {
+            if let Some(wake) = unsafe { try_select(found) } {
                 wake.wake();
             }
             return Ok(());
@@ -125,7 +125,7 @@ impl<T> Drop for Sending<T> {
         unsafe {
             let found = self.packet.as_ref().word.swap(CLOSED);
             if is_address(found) {
-                if let Some(wake) = decide(found) {
+                if let Some(wake) = try_select(found) {
                     wake.wake();
                 }
             } else if found == GONE {
@@ -181,7 +181,7 @@ impl<T> Receiving<T> {
     }
 
     /// # Safety
-    /// The contract of [`Place::register`] holds, with a wait node of the waitable.
+    /// The contract of [`Waitable::register`] holds, with a wait node of the waitable.
     pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until it is taken out. Only the
         // receiver waits.
@@ -224,16 +224,16 @@ impl<'a> PacketWait<'a> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides the wait before
+// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
 // `unregister` ends.
-unsafe impl Place for PacketWait<'_> {
+unsafe impl Waitable for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.word.register(EMPTY, &self.sleeper, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(EMPTY, &self.sleeper, has_decided) }
+        unsafe { self.word.unregister(EMPTY, &self.sleeper, is_selected) }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::Arc,
-    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -170,7 +170,7 @@ impl<T> Receiver<T> {
     /// cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -262,17 +262,17 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T> Place for Receiving<'_, T> {
+// SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
         // and this object in place, until `unregister`.
         unsafe { self.news.register((*self.receiver.get()).seen, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.news.unregister(has_decided) }
+        unsafe { self.news.unregister(is_selected) }
     }
 }
 
@@ -353,7 +353,7 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.board.register(wait, self.seen, waiter, 0) }
     }
 

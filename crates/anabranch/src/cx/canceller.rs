@@ -120,6 +120,6 @@ impl Cx<'_> {
     #[track_caller]
     pub fn set_name(&self, name: &str) {
         self.check_stack();
-        self.strand.set_name(Arc::from(name));
+        self.owner.set_name(Arc::from(name));
     }
 }

@@ -16,8 +16,8 @@ use crate::{
         future::AsyncWait,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use std::{
@@ -172,7 +172,7 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
     }
     cx.checkpoint()?;
     while !done.is_notified() {
-        if cx.wait(&LatchWait::new(done), NEVER, reason) == Outcome::Cancelled && !done.is_notified() {
+        if cx.wait(&LatchWait::new(done), NEVER, reason) == Selected::Cancelled && !done.is_notified() {
             return Err(Cancelled);
         }
     }
@@ -369,15 +369,15 @@ impl<T> Attempt for Done<T> {
 }
 
 // SAFETY: both functions only forward to `wait`, which upholds the contract.
-unsafe impl<T> Place for Done<T> {
+unsafe impl<T> Waitable for Done<T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     },
     wait::{
         cancel::CancelScope,
-        suspend::{Strand, WaitReason},
+        suspend::{Suspend, WaitReason},
     },
 };
 use std::{panic::AssertUnwindSafe, thread};

@@ -11,7 +11,7 @@ use crate::{
     },
     pool::{Pool, registry::Registry, worker::Worker},
     sys::unwind::catch_unwind,
-    wait::suspend::Strand,
+    wait::suspend::Suspend,
 };
 use std::{
     panic::AssertUnwindSafe,
@@ -96,7 +96,7 @@ where
             if (*this).shared.is_abandoned() {
                 discard();
             }
-            if !(*this).shared.done.tell() {
+            if !(*this).shared.done.set() {
                 discard();
                 Self::end(block);
             }

@@ -36,8 +36,8 @@ use crate::{
     sys::asymmetric_fence::Fence,
     time::{Clock, NEVER},
     wait::{
-        suspend::Strand,
-        waiter::{Outcome, Waiter},
+        suspend::Suspend,
+        waiter::{Selected, Waiter},
     },
 };
 use crossbeam_utils::CachePadded;
@@ -140,8 +140,8 @@ impl Worker {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
                 // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just
-                // been decided, and its block is alive.
-                if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
+                // been selected, and its block is alive.
+                if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
                     wake.wake();
                 }
             }

@@ -4,7 +4,7 @@
 use super::{
     explore,
     seat::{Fork, Seat, thief},
-    strand::Thread,
+    thread::Thread,
 };
 use crate::sys::asymmetric_fence::Fence;
 
@@ -13,11 +13,11 @@ fn models_offer_owner_against_a_thief() {
     explore("offer, one thief", None, || {
         let seat = Seat::new();
         let other = thief(&seat, Seat::take_offer);
-        let strand = Thread::new();
+        let owner = Thread::new();
         let fork = Fork::waiting();
         seat.fork(&fork);
         assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        seat.join_waiting(&owner, &fork);
         other.join().unwrap();
     });
 }
@@ -28,15 +28,15 @@ fn models_offer_a_stale_one_is_left_alone() {
     explore("offer, reuse", Some(3), || {
         let seat = Seat::new();
         let others = [thief(&seat, Seat::take_offer), thief(&seat, Seat::take_offer)];
-        let strand = Thread::new();
+        let owner = Thread::new();
         let fork = Fork::waiting();
         seat.fork(&fork);
         assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        seat.join_waiting(&owner, &fork);
         fork.reset();
         seat.fork(&fork);
         assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        seat.join_waiting(&owner, &fork);
         for other in others {
             other.join().unwrap();
         }
@@ -49,14 +49,14 @@ fn models_offer_beside_forks_that_cannot_wait() {
     explore("offer, both kinds", Some(2), || {
         let seat = Seat::new();
         let others = [thief(&seat, Seat::steal), thief(&seat, Seat::take_offer)];
-        let strand = Thread::new();
+        let owner = Thread::new();
         let (outer, middle, inner) = (Fork::new(), Fork::waiting(), Fork::new());
         seat.fork(&outer);
         seat.fork(&middle);
         seat.fork(&inner);
         assert_eq!(seat.publish(usize::MAX), 3);
         seat.join(&inner);
-        seat.join_waiting(&strand, &middle);
+        seat.join_waiting(&owner, &middle);
         seat.join(&outer);
         for other in others {
             other.join().unwrap();
@@ -75,11 +75,11 @@ fn models_offer_is_made_by_a_raider() {
     explore("offer, raid of both kinds", Some(3), || {
         let seat = Seat::new();
         let other = thief(&seat, raid_and_take);
-        let strand = Thread::new();
+        let owner = Thread::new();
         let (outer, inner) = (Fork::new(), Fork::waiting());
         seat.fork(&outer);
         seat.fork(&inner);
-        seat.join_waiting(&strand, &inner);
+        seat.join_waiting(&owner, &inner);
         seat.join(&outer);
         other.join().unwrap();
     });
@@ -90,17 +90,17 @@ fn models_offer_is_made_by_a_raider() {
 fn a_list_leaves_and_comes_back(fence: Fence) {
     let seat = Seat::with(fence);
     let other = thief(&seat, raid_and_take);
-    let strand = Thread::new();
+    let owner = Thread::new();
     let (first, second) = (Fork::waiting(), Fork::waiting());
     seat.fork(&first);
     seat.publish(usize::MAX);
     // SAFETY: this thread is the owner; the one fork there is has been published, and is not on the shelf.
     let list = unsafe { seat.stack.detach() };
     seat.fork(&second);
-    seat.join_waiting(&strand, &second);
+    seat.join_waiting(&owner, &second);
     // SAFETY: the second has been popped.
     unsafe { seat.stack.attach(list) };
-    seat.join_waiting(&strand, &first);
+    seat.join_waiting(&owner, &first);
     other.join().unwrap();
 }
 

@@ -9,17 +9,17 @@ use crate::{
         latch::LatchWait,
         parked::Parked,
         state_word::WaitNode,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread;
 
-/// A strand of a model: it parks.
+/// The owner of a waiter in a model: it parks.
 #[derive(Clone)]
-struct Strand(Arc<Parked>);
+struct Owner(Arc<Parked>);
 
-impl Strand {
+impl Owner {
     fn new() -> Self {
         Self(Parked::new())
     }
@@ -38,10 +38,10 @@ impl Strand {
             if !is_registered && waiter.disarm() {
                 continue;
             }
-            while waiter.outcome().is_none() {
+            while waiter.selected().is_none() {
                 self.0.parker.park();
             }
-            let was_cancelled = waiter.outcome() == Some(Outcome::Cancelled);
+            let was_cancelled = waiter.selected() == Some(Selected::Cancelled);
             if is_registered {
                 // SAFETY: registered, and the wait has ended.
                 unsafe { end.unregister(&sleeper, !was_cancelled) };
@@ -63,7 +63,7 @@ impl Strand {
             if !is_registered && waiter.disarm() {
                 continue;
             }
-            while waiter.outcome().is_none() {
+            while waiter.selected().is_none() {
                 self.0.parker.park();
             }
             if is_registered {
@@ -76,7 +76,7 @@ impl Strand {
     /// As a deadline, or a scope.
     fn cancel(&self) {
         // SAFETY: alive.
-        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
+        if let Some(wake) = unsafe { Waiter::try_select(&raw const self.0.waiter, Selected::Cancelled) } {
             wake.wake();
         }
     }
@@ -87,15 +87,15 @@ fn models_proto_two_take_turns_and_slots_are_used_again() {
     explore("conversation, turns", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let serving = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut server), Some(Some(1)));
+            let owner = Owner::new();
+            assert_eq!(owner.hear(&mut server), Some(Some(1)));
             assert!(server.say(Parcel::new(2)).is_ok());
-            assert_eq!(strand.hear(&mut server), Some(Some(3)));
+            assert_eq!(owner.hear(&mut server), Some(Some(3)));
             server.leave();
         });
-        let strand = Strand::new();
+        let owner = Owner::new();
         assert!(client.say(Parcel::new(1)).is_ok());
-        assert_eq!(strand.hear(&mut client), Some(Some(2)));
+        assert_eq!(owner.hear(&mut client), Some(Some(2)));
         assert!(client.say(Parcel::new(3)).is_ok());
         client.leave();
         serving.join().unwrap();
@@ -107,18 +107,18 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
     explore("conversation, bursts", Some(3), || {
         let (mut client, mut server) = Ring::<_, 3>::pair(1);
         let serving = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut server), Some(Some(1)));
-            assert_eq!(strand.hear(&mut server), Some(Some(2)));
+            let owner = Owner::new();
+            assert_eq!(owner.hear(&mut server), Some(Some(1)));
+            assert_eq!(owner.hear(&mut server), Some(Some(2)));
             assert!(server.say(Parcel::new(3)).is_ok());
             // The slot of the first message.
-            assert_eq!(strand.hear(&mut server), Some(Some(4)));
+            assert_eq!(owner.hear(&mut server), Some(Some(4)));
             server.leave();
         });
-        let strand = Strand::new();
+        let owner = Owner::new();
         assert!(client.say(Parcel::new(1)).is_ok());
         assert!(client.say(Parcel::new(2)).is_ok());
-        assert_eq!(strand.hear(&mut client), Some(Some(3)));
+        assert_eq!(owner.hear(&mut client), Some(Some(3)));
         assert!(client.say(Parcel::new(4)).is_ok());
         client.leave();
         serving.join().unwrap();
@@ -133,10 +133,10 @@ fn models_proto_a_speaker_goes() {
             assert!(client.say(Parcel::new(1)).is_ok());
             drop(client);
         });
-        let strand = Strand::new();
-        assert_eq!(strand.hear(&mut server), Some(Some(1)));
+        let owner = Owner::new();
+        assert_eq!(owner.hear(&mut server), Some(Some(1)));
         // It may have gone or not; it does not hear this.
-        let _ = server.say(Parcel::new(2)).is_ok() && strand.hear(&mut server) == Some(None);
+        let _ = server.say(Parcel::new(2)).is_ok() && owner.hear(&mut server) == Some(None);
         going.join().unwrap();
     });
 }
@@ -147,7 +147,7 @@ fn models_proto_a_listener_goes_while_things_are_said() {
         let (mut client, server) = Ring::<_, 3>::pair(1);
         let going = thread::spawn(move || drop(server));
         if client.say(Parcel::new(1)).is_ok() && client.say(Parcel::new(2)).is_ok() {
-            assert_eq!(Strand::new().hear(&mut client), Some(None));
+            assert_eq!(Owner::new().hear(&mut client), Some(None));
         }
         assert!(client.is_used_up());
         going.join().unwrap();
@@ -169,15 +169,15 @@ fn models_proto_both_go() {
 fn models_proto_a_listener_is_cancelled() {
     explore("conversation, listener cancelled", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
-        let strand = Strand::new();
-        let canceller = strand.clone();
+        let owner = Owner::new();
+        let canceller = owner.clone();
         let saying = thread::spawn(move || {
             let _ = client.say(Parcel::new(1)).is_ok();
             drop(client);
         });
         let cancelling = thread::spawn(move || canceller.cancel());
         // Heard, or still there to be dropped.
-        let heard = strand.hear(&mut server);
+        let heard = owner.hear(&mut server);
         assert!(matches!(heard, None | Some(Some(1))));
         drop(server);
         saying.join().unwrap();
@@ -190,13 +190,13 @@ fn models_proto_a_wire_watches_who_listens() {
     explore("conversation, watched", Some(3), || {
         let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair(1);
         let going = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut endpoint), Some(Some(1)));
+            let owner = Owner::new();
+            assert_eq!(owner.hear(&mut endpoint), Some(Some(1)));
             drop(endpoint);
         });
         assert!(wire.say(Parcel::new(1)).is_ok());
         // In place of an answer. All that was said has been heard or dropped by then.
-        Strand::new().watch(&wire);
+        Owner::new().watch(&wire);
         assert!(wire.is_closed());
         drop(wire);
         going.join().unwrap();

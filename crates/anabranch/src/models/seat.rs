@@ -1,6 +1,6 @@
 //! What the models of forks share: forks that count their runs, and what of a worker they need.
 
-use super::strand::{Thread, reason};
+use super::thread::{Thread, reason};
 use crate::{
     fork::{
         frame::Frame,
@@ -112,11 +112,11 @@ impl Seat {
     }
 
     /// As the end of `Cx::join`.
-    pub(super) fn join_waiting(&self, strand: &Thread, fork: &Fork) {
+    pub(super) fn join_waiting(&self, owner: &Thread, fork: &Fork) {
         let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: as in `join`.
         let offer = unsafe { if self.stack.pop(frame) { None } else { self.stack.finish_offered(frame) } };
-        if offer.is_none_or(|offer| strand.shielded(|cx| offer.take_back(cx, reason()))) {
+        if offer.is_none_or(|offer| owner.shielded(|cx| offer.take_back(cx, reason()))) {
             fork.run();
         }
         fork.check();

@@ -172,8 +172,8 @@ impl Sleep {
     /// Takes a sleeper that woke by itself off the list. Returns `false` if it has just been named lookout instead.
     pub(crate) fn withdraw(&self, worker: usize) -> bool {
         let mut roles = lock(&self.roles);
-        let Some(place) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
-        roles.asleep.remove(place);
+        let Some(position) = roles.asleep.iter().position(|&sleeper| sleeper == worker) else { return false };
+        roles.asleep.remove(position);
         self.show(&roles);
         true
     }
@@ -199,8 +199,8 @@ impl Sleep {
     /// wake it. Returns `None` if there is none: then the caller stays the lookout.
     pub(crate) fn change_places(&self, worker: usize, suits: impl Fn(usize) -> bool) -> Option<usize> {
         let mut roles = lock(&self.roles);
-        let place = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
-        let other = roles.asleep.remove(place);
+        let position = roles.asleep.iter().rposition(|&sleeper| suits(sleeper))?;
+        let other = roles.asleep.remove(position);
         roles.asleep.push(worker);
         Some(other)
     }
@@ -229,8 +229,8 @@ impl Sleep {
     /// Removes a thread that has waited from the list.
     pub(crate) fn end_long_wait(&self, worker: usize) {
         let mut roles = lock(&self.roles);
-        if let Some(place) = roles.waiting.iter().position(|&waiting| waiting == worker) {
-            roles.waiting.swap_remove(place);
+        if let Some(position) = roles.waiting.iter().position(|&waiting| waiting == worker) {
+            roles.waiting.swap_remove(position);
         }
     }
 

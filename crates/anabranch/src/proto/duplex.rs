@@ -153,13 +153,13 @@ pub(crate) trait Transport: Sized {
     fn conversation(&self) -> u64;
 
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait of this end,
-    /// which is to receive the next message.
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait of this
+    /// end, which is to receive the next message.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter, ticket: u32) -> bool;
 
     /// # Safety
-    /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds.
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
+    /// The contract of [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister) holds.
+    unsafe fn unregister(&self, wait: &Self::Wait, is_selected: bool);
 
     /// Takes the address of a waiter out again. Returns `false` if it is not there; if it was registered, it was then
     /// taken out.
@@ -212,9 +212,9 @@ impl<M, const N: usize> Transport for Ring<M, N> {
         unsafe { Self::register(self, wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, wait: &WaitNode, has_decided: bool) {
+    unsafe fn unregister(&self, wait: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { Self::unregister(self, wait, has_decided) }
+        unsafe { Self::unregister(self, wait, is_selected) }
     }
 
     fn withdraw(&self, wait: &WaitNode) -> bool {
@@ -309,13 +309,13 @@ impl<M> Transport for Duplex<M> {
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_outlet(consumer, waiter, ticket) })
+        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_consumer(consumer, waiter, ticket) })
     }
 
-    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
+    unsafe fn unregister(&self, wait: &StreamWait, is_selected: bool) {
         if let Some((_, consumer, _)) = self.ends.as_deref() {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { wait.unregister_outlet(consumer, has_decided) }
+            unsafe { wait.unregister_consumer(consumer, is_selected) }
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
         error::{RecvError, RecvTimeoutError, TryRecvError},
     },
     time::NEVER,
-    wait::{WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -88,7 +88,7 @@ fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Re
 /// Like [`recv`], with a deadline.
 #[track_caller]
 pub fn recv_deadline<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
-    recv_to(end, cx, cx.strand.clock().tick_at(instant), WaitReason::new(E::NAME))
+    recv_to(end, cx, cx.owner.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 
 /// Like [`recv`], with a timeout.
@@ -170,16 +170,16 @@ impl<E: Listen> Attempt for Receiving<'_, E> {
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<E: Listen> Place for Receiving<'_, E> {
+// SAFETY: the line upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<E: Listen> Waitable for Receiving<'_, E> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line().unregister(&self.wait, has_decided) }
+        unsafe { self.line().unregister(&self.wait, is_selected) }
     }
 }
 
@@ -198,16 +198,16 @@ impl<L: Line> Attempt for Ready<'_, L> {
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<L: Line> Place for Ready<'_, L> {
+// SAFETY: the line upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<L: Line> Waitable for Ready<'_, L> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line.register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line.unregister(&self.wait, has_decided) }
+        unsafe { self.line.unregister(&self.wait, is_selected) }
     }
 }
 
@@ -241,7 +241,7 @@ impl<E: Listen> Source for E {
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
         unsafe { self.end().line().register(wait, waiter, 0) }
     }
 

@@ -38,7 +38,7 @@ use crate::{
     sys::sync::{AtomicU8, Ordering},
     wait::{
         latch::Latch as Event,
-        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
         waiter::Waiter,
     },
 };
@@ -261,7 +261,7 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper for this wait.
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with a sleeper for this wait.
     pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the
         // receiver of the message waits for the end of `before`.
@@ -269,10 +269,10 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
+        unsafe { self.slot().word.unregister(self.before(), sleeper, is_selected) }
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
@@ -283,8 +283,8 @@ impl<M, const N: usize> Ring<M, N> {
 
 /// Ends a wait whose address was taken out of a word.
 fn wake(found: Content) {
-    // SAFETY: a swap took the address out of the word, so no other thread decides this wait.
-    if let Some(wake) = unsafe { decide(found) } {
+    // SAFETY: a swap took the address out of the word, so no other thread selects this wait.
+    if let Some(wake) = unsafe { try_select(found) } {
         wake.wake();
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         error::SendTimeoutError,
     },
     time::NEVER,
-    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -40,7 +40,7 @@ pub fn room_deadline<M, E>(
     instant: Instant,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), WaitReason::new(name))
+    room_to(end.line_mut(), cx, cx.owner.clock().tick_at(instant), WaitReason::new(name))
 }
 
 /// Like [`room`], with a timeout.
@@ -100,17 +100,17 @@ impl<M> Attempt for Room<'_, M> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and the line is borrowed, so it stays in place.
-unsafe impl<M> Place for Room<'_, M> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and the line is borrowed, so it stays in place.
+unsafe impl<M> Waitable for Room<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.line.producer().is_some_and(|producer| unsafe { self.wait.register_inlet(producer, waiter, ticket) })
+        self.line.producer().is_some_and(|producer| unsafe { self.wait.register_producer(producer, waiter, ticket) })
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         if let Some(producer) = self.line.producer() {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.wait.unregister_inlet(producer, has_decided) }
+            unsafe { self.wait.unregister_producer(producer, is_selected) }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     },
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -83,16 +83,16 @@ impl Attempt for Gone<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl Place for Gone<'_> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl Waitable for Gone<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 
@@ -123,16 +123,16 @@ impl<T: Transport> Attempt for Hearing<'_, T> {
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<T: Transport> Place for Hearing<'_, T> {
+// SAFETY: the line upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<T: Transport> Waitable for Hearing<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.line().register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line().unregister(&self.wait, has_decided) }
+        unsafe { self.line().unregister(&self.wait, is_selected) }
     }
 }
 
@@ -147,15 +147,15 @@ impl<T: Transport> Attempt for Ready<'_, T> {
     }
 }
 
-// SAFETY: the wrapped operation upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T: Transport> Place for Ready<'_, T> {
+// SAFETY: the wrapped operation upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T: Transport> Waitable for Ready<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.0.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.0.unregister(has_decided) }
+        unsafe { self.0.unregister(is_selected) }
     }
 }

@@ -40,8 +40,8 @@ unsafe fn register<T>(
 /// # Safety
 /// As for [`Word::unregister`].
 #[inline]
-unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, has_decided: bool) {
-    if !has_decided {
+unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, is_selected: bool) {
+    if !is_selected {
         at.shared().sides.share(side);
         // SAFETY: the caller has registered here, and its wait has ended.
         unsafe { at.slot().word.unregister(number, sleeper, false) }
@@ -62,35 +62,45 @@ impl StreamWait {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register).
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register).
     #[inline]
-    pub(crate) unsafe fn register_inlet<T>(&self, producer: &Producer<T>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register_producer<T>(
+        &self,
+        producer: &Producer<T>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
         // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the sender waits for
         // the end of FULL.
         unsafe { register(&producer.at, &producer.side, FULL, &self.sleeper, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
     #[inline]
-    pub(crate) unsafe fn unregister_inlet<T>(&self, producer: &Producer<T>, has_decided: bool) {
+    pub(crate) unsafe fn unregister_producer<T>(&self, producer: &Producer<T>, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, has_decided) }
+        unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, is_selected) }
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register).
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register).
     #[inline]
-    pub(crate) unsafe fn register_outlet<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register_consumer<T>(
+        &self,
+        consumer: &Consumer<T>,
+        waiter: *const Waiter,
+        ticket: u32,
+    ) -> bool {
         // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the receiver waits for
         // the end of EMPTY.
         unsafe { register(&consumer.at, &consumer.side, EMPTY, &self.sleeper, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::register_here`](crate::wait::waitable::Place::register_here).
+    /// As for [`Waitable::register_local`](crate::wait::waitable::Waitable::register_local).
     #[inline]
-    pub(crate) unsafe fn register_outlet_here<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_consumer_local<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         let at = &consumer.at;
         // The stream is not closed either, since closing ends every bias.
         let Some(_inside) = at.shared().sides.enter() else { return false };
@@ -99,23 +109,23 @@ impl StreamWait {
         unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
     }
 
-    /// Like [`register_outlet`](Self::register_outlet), for a standing waiter, which is in no scope. For the owner it
-    /// takes no update.
+    /// Like [`register_consumer`](Self::register_consumer), for a persistent waiter, which is in no scope. For the
+    /// owner it takes no update.
     ///
     /// # Safety
-    /// The contract of [`register_outlet`](Self::register_outlet) holds.
+    /// The contract of [`register_consumer`](Self::register_consumer) holds.
     #[inline]
-    pub(crate) unsafe fn listen<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_persistent<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until it is withdrawn or
         // woken.
-        unsafe { self.register_outlet_here(consumer, waiter) || self.listen_shared(consumer, waiter) }
+        unsafe { self.register_consumer_local(consumer, waiter) || self.register_persistent_shared(consumer, waiter) }
     }
 
     #[inline(never)]
-    unsafe fn listen_shared<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
+    unsafe fn register_persistent_shared<T>(&self, consumer: &Consumer<T>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until it is withdrawn or
         // woken.
-        unsafe { self.register_outlet(consumer, waiter, 0) }
+        unsafe { self.register_consumer(consumer, waiter, 0) }
     }
 
     /// Removes the receiver's address. Returns `false` if it is not where the receiver is now.
@@ -125,10 +135,10 @@ impl StreamWait {
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
     #[inline]
-    pub(crate) unsafe fn unregister_outlet<T>(&self, consumer: &Consumer<T>, has_decided: bool) {
+    pub(crate) unsafe fn unregister_consumer<T>(&self, consumer: &Consumer<T>, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, has_decided) }
+        unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, is_selected) }
     }
 }
