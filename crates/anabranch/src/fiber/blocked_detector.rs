@@ -20,7 +20,7 @@ const SUSPICIOUS: Duration = Duration::from_secs(1);
 /// How often to look.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What the lookout remembers.
+/// What the heartbeat worker remembers.
 #[derive(Default)]
 pub(crate) struct BlockedDetector {
     last: Option<Instant>,

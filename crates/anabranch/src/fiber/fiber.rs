@@ -125,7 +125,7 @@ unsafe fn wake(fiber: *const Fiber) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::post(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
+            Inbox::push_remote(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
     }
 }

@@ -263,7 +263,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if items.len > UNTIMED || Worker::current().stack.is_asked() {
+        if items.len > UNTIMED || Worker::current().stack.is_requested() {
             return self.go_on_in_blocks((items, acc));
         }
         (self.fold)(acc, items.items)
@@ -281,7 +281,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     {
         loop {
             let len = items.len;
-            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_requested() {
                 if len <= UNTIMED {
                     return (self.fold)(acc, items.items);
                 }
@@ -319,7 +319,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             if len > splitter.leaf() {
                 splitter.adjust();
             }
-            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_requested() {
                 let block = splitter.block;
                 splitter.advance(block.min(len));
                 if len <= block {

@@ -67,7 +67,7 @@ unsafe fn wake(fiber: *const Fiber) {
     // SAFETY: the home ends after `settle`.
     unsafe {
         let home = (*fiber).home;
-        Inbox::post(&raw const (*home).inbox, fiber, || {
+        Inbox::push_remote(&raw const (*home).inbox, fiber, || {
             assert_eq!((*home).life.get(), 0);
             (*home).parker.unpark();
         });

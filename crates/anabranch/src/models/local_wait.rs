@@ -83,7 +83,7 @@ unsafe fn wake(fiber: *const Fiber) {
         if ptr::eq((*home).thread, identity()) {
             (*home).ready.push(fiber);
         } else {
-            Inbox::post(&raw const (*home).inbox, fiber, || (*home).parker.unpark());
+            Inbox::push_remote(&raw const (*home).inbox, fiber, || (*home).parker.unpark());
         }
     }
 }

@@ -27,7 +27,6 @@ mod parker;
 mod proto_ring;
 mod queue;
 mod root;
-mod seat;
 mod sleep;
 mod slot;
 mod spin;
@@ -35,6 +34,7 @@ mod sync;
 mod sync_overtaking;
 mod thread;
 mod waiter;
+mod worker_entry;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -33,9 +33,9 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// core to spare.
 const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
-/// How long a thread waits before it makes sure that the pool has a lookout: its slot is free, and all other threads
-/// may be blocked. From then on it parks until it is woken. If no thread can be the lookout, the waiting thread
-/// searches itself at this interval: what it waits for may wait for work that no other thread takes.
+/// How long a thread waits before it makes sure that the pool has a heartbeat worker: its slot is free, and all other
+/// threads may be blocked. From then on it parks until it is woken. If no thread can be the heartbeat worker, the
+/// waiting thread searches itself at this interval: what it waits for may wait for work that no other thread takes.
 const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
@@ -142,8 +142,8 @@ impl Worker {
     /// Parks, and lends the slot meanwhile. May return early.
     ///
     /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
-    /// one of these forks in turn. The thread that ends the wait unparks it, and the lookout finds a thread for the
-    /// work that others may have to do before.
+    /// one of these forks in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
+    /// for the work that others may have to do before.
     fn park(&self, is_long: &mut bool) {
         if self.publish_all() {
             self.announce();
@@ -157,14 +157,14 @@ impl Worker {
             registry.sleep.end_long_wait(self.index);
         } else if !self.lend_slot(|| self.parker.park_timeout(LONG_WAIT)) {
             *is_long = true;
-            registry.ensure_lookout();
+            registry.ensure_heartbeat();
         }
     }
 
-    /// Parks at another parker than the seat's, for at most `most`, and lends the slot meanwhile. It runs no work here,
-    /// so it needs a lookout only for its slot, once. A thread of the pool's own has broadcasts to answer, which wake
-    /// it at that parker too. The fiber or thread that parks is in the middle of its wait, so the broadcasts must not
-    /// use its waiter.
+    /// Parks at another parker than the worker entry's, for at most `most`, and lends the slot meanwhile. It runs no
+    /// work here, so it needs a heartbeat worker only for its slot, once. A thread of the pool's own has broadcasts to
+    /// answer, which wake it at that parker too. The fiber or thread that parks is in the middle of its wait, so the
+    /// broadcasts must not use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let is_woken = self.while_parked_at(parker, || {
@@ -182,7 +182,7 @@ impl Worker {
             && let Some(registry) = self.registry()
         {
             *is_long = true;
-            registry.ensure_lookout();
+            registry.ensure_heartbeat();
         }
     }
 
@@ -200,14 +200,14 @@ impl Worker {
         if self.has_work()
             && let Some(registry) = self.registry()
         {
-            registry.stir();
+            registry.announce_work();
         }
     }
 
     fn take_slot_again(&self) {
         self.status.activate();
         if let Some(registry) = self.registry() {
-            registry.call_lookout();
+            registry.call_heartbeat();
         }
     }
 

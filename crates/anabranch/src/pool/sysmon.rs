@@ -1,11 +1,11 @@
 //! The monitor: detects threads of the pool that are blocked in foreign calls.
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing
-//! with it. The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly
-//! moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a
-//! little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second question
-//! decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber to
-//! another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
+//! with it. The heartbeat worker, when no slot is free, compares the CPU clocks of those that hold one: a clock that
+//! has hardly moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps
+//! runs a little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second
+//! question decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber
+//! to another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
 //! look. The slot of one that is blocked is lent until its clock moves again, or until it comes back by itself. A
 //! thread that waits by spinning is not found: nothing tells it from one that works.
 //!
@@ -19,7 +19,7 @@
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::{collections::HashMap, time::Duration};
 
-/// What a lookout remembers from one look to the next.
+/// What a heartbeat worker remembers from one look to the next.
 #[derive(Default)]
 pub(crate) struct Sysmon {
     readings: HashMap<usize, Reading>,

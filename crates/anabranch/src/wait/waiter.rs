@@ -9,9 +9,9 @@
 //! | word          | meaning                                        | left by                                            |
 //! |---------------|------------------------------------------------|----------------------------------------------------|
 //! | IDLE          | no wait                                        | the owner arms -> WAITING                          |
-//! | WAITING scope | a wait in the scope of this address, 0 in none | any thread -> SELECTED; the owner -> IDLE           |
+//! | WAITING scope | a wait in the scope of this address, 0 in none | any thread -> SELECTED; the owner -> IDLE          |
 //! | SELECTED what | over; the owner was or will be woken, once     | the owner arms -> WAITING                          |
-//! | LOCAL         | as WAITING, but for the owner's thread alone   | that thread -> SELECTED; the owner -> IDLE          |
+//! | LOCAL         | as WAITING, but for the owner's thread alone   | that thread -> SELECTED; the owner -> IDLE         |
 //! | PERSISTENT    | the holder of the address may wake, once       | nothing                                            |
 //!
 //! A *local* wait is that of a fiber for one waitable which, as far as is known, only its own thread uses. Then neither

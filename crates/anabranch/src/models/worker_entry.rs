@@ -62,8 +62,8 @@ impl Fork {
     }
 }
 
-/// What of a worker the protocols need. It outlives the forks, as the seats of a pool do.
-pub(super) struct Seat {
+/// What of a worker the protocols need. It outlives the forks, as the worker entries of a pool do.
+pub(super) struct WorkerEntry {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
     /// The roots of its guests.
@@ -71,7 +71,7 @@ pub(super) struct Seat {
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
-impl Seat {
+impl WorkerEntry {
     pub(super) fn new() -> Arc<Self> {
         Self::with(Fence::Asymmetric)
     }
@@ -149,7 +149,7 @@ impl Seat {
     }
 }
 
-pub(super) fn thief(seat: &Arc<Seat>, act: impl Fn(&Seat) + Send + 'static) -> thread::JoinHandle<()> {
-    let seat = Arc::clone(seat);
-    thread::spawn(move || act(&seat))
+pub(super) fn thief(worker: &Arc<WorkerEntry>, act: impl Fn(&WorkerEntry) + Send + 'static) -> thread::JoinHandle<()> {
+    let worker = Arc::clone(worker);
+    thread::spawn(move || act(&worker))
 }
