@@ -1,5 +1,6 @@
-//! The slots of a bounded conversation: what was said is heard once, with all that was written before; whoever waits is
-//! woken, also by one who goes; what nobody hears is dropped once, and the block is freed once.
+//! The slots of a bounded conversation: a message that was sent is received once, with all that was written before; a
+//! waiting end is woken, also by one that leaves; a message that no end receives is dropped once, and the block is
+//! freed once.
 
 use super::{explore, parcel::Parcel};
 use crate::{
@@ -24,11 +25,11 @@ impl Owner {
         Self(Parked::new())
     }
 
-    /// As `Cx::wait`, until there is something to hear. `None`: cancelled. `Some(None)`: the other end has gone.
-    fn hear<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
+    /// As `Cx::wait`, until there is a message. `None`: cancelled. `Some(None)`: the other end has gone.
+    fn recv<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
         loop {
-            if let Some(heard) = end.hear() {
-                return Some(heard.ok().map(Parcel::open));
+            if let Some(received) = end.recv() {
+                return Some(received.ok().map(Parcel::open));
             }
             let waiter = &self.0.waiter;
             let sleeper = WaitNode::new();
@@ -88,15 +89,15 @@ fn models_proto_two_take_turns_and_slots_are_used_again() {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let serving = thread::spawn(move || {
             let owner = Owner::new();
-            assert_eq!(owner.hear(&mut server), Some(Some(1)));
-            assert!(server.say(Parcel::new(2)).is_ok());
-            assert_eq!(owner.hear(&mut server), Some(Some(3)));
+            assert_eq!(owner.recv(&mut server), Some(Some(1)));
+            assert!(server.send(Parcel::new(2)).is_ok());
+            assert_eq!(owner.recv(&mut server), Some(Some(3)));
             server.leave();
         });
         let owner = Owner::new();
-        assert!(client.say(Parcel::new(1)).is_ok());
-        assert_eq!(owner.hear(&mut client), Some(Some(2)));
-        assert!(client.say(Parcel::new(3)).is_ok());
+        assert!(client.send(Parcel::new(1)).is_ok());
+        assert_eq!(owner.recv(&mut client), Some(Some(2)));
+        assert!(client.send(Parcel::new(3)).is_ok());
         client.leave();
         serving.join().unwrap();
     });
@@ -108,18 +109,18 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
         let (mut client, mut server) = Ring::<_, 3>::pair(1);
         let serving = thread::spawn(move || {
             let owner = Owner::new();
-            assert_eq!(owner.hear(&mut server), Some(Some(1)));
-            assert_eq!(owner.hear(&mut server), Some(Some(2)));
-            assert!(server.say(Parcel::new(3)).is_ok());
+            assert_eq!(owner.recv(&mut server), Some(Some(1)));
+            assert_eq!(owner.recv(&mut server), Some(Some(2)));
+            assert!(server.send(Parcel::new(3)).is_ok());
             // The slot of the first message.
-            assert_eq!(owner.hear(&mut server), Some(Some(4)));
+            assert_eq!(owner.recv(&mut server), Some(Some(4)));
             server.leave();
         });
         let owner = Owner::new();
-        assert!(client.say(Parcel::new(1)).is_ok());
-        assert!(client.say(Parcel::new(2)).is_ok());
-        assert_eq!(owner.hear(&mut client), Some(Some(3)));
-        assert!(client.say(Parcel::new(4)).is_ok());
+        assert!(client.send(Parcel::new(1)).is_ok());
+        assert!(client.send(Parcel::new(2)).is_ok());
+        assert_eq!(owner.recv(&mut client), Some(Some(3)));
+        assert!(client.send(Parcel::new(4)).is_ok());
         client.leave();
         serving.join().unwrap();
     });
@@ -127,27 +128,27 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
 
 #[test]
 fn models_proto_a_speaker_goes() {
-    explore("conversation, speaker goes", None, || {
+    explore("conversation, sender goes", None, || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || {
-            assert!(client.say(Parcel::new(1)).is_ok());
+            assert!(client.send(Parcel::new(1)).is_ok());
             drop(client);
         });
         let owner = Owner::new();
-        assert_eq!(owner.hear(&mut server), Some(Some(1)));
-        // It may have gone or not; it does not hear this.
-        let _ = server.say(Parcel::new(2)).is_ok() && owner.hear(&mut server) == Some(None);
+        assert_eq!(owner.recv(&mut server), Some(Some(1)));
+        // It may have gone or not; it does not receive this.
+        let _ = server.send(Parcel::new(2)).is_ok() && owner.recv(&mut server) == Some(None);
         going.join().unwrap();
     });
 }
 
 #[test]
 fn models_proto_a_listener_goes_while_things_are_said() {
-    explore("conversation, listener goes", Some(4), || {
+    explore("conversation, receiver goes", Some(4), || {
         let (mut client, server) = Ring::<_, 3>::pair(1);
         let going = thread::spawn(move || drop(server));
-        if client.say(Parcel::new(1)).is_ok() && client.say(Parcel::new(2)).is_ok() {
-            assert_eq!(Owner::new().hear(&mut client), Some(None));
+        if client.send(Parcel::new(1)).is_ok() && client.send(Parcel::new(2)).is_ok() {
+            assert_eq!(Owner::new().recv(&mut client), Some(None));
         }
         assert!(client.is_used_up());
         going.join().unwrap();
@@ -159,7 +160,7 @@ fn models_proto_both_go() {
     explore("conversation, both go", None, || {
         let (mut client, server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || drop(server));
-        let _ = client.say(Parcel::new(1)).is_ok();
+        let _ = client.send(Parcel::new(1)).is_ok();
         drop(client);
         going.join().unwrap();
     });
@@ -167,18 +168,18 @@ fn models_proto_both_go() {
 
 #[test]
 fn models_proto_a_listener_is_cancelled() {
-    explore("conversation, listener cancelled", Some(3), || {
+    explore("conversation, receiver cancelled", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let owner = Owner::new();
         let canceller = owner.clone();
         let saying = thread::spawn(move || {
-            let _ = client.say(Parcel::new(1)).is_ok();
+            let _ = client.send(Parcel::new(1)).is_ok();
             drop(client);
         });
         let cancelling = thread::spawn(move || canceller.cancel());
-        // Heard, or still there to be dropped.
-        let heard = owner.hear(&mut server);
-        assert!(matches!(heard, None | Some(Some(1))));
+        // Received, or still there to be dropped.
+        let received = owner.recv(&mut server);
+        assert!(matches!(received, None | Some(Some(1))));
         drop(server);
         saying.join().unwrap();
         cancelling.join().unwrap();
@@ -191,11 +192,11 @@ fn models_proto_a_wire_watches_who_listens() {
         let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair(1);
         let going = thread::spawn(move || {
             let owner = Owner::new();
-            assert_eq!(owner.hear(&mut endpoint), Some(Some(1)));
+            assert_eq!(owner.recv(&mut endpoint), Some(Some(1)));
             drop(endpoint);
         });
-        assert!(wire.say(Parcel::new(1)).is_ok());
-        // In place of an answer. All that was said has been heard or dropped by then.
+        assert!(wire.send(Parcel::new(1)).is_ok());
+        // In place of an answer. All messages have been received or dropped by then.
         Owner::new().watch(&wire);
         assert!(wire.is_closed());
         drop(wire);
