@@ -182,15 +182,15 @@ impl<T> Receiving<T> {
 
     /// # Safety
     /// The contract of [`Waitable::register`] holds, with a wait node of the waitable.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until it is taken out. Only the
         // receiver waits.
-        unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
+        unsafe { self.word().register(EMPTY, node, waiter, ticket) }
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
-        self.word().withdraw(EMPTY, sleeper)
+    pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
+        self.word().withdraw(EMPTY, node)
     }
 }
 
@@ -215,12 +215,12 @@ impl<T> Drop for Receiving<T> {
 /// The receiver's wait.
 pub(crate) struct PacketWait<'a> {
     word: &'a Word,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<'a> PacketWait<'a> {
     pub(crate) fn new<T>(of: &'a Receiving<T>) -> Self {
-        Self { word: of.word(), sleeper: WaitNode::new() }
+        Self { word: of.word(), node: WaitNode::new() }
     }
 }
 
@@ -229,11 +229,11 @@ impl<'a> PacketWait<'a> {
 unsafe impl Waitable for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.word.register(EMPTY, &self.sleeper, waiter, ticket) }
+        unsafe { self.word.register(EMPTY, &self.node, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(EMPTY, &self.sleeper, is_selected) }
+        unsafe { self.word.unregister(EMPTY, &self.node, is_selected) }
     }
 }

@@ -7,14 +7,14 @@
 mod bias;
 mod biased_lock;
 mod cancel;
-mod channel_board;
-mod channel_board_select;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_rendezvous;
 mod channel_select;
 mod channel_set;
 mod channel_shared;
+mod channel_versioned;
+mod channel_versioned_select;
 mod fork_stack;
 mod future;
 mod inbox;

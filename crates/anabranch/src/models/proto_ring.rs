@@ -32,10 +32,10 @@ impl Owner {
                 return Some(received.ok().map(Parcel::open));
             }
             let waiter = &self.0.waiter;
-            let sleeper = WaitNode::new();
+            let node = WaitNode::new();
             waiter.arm(std::ptr::null());
-            // SAFETY: armed, and unregistered before the sleeper ends.
-            let is_registered = unsafe { end.register(&sleeper, waiter, 0) };
+            // SAFETY: armed, and unregistered before the node ends.
+            let is_registered = unsafe { end.register(&node, waiter, 0) };
             if !is_registered && waiter.disarm() {
                 continue;
             }
@@ -45,7 +45,7 @@ impl Owner {
             let was_cancelled = waiter.selected() == Some(Selected::Cancelled);
             if is_registered {
                 // SAFETY: registered, and the wait has ended.
-                unsafe { end.unregister(&sleeper, !was_cancelled) };
+                unsafe { end.unregister(&node, !was_cancelled) };
             }
             if was_cancelled {
                 return None;

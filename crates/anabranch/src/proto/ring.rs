@@ -261,23 +261,23 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     /// # Safety
-    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with a sleeper for this wait.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with a wait node for this wait.
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the
         // receiver of the message waits for the end of `before`.
-        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
+        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), node, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, is_selected: bool) {
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.slot().word.unregister(self.before(), sleeper, is_selected) }
+        unsafe { self.slot().word.unregister(self.before(), node, is_selected) }
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
-        !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
+    pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
+        !self.is_used_up() && self.slot().word.withdraw(self.before(), node)
     }
 }
 

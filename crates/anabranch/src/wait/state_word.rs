@@ -129,18 +129,12 @@ impl Word {
     /// The node is not registered, and stays where it is until `unregister`. The waiter is armed until then. No other
     /// waiter waits here for the end of `number`, except in a future that was forgotten.
     #[inline]
-    pub(crate) unsafe fn register(
-        &self,
-        number: Content,
-        sleeper: &WaitNode,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
+    pub(crate) unsafe fn register(&self, number: Content, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { sleeper.set(waiter, ticket) };
+        unsafe { node.set(waiter, ticket) };
         let mut content = number;
         loop {
-            match self.0.compare_exchange(content, added(sleeper, number), Ordering::SeqCst, Ordering::Acquire) {
+            match self.0.compare_exchange(content, added(node, number), Ordering::SeqCst, Ordering::Acquire) {
                 Ok(_) => return true,
                 // The address is of a future that was forgotten while it waited, and which need not be woken.
                 Err(found) if number_of(found) == number => content = found,
@@ -154,21 +148,21 @@ impl Word {
     /// # Safety
     /// As for [`register`](Self::register). In addition no other thread writes the word during this call.
     #[inline]
-    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &WaitNode, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_alone(&self, number: Content, node: &WaitNode, waiter: *const Waiter) -> bool {
         if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
         // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { sleeper.set(waiter, 0) };
-        self.set(added(sleeper, number));
+        unsafe { node.set(waiter, 0) };
+        self.set(added(node, number));
         true
     }
 
     /// Removes a node's address before the wait has begun. Returns `false` if another thread has removed it, and ends
     /// the wait.
     #[inline]
-    pub(crate) fn withdraw(&self, number: Content, sleeper: &WaitNode) -> bool {
-        self.replace(added(sleeper, number), number)
+    pub(crate) fn withdraw(&self, number: Content, node: &WaitNode) -> bool {
+        self.replace(added(node, number), number)
     }
 
     /// Removes a node's address after a wait.
@@ -177,16 +171,16 @@ impl Word {
     /// The node was registered, and the wait is over. `is_selected` says that the thread that took it out of this word
     /// has ended the wait.
     #[inline]
-    pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &WaitNode, is_selected: bool) {
-        if !is_selected && !self.withdraw(number, sleeper) {
-            spin_while(|| !sleeper.is_left.load(Ordering::Acquire));
+    pub(crate) unsafe fn unregister(&self, number: Content, node: &WaitNode, is_selected: bool) {
+        if !is_selected && !self.withdraw(number, node) {
+            spin_while(|| !node.is_left.load(Ordering::Acquire));
         }
     }
 }
 
 #[inline]
-fn added(sleeper: &WaitNode, number: Content) -> Content {
-    ptr::from_ref(sleeper).cast_mut().map_addr(|address| address | number.addr())
+fn added(node: &WaitNode, number: Content) -> Content {
+    ptr::from_ref(node).cast_mut().map_addr(|address| address | number.addr())
 }
 
 /// Returns the number of a content, without the address.
@@ -208,11 +202,11 @@ pub(crate) fn is_address(content: Content) -> bool {
 pub(crate) unsafe fn try_select(content: Content) -> Option<Wake> {
     // SAFETY: the waiter keeps the node alive until this thread has selected its wait or has set `is_left`.
     unsafe {
-        let sleeper = sleeper_of(content);
-        let outcome = Selected::Ready(*(*sleeper).ticket.get());
-        let wake = Waiter::try_select(*(*sleeper).waiter.get(), outcome);
+        let node = node_of(content);
+        let outcome = Selected::Ready(*(*node).ticket.get());
+        let wake = Waiter::try_select(*(*node).waiter.get(), outcome);
         if wake.is_none() {
-            (*sleeper).is_left.store(true, Ordering::Release);
+            (*node).is_left.store(true, Ordering::Release);
         }
         wake
     }
@@ -228,7 +222,7 @@ pub(crate) unsafe fn try_select_local(content: Content) -> Option<Wake> {
     // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is selected. A
     // waiter that waits locally, or a persistent one, has the ticket 0.
     unsafe {
-        let wake = Waiter::select_local(*(*sleeper_of(content)).waiter.get(), Selected::Ready(0));
+        let wake = Waiter::select_local(*(*node_of(content)).waiter.get(), Selected::Ready(0));
         if wake.is_some() { wake } else { try_select_shared(content) }
     }
 }
@@ -241,6 +235,6 @@ unsafe fn try_select_shared(content: Content) -> Option<Wake> {
 }
 
 #[inline]
-fn sleeper_of(content: Content) -> *const WaitNode {
+fn node_of(content: Content) -> *const WaitNode {
     content.map_addr(|address| address - address % LIMIT)
 }

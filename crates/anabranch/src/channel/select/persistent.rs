@@ -136,7 +136,7 @@ impl<O: Operation> Persistent<O> {
 
     /// Returns all of them as one operation.
     pub(crate) fn any(&mut self) -> Any<'_, O> {
-        Any { persistent: UnsafeCell::new(self), sleeper: WaitNode::new() }
+        Any { persistent: UnsafeCell::new(self), node: WaitNode::new() }
     }
 }
 
@@ -149,7 +149,7 @@ impl<O: Operation> Extend<O> for Persistent<O> {
 /// The wait for any of the operations.
 pub(crate) struct Any<'a, O: Operation> {
     persistent: UnsafeCell<&'a mut Persistent<O>>,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<O: Operation> Attempt for Any<'_, O> {
@@ -167,11 +167,11 @@ unsafe impl<O: Operation> Waitable for Any<'_, O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { (*self.persistent.get()).scheduler.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.persistent.get()).scheduler.register(&self.node, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.persistent.get()).scheduler.unregister(&self.sleeper, is_selected) }
+        unsafe { (*self.persistent.get()).scheduler.unregister(&self.node, is_selected) }
     }
 }

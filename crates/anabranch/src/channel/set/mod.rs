@@ -291,7 +291,7 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        SetReceiving { set: UnsafeCell::new(self), sleeper: WaitNode::new() }
+        SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
     }
 
     /// What there is to receive now.
@@ -344,7 +344,7 @@ impl<R: Receive> ReceiverSet<R> {
 /// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -362,12 +362,12 @@ unsafe impl<R: Receive> Waitable for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { (*self.set.get()).scheduler.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.set.get()).scheduler.register(&self.node, waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.set.get()).scheduler.unregister(&self.sleeper, is_selected) }
+        unsafe { (*self.set.get()).scheduler.unregister(&self.node, is_selected) }
     }
 }
 

@@ -201,18 +201,18 @@ impl ReadyQueue {
     /// # Safety
     /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, stay: &Stay, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         self.come(stay);
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the set
         // waits.
-        self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
+        self.here.get().is_empty() && unsafe { self.word.register(QUIET, node, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, is_selected: bool) {
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(QUIET, sleeper, is_selected) }
+        unsafe { self.word.unregister(QUIET, node, is_selected) }
     }
 
     /// Ends the set. Returns the members that were called until now and have not been taken.
@@ -349,11 +349,11 @@ mod tests {
                 assert!(ptr::eq(ready_queue.as_ref().collect(&stay).first, &raw const token));
             }
             assert!(ready_queue.as_ref().bias.is_mine() == asymmetric_fence::is_available());
-            let sleeper = WaitNode::new();
-            assert!(ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            ready_queue.as_ref().unregister(&sleeper, false);
+            let node = WaitNode::new();
+            assert!(ready_queue.as_ref().register(&stay, &node, ptr::null(), 0));
+            ready_queue.as_ref().unregister(&node, false);
             call();
-            assert!(!ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            assert!(!ready_queue.as_ref().register(&stay, &node, ptr::null(), 0));
             assert!(!ready_queue.as_ref().close(&stay).is_empty());
             ReadyQueue::leave(ready_queue, 0);
         }

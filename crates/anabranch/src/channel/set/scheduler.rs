@@ -50,16 +50,16 @@ impl<R: Source> SetScheduler<R> {
     /// # Safety
     /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`.
-        unsafe { self.ready_queue().register(&self.stay, sleeper, waiter, ticket) }
+        unsafe { self.ready_queue().register(&self.stay, node, waiter, ticket) }
     }
 
     /// # Safety
     /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, is_selected: bool) {
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.ready_queue().unregister(sleeper, is_selected) }
+        unsafe { self.ready_queue().unregister(node, is_selected) }
     }
 
     /// Returns the first member. It stays first until it is popped.

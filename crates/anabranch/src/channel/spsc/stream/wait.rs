@@ -24,15 +24,15 @@ unsafe fn register<T>(
     at: &Cursor<T>,
     side: &Side,
     number: Content,
-    sleeper: &WaitNode,
+    node: &WaitNode,
     waiter: *const Waiter,
     ticket: u32,
 ) -> bool {
     let (shared, word) = (at.shared(), &at.slot().word);
     shared.sides.share(side);
     // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-    let is_registered = unsafe { word.register(number, sleeper, waiter, ticket) };
-    is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, sleeper))
+    let is_registered = unsafe { word.register(number, node, waiter, ticket) };
+    is_registered && !(shared.is_closed.load(Ordering::SeqCst) && word.withdraw(number, node))
 }
 
 /// Takes the address out again.
@@ -40,11 +40,11 @@ unsafe fn register<T>(
 /// # Safety
 /// As for [`Word::unregister`].
 #[inline]
-unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &WaitNode, is_selected: bool) {
+unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, node: &WaitNode, is_selected: bool) {
     if !is_selected {
         at.shared().sides.share(side);
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { at.slot().word.unregister(number, sleeper, false) }
+        unsafe { at.slot().word.unregister(number, node, false) }
     }
 }
 
@@ -52,13 +52,13 @@ unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, sleeper: &
 ///
 /// Its owner neither moves nor drops the end while it is registered.
 pub(crate) struct StreamWait {
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl StreamWait {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { sleeper: WaitNode::new() }
+        Self { node: WaitNode::new() }
     }
 
     /// # Safety
@@ -72,7 +72,7 @@ impl StreamWait {
     ) -> bool {
         // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the sender waits for
         // the end of FULL.
-        unsafe { register(&producer.at, &producer.side, FULL, &self.sleeper, waiter, ticket) }
+        unsafe { register(&producer.at, &producer.side, FULL, &self.node, waiter, ticket) }
     }
 
     /// # Safety
@@ -80,7 +80,7 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn unregister_producer<T>(&self, producer: &Producer<T>, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { unregister(&producer.at, &producer.side, FULL, &self.sleeper, is_selected) }
+        unsafe { unregister(&producer.at, &producer.side, FULL, &self.node, is_selected) }
     }
 
     /// # Safety
@@ -94,7 +94,7 @@ impl StreamWait {
     ) -> bool {
         // SAFETY: the caller keeps the waiter and this object in place until `unregister`. Only the receiver waits for
         // the end of EMPTY.
-        unsafe { register(&consumer.at, &consumer.side, EMPTY, &self.sleeper, waiter, ticket) }
+        unsafe { register(&consumer.at, &consumer.side, EMPTY, &self.node, waiter, ticket) }
     }
 
     /// # Safety
@@ -106,7 +106,7 @@ impl StreamWait {
         let Some(_inside) = at.shared().sides.enter() else { return false };
         // SAFETY: the caller is the waiter's thread and keeps the waiter and this object in place. No other thread
         // writes the word while this thread is inside.
-        unsafe { at.slot().word.register_alone(EMPTY, &self.sleeper, waiter) }
+        unsafe { at.slot().word.register_alone(EMPTY, &self.node, waiter) }
     }
 
     /// Like [`register_consumer`](Self::register_consumer), for a persistent waiter, which is in no scope. For the
@@ -131,7 +131,7 @@ impl StreamWait {
     /// Removes the receiver's address. Returns `false` if it is not where the receiver is now.
     pub(crate) fn withdraw_outlet<T>(&self, consumer: &Consumer<T>) -> bool {
         consumer.at.shared().sides.share(&consumer.side);
-        consumer.at.slot().word.withdraw(EMPTY, &self.sleeper)
+        consumer.at.slot().word.withdraw(EMPTY, &self.node)
     }
 
     /// # Safety
@@ -139,6 +139,6 @@ impl StreamWait {
     #[inline]
     pub(crate) unsafe fn unregister_consumer<T>(&self, consumer: &Consumer<T>, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.sleeper, is_selected) }
+        unsafe { unregister(&consumer.at, &consumer.side, EMPTY, &self.node, is_selected) }
     }
 }

@@ -114,11 +114,11 @@ fn models_channel_broadcast_selected_again() {
         });
         let mut select = Select::from_iter([first.receiving(), second.receiving()]);
         Thread::new().shielded(|cx| {
-            let mut heard = [0, 9];
+            let mut received = [0, 9];
             for _ in 0..3 {
                 let (index, got) = select.wait(cx).unwrap();
-                heard[index] += 1;
-                assert_eq!(look(got), Ok(heard[index]));
+                received[index] += 1;
+                assert_eq!(look(got), Ok(received[index]));
             }
         });
         sending.join().unwrap();
