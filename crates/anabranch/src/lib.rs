@@ -36,38 +36,38 @@
 //! ```
 //!
 //! # I want to ...
-//! |                                                  |  |
-//! |--------------------------------------------------|------------|
-//! | run two pieces of work in parallel               | [`join`] |
-//! | run a loop in parallel                           | [`par_for_each`], [`par_map`], [`par_reduce`], over slices, ranges, [`chunks`] |
-//! | spawn tasks that borrow                          | [`scope`] |
-//! | wait, on this thread                             | [`run`] |
-//! | run two functions that may wait                  | [`Cx::join`], [`Cx::try_join`] |
+//! | | |
+//! |---|---|
+//! | run two pieces of work in parallel | [`join`] |
+//! | run a loop in parallel | [`par_for_each`], [`par_map`], [`par_reduce`], over slices, ranges, [`chunks`] |
+//! | spawn tasks that borrow | [`scope`] |
+//! | wait, on this thread | [`run`] |
+//! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
-//! | spawn fibers that borrow                         | [`Cx::scope`] |
-//! | spawn a fiber that goes on alone                 | [`spawn`] |
-//! | take the first of several results                | [`Cx::race`], [`Cx::race_ok`] |
-//! | limit the time                                   | [`Cx::timeout`], [`Cx::with_deadline`] |
-//! | cancel                                           | [`JoinHandle::cancel`], [`Cx::cancellable`] |
-//! | send values                                      | [`channel`] |
-//! | wait for the first of several operations         | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
-//! | share a value                                    | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
-//! | have a conversation in a fixed order             | [`proto!`] |
-//! | answer requests                                  | [`spawn_service`] |
-//! | wait for a future; run a future                  | [`Cx::block_on`]; [`spawn_async`] |
-//! | choose the number of threads                     | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
-//! | test what depends on time                        | [`time::ManualClock`] |
-//! | find out why a program hangs                     | [`fibers`], [`guide::tuning`] |
+//! | spawn fibers that borrow | [`Cx::scope`] |
+//! | spawn a fiber that goes on alone | [`spawn`] |
+//! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
+//! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
+//! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
+//! | send values | [`channel`] |
+//! | wait for the first of several operations | [`select!`], [`channel::Select`], [`channel::ReceiverSet`] |
+//! | share a value | [`sync::Mutex`], [`sync::RwLock`], [`sync::Monitor`] |
+//! | have a conversation in a fixed order | [`proto!`] |
+//! | answer requests | [`spawn_service`] |
+//! | wait for a future; run a future | [`Cx::block_on`]; [`spawn_async`] |
+//! | choose the number of threads | `ANABRANCH_NUM_THREADS`, [`Pool::builder`] |
+//! | test what depends on time | [`time::ManualClock`] |
+//! | find out why a program hangs | [`fibers`], [`guide::tuning`] |
 //!
 //! # Modules
-//! |                      |                                                                  |
-//! |----------------------|------------------------------------------------------------------|
-//! | the root             | fork-join, loops, fibers, pools                                  |
-//! | [`channel`]          | channels and selection                                           |
-//! | [`sync`]             | locks, events, semaphores, triggers and the like                 |
-//! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde`              |
-//! | [`time`]             | clocks                                                           |
-//! | [`guide`]            | chapters on use, and for users of rayon, crossbeam, tokio and Go |
+//! | | |
+//! |---|---|
+//! | the root | fork-join, loops, fibers, pools |
+//! | [`channel`] | channels and selection |
+//! | [`sync`] | locks, events, semaphores, triggers and the like |
+//! | [`proto`](mod@proto) | conversations; over a wire with the feature `serde` |
+//! | [`time`] | clocks |
+//! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
 //!
 //! # Guarantees
 //! - All that is forked or spawned in a call has ended when the call returns, also when something panics. A panic
@@ -145,7 +145,7 @@ pub use crate::{
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{Canceller, Cx, FiberLocal, Interval, run},
+    cx::{CancelHandle, Cx, FiberLocal, Interval, run},
     fork::{
         join::join,
         scope::{Scope, scope},
