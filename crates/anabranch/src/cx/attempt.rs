@@ -176,7 +176,7 @@ fn retry<A: Attempt>(
     }
 }
 
-/// Spins: attempts again for a while, if nothing else can use the thread: see [`spin_wait`](crate::wait::spin_wait).
+/// Spins: attempts again for a while, if nothing else can use the thread: see `wait::spin_wait`.
 #[cold]
 #[inline(never)]
 fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {

@@ -30,7 +30,7 @@ pub(crate) struct BlockedDetector {
 
 impl BlockedDetector {
     /// Looks at all workers, now and then.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
+    pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
         if self.last.is_some_and(|last| now - last < PERIOD) {
             return;

@@ -27,11 +27,11 @@ use std::time::Duration;
 
 /// How long a waiting thread searches before it parks. Parking and being woken costs some ten microseconds, and the
 /// slot goes to another thread meanwhile. The pieces that are worth waiting for are longer than that.
-const PATIENCE: Duration = Duration::from_micros(100);
+const SEARCH_TIME: Duration = Duration::from_micros(100);
 
 /// How many checks it makes between two readings of the clock, and the number of checks in all where the machine has no
 /// core to spare.
-const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
+const CHECKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
 /// How long a thread waits before it makes sure that the pool has a heartbeat worker: its slot is free, and all other
 /// threads may be blocked. From then on it parks until it is woken. If no thread can be the heartbeat worker, the
@@ -40,26 +40,26 @@ const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
 #[derive(Default)]
-struct Patience {
-    looks: u32,
+struct SpinWait {
+    checks: u32,
     since: Option<Instant>,
     /// Whether it has parked for [`LONG_WAIT`] without being woken.
     is_long: bool,
 }
 
-impl Patience {
+impl SpinWait {
     /// Returns whether to search once more.
     fn lasts(&mut self, worker: &Worker) -> bool {
         if self.is_long {
             return false;
         }
-        self.looks += 1;
-        if !self.looks.is_multiple_of(LOOKS_BETWEEN) {
+        self.checks += 1;
+        if !self.checks.is_multiple_of(CHECKS_BETWEEN) {
             return true;
         }
         let is_in_the_way =
             worker.registry().is_none_or(|registry| registry.count_active(registry.cores + 1) > registry.cores);
-        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= SEARCH_TIME {
             return false;
         }
         // The thread that it waits for may be on this very core.
@@ -76,13 +76,13 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
-        let mut patience = Patience::default();
+        let mut spin_wait = SpinWait::default();
         // SAFETY: the caller owns the frame and has just popped it. `ForkStack::finish` calls the closure only for a
         // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
         let outcome = unsafe {
             self.stack.finish(frame, |position| {
                 let awaited: *const Lineage = Frame::lineage(frame);
-                self.pause(&mut patience, || {
+                self.pause(&mut spin_wait, || {
                     // A thread that unwinds takes no work that another can do: that work would run in a panicking
                     // thread, and a guard that rolls back on panic would do so.
                     if unwind::panicking() {
@@ -113,29 +113,29 @@ impl Worker {
     }
 
     fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
-        let mut patience = Patience::default();
+        let mut spin_wait = SpinWait::default();
         while !is_over() {
-            self.pause(&mut patience, &find);
+            self.pause(&mut spin_wait, &find);
         }
     }
 
     /// Makes one step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
-    fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
+    fn pause(&self, spin_wait: &mut SpinWait, find: impl FnOnce() -> Option<Work>) {
         // Every wait answers broadcasts, since the broadcasting thread waits for this very thread, perhaps in a piece
         // of work that this thread waits for in turn.
         if self.answer_broadcast() {
-            *patience = Patience::default();
+            *spin_wait = SpinWait::default();
         } else if let Some(work) = find() {
             self.counters.stolen.add(1);
             self.counters.helped.add(1);
             self.run(work);
-            *patience = Patience::default();
-        } else if patience.lasts(self) {
+            *spin_wait = SpinWait::default();
+        } else if spin_wait.lasts(self) {
             hint::spin_loop();
         } else {
-            let mut is_long = patience.is_long;
+            let mut is_long = spin_wait.is_long;
             self.park(&mut is_long);
-            *patience = Patience { is_long, ..Patience::default() };
+            *spin_wait = SpinWait { is_long, ..SpinWait::default() };
         }
     }
 

@@ -40,7 +40,7 @@ const DOZE: Duration = Duration::from_millis(1);
 /// parallel parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
-/// After how many looks that have shown nothing new the heartbeat worker tidies up.
+/// After how many checks that have shown nothing new the heartbeat worker tidies up.
 const CALM: u32 = 3;
 
 /// How long a worker searches at least, and no longer where one of its own timers ends the search.
@@ -211,7 +211,7 @@ impl Registry {
                     me.counters.parks.add(1);
                     self.park_idle(me, None);
                 }
-                Idle::Heartbeat => match heartbeat.look(self, me) {
+                Idle::Heartbeat => match heartbeat.check(self, me) {
                     Finding::Work if self.gives_way(me) => idle = Idle::Asleep,
                     Finding::Work => {
                         me.status.activate();
@@ -252,7 +252,7 @@ impl Registry {
         first.is_some()
     }
 
-    /// Parks the heartbeat worker until its next look.
+    /// Parks the heartbeat worker until its next check.
     fn park_for_interval(&self, me: &Worker, heartbeat: &mut Heartbeat) {
         if heartbeat.calm == CALM {
             self.trim_entries();
@@ -398,7 +398,7 @@ enum Finding {
     Quiet,
 }
 
-/// What the heartbeat worker remembers from one look to the next.
+/// What the heartbeat worker remembers from one check to the next.
 struct Heartbeat {
     roots: u64,
     steps: u64,
@@ -406,9 +406,9 @@ struct Heartbeat {
     sysmon: Sysmon,
     detector: BlockedDetector,
     starving: Starving,
-    /// How many looks in a row have shown nothing new.
+    /// How many checks in a row have shown nothing new.
     calm: u32,
-    /// How long it sleeps until the next look.
+    /// How long it sleeps until the next check.
     interval: Duration,
     /// Whether it asks to be woken for what is new.
     dozes: bool,
@@ -429,7 +429,7 @@ impl Heartbeat {
         }
     }
 
-    fn look(&mut self, registry: &Registry, me: &Worker) -> Finding {
+    fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
         registry.note_heartbeat(me);
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside are work even while no thread works.
@@ -448,9 +448,9 @@ impl Heartbeat {
             self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
             return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
         }
-        self.detector.look(registry.workers());
+        self.detector.check(registry.workers());
         if !registry.has_free_slot() {
-            let found = self.sysmon.look(registry.workers());
+            let found = self.sysmon.check(registry.workers());
             if found.has_lent {
                 registry.slots_lent.add(1);
             }
@@ -461,7 +461,7 @@ impl Heartbeat {
                 self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
                 // To be woken does not help where there is no slot.
                 self.dozes = false;
-                return if self.starving.look(registry.workers()) { Finding::Starved } else { Finding::Nothing };
+                return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
             }
         }
         self.starving.forget();
@@ -477,7 +477,7 @@ impl Heartbeat {
         if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
     }
 
-    /// The interval after a look that has shown nothing to do: twice as long as the last one if it has shown nothing
+    /// The interval after a check that has shown nothing to do: twice as long as the last one if it has shown nothing
     /// new either.
     fn set_interval(&mut self, first: Duration, longest: Duration) {
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
@@ -508,7 +508,7 @@ impl Starving {
     }
 
     /// Returns whether fibers have waited for a slot for too long.
-    fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+    fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
         let mut is_starving = false;
         for worker in workers {
             if !worker.has_jobs() {

@@ -154,8 +154,8 @@ impl Worker {
     ///
     /// # Safety
     /// No other thread holds the worker entry, and it stays alive until the thread takes another.
-    pub(crate) unsafe fn occupy(seat: *const Worker) -> *const Worker {
-        CURRENT.replace(seat)
+    pub(crate) unsafe fn occupy(worker: *const Worker) -> *const Worker {
+        CURRENT.replace(worker)
     }
 
     /// Returns the pool of this worker; `None` for the worker entry outside of every pool.

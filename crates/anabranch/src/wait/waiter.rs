@@ -152,9 +152,9 @@ pub(crate) struct Waiter {
     stack: Cell<Stack>,
 }
 
-// SAFETY: only the owner accesses budget, patience and stack. The word is atomic, and the kind is immutable.
+// SAFETY: only the owner accesses budget, spin_wait and stack. The word is atomic, and the kind is immutable.
 unsafe impl Send for Waiter {}
-// SAFETY: only the owner accesses budget, patience and stack. The word is atomic, and the kind is immutable.
+// SAFETY: only the owner accesses budget, spin_wait and stack. The word is atomic, and the kind is immutable.
 unsafe impl Sync for Waiter {}
 
 impl Waiter {

@@ -18,7 +18,7 @@ use crate::{
 /// Registers an address at a slot, unless the stream is closed.
 ///
 /// # Safety
-/// As for [`Word::register`].
+/// As for [`Word::register`](crate::wait::state_word::Word::register).
 #[inline]
 unsafe fn register<T>(
     at: &Cursor<T>,
@@ -38,7 +38,7 @@ unsafe fn register<T>(
 /// Takes the address out again.
 ///
 /// # Safety
-/// As for [`Word::unregister`].
+/// As for [`Word::unregister`](crate::wait::state_word::Word::unregister).
 #[inline]
 unsafe fn unregister<T>(at: &Cursor<T>, side: &Side, number: Content, node: &WaitNode, is_selected: bool) {
     if !is_selected {
