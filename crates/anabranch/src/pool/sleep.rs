@@ -32,8 +32,8 @@
 //! Roles change under the lock. Only the beginning of a root, or of what it does after a wait, has to be cheap: it
 //! marks its worker entry, and then reads `is_role_vacant`. The heartbeat worker that goes to sleep does the two steps
 //! in the other order: it sets `is_role_vacant`, and then reads the worker entries. A full fence between the two steps
-//! on both sides (asymmetric, see [`asymmetric_fence`]) ensures that either the root finds the role vacant and calls a sleeper,
-//! or the heartbeat worker finds the root and stays.
+//! on both sides (asymmetric, see [`asymmetric_fence`]) ensures that either the root finds the role vacant and calls a
+//! sleeper, or the heartbeat worker finds the root and stays.
 //!
 //! So the long intervals delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A
 //! root that sleeps for 3 s took 0.43 s of CPU time with intervals of one length, and takes 0.005 s.

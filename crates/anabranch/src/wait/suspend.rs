@@ -29,7 +29,8 @@ pub(crate) unsafe trait Suspend {
     /// would allow access to the waiter only.
     fn waiter(&self) -> *const Waiter;
 
-    /// Waits until the armed waiter has been selected: by a waitable, by a scope, or by `deadline`, which stores `Selected::TimedOut`. If this returns `Some`, the caller has yet to [`leave`] the stack by it.
+    /// Waits until the armed waiter has been selected: by a waitable, by a scope, or by `deadline`, which stores
+    /// `Selected::TimedOut`. If this returns `Some`, the caller has yet to [`leave`] the stack by it.
     fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch>;
 
     /// Removes the deadline of a suspension that has ended.
