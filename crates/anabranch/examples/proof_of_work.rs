@@ -8,14 +8,14 @@
 //! Nothing in the search waits, so nothing in it would notice that it is not wanted any more. It asks
 //! ([`Cx::check`]), and so it needs a [`Cx`] in each branch: it forks by [`Cx::join`]. Three things can end it, and
 //! all do so by cancelling a scope:
-//! - whoever finds a number, by a [`Canceller`] that all share;
+//! - whoever finds a number, by a [`CancelHandle`] that all share;
 //! - a thread that knows nothing of fibers and was given a copy (with `--interactive`, when the standard input ends);
 //! - the deadline.
 //!
 //! Another fiber reports how far the search has come. Fibers of one thread take turns only where they wait or say
 //! that they would let others go first ([`Cx::yield_now`]), so the search does that too; it costs nanoseconds.
 
-use anabranch::{Cancelled, Canceller, Cx, WaitError};
+use anabranch::{CancelHandle, Cancelled, Cx, WaitError};
 use std::{
     fmt::Write,
     io::{self, Read},
@@ -83,25 +83,25 @@ struct Search {
 impl Search {
     /// Until something is found or whoever watches has enough of it; fails when the scope around it is cancelled.
     fn run(&self, cx: &Cx<'_>, is_interactive: bool) -> Result<(), WaitError> {
-        cx.cancellable(|cx, canceller| {
+        cx.cancellable(|cx, handle| {
             if is_interactive {
-                let canceller = canceller.clone();
+                let handle = handle.clone();
                 thread::spawn(move || {
                     let _ = io::stdin().read_to_end(&mut Vec::new());
-                    canceller.cancel();
+                    handle.cancel();
                 });
             }
             cx.scope(|s| {
                 s.spawn(|cx| self.report(cx));
                 // Its result says only that it was cancelled, which it is in any case: there are numbers enough.
-                s.spawn(|cx| self.look_in(cx, 0..u64::MAX, &canceller));
+                s.spawn(|cx| self.look_in(cx, 0..u64::MAX, &handle));
             });
         });
         Ok(cx.check()?)
     }
 
     /// Halves what there is to try, and forks: idle threads take the biggest halves, the rest is tried in order.
-    fn look_in(&self, cx: &Cx<'_>, numbers: Range<u64>, canceller: &Canceller) -> Result<(), Cancelled> {
+    fn look_in(&self, cx: &Cx<'_>, numbers: Range<u64>, handle: &CancelHandle) -> Result<(), Cancelled> {
         // In each node, not only in the leaves: this is what keeps the second halves from beginning.
         cx.check()?;
         if numbers.end - numbers.start <= STEP {
@@ -109,14 +109,14 @@ impl Search {
             self.tried.fetch_add(numbers.end - numbers.start, Ordering::Relaxed);
             if let Some(number) = self.try_all(numbers) {
                 let _ = self.found.set(number);
-                canceller.cancel();
+                handle.cancel();
             }
             return Ok(());
         }
         let middle = numbers.start.midpoint(numbers.end);
         let (low, high) = cx.join(
-            |cx| self.look_in(cx, numbers.start..middle, canceller),
-            |cx| self.look_in(cx, middle..numbers.end, canceller),
+            |cx| self.look_in(cx, numbers.start..middle, handle),
+            |cx| self.look_in(cx, middle..numbers.end, handle),
         );
         low.and(high)
     }

@@ -22,7 +22,7 @@ fn handles_go_anywhere() {
     fn assert_send_and_sync<T: Send + Sync>() {}
     assert_send_and_sync::<JoinHandle<u32>>();
     assert_send_and_sync::<JoinHandle<std::cell::Cell<u32>>>();
-    assert_send_and_sync::<anabranch::Canceller>();
+    assert_send_and_sync::<anabranch::CancelHandle>();
     assert_send_and_sync::<anabranch::sync::Trigger>();
     assert_send_and_sync::<anabranch::sync::Signal>();
     assert_send_and_sync::<anabranch::Spawner<'_, '_>>();
@@ -195,13 +195,13 @@ fn cancelled_while_it_runs_while_it_waits_and_after_its_end() {
         let waiting = pool.spawn(|cx| (cx.sleep(FOREVER), cx.sleep(Duration::ZERO), cx.is_cancelled()));
         until_waiting(pool, 1);
         waiting.cancel();
-        waiting.canceller().cancel();
+        waiting.cancel_handle().cancel();
         assert_eq!(pool.run(|cx| waiting.join(cx)).unwrap(), (Err(Cancelled), Err(Cancelled), true));
 
         let ended = pool.spawn(|_| 5);
         until(|| ended.is_finished());
         ended.cancel();
-        let canceller = ended.canceller();
+        let canceller = ended.cancel_handle();
         assert_eq!(pool.run(|cx| ended.join(cx)).unwrap(), 5);
         canceller.cancel();
     });
@@ -243,7 +243,7 @@ fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
             // That one may have ended or not.
             assert!(matches!(slow.join(cx), Err(JoinError::Cancelled) | Ok(Err(Cancelled))));
             let slower = anabranch::spawn(|cx| cx.sleep(FOREVER));
-            let canceller = slower.canceller();
+            let canceller = slower.cancel_handle();
             assert!(matches!(slower.join(cx), Err(JoinError::Cancelled)));
             canceller.cancel();
         });

@@ -1,13 +1,13 @@
-//! Which channels, of which library, and which strands or tasks, take the samples of a kind.
+//! Which channels, of which library, and which fibers or threads or tasks, take the samples of a kind.
 
 use ::tokio::runtime::Runtime;
 
+use super::blocking::{Blocking, Channel, Selection, Shared, Threads};
 use super::peers::anabranch::{Fibers, Guests};
 use super::peers::may::Coroutines;
 use super::peers::{
     Kind, Library::*, On, anabranch, async_channel, crossbeam, crossfire, flume, kanal, may, std, tokio,
 };
-use super::strands::{Channel, Selection, Shared, Strands, Threads};
 use super::tasks;
 use super::workloads::{Amount, Frame, Job, SelectJob, SharedJob, measured};
 use crate::fibers::peers::Done;
@@ -102,8 +102,8 @@ impl Kind {
     }
 }
 
-/// On strands that block.
-fn on_strands<S: Strands>(job: &impl Amount, frame: Frame, body: impl Fn(&S::Pool, u64) -> Done) -> Sample {
+/// On fibers or threads that block.
+fn on_blocking<S: Blocking>(job: &impl Amount, frame: Frame, body: impl Fn(&S::Pool, u64) -> Done) -> Sample {
     let pool = S::pool(frame.workers);
     measured(frame.extent, job, |times| body(&pool, times))
 }
@@ -114,9 +114,9 @@ fn in_tasks(job: &impl Amount, on: On, frame: Frame, body: impl Fn(&Runtime, u64
     measured(frame.extent, job, |times| body(&runtime, times))
 }
 
-fn links<S: Strands, C: Channel<S>>(job: &impl Job, frame: Frame) -> Sample {
+fn links<S: Blocking, C: Channel<S>>(job: &impl Job, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample {
@@ -124,9 +124,9 @@ fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }
 
-fn shared<S: Strands, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
+fn shared<S: Blocking, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> Sample {
@@ -134,9 +134,9 @@ fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> 
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }
 
-fn selects<S: Strands, C: Selection<S>>(job: &impl SelectJob, frame: Frame) -> Sample {
+fn selects<S: Blocking, C: Selection<S>>(job: &impl SelectJob, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_selects<C: tasks::Selection>(job: &impl SelectJob, on: On, frame: Frame) -> Sample {

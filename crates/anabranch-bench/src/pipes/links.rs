@@ -6,8 +6,8 @@ use anabranch::{Cx, Pool, proto};
 use super::{Kind, allocations};
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{Blocking, Channel};
 use crate::messages::peers::anabranch::{Fibers, Spsc};
-use crate::messages::strands::{Channel, Strands};
 use crate::messages::workloads::{Amount, Extent, Job, Workload, measured, ring::Ring, stream::Stream};
 use crate::sample::{Sample, Stopwatch};
 
@@ -110,12 +110,12 @@ pub trait Piped: Job {
     /// What it does, in a few words.
     fn title(&self) -> String;
 
-    /// As [`Job::strands`].
+    /// As [`Job::blocking`].
     fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done;
 }
 
-/// One strand of the ring. Returns its last value.
-fn strand<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
+/// One member of the ring. Returns its last value.
+fn member<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
     let mut value = own;
     for _ in 0..times {
         next = P::say(cx, next, value);
@@ -131,23 +131,23 @@ impl Piped for Ring {
     }
 
     fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done {
-        let strands = self.units(1);
+        let members = self.units(1);
         Fibers::root(pool, move |cx| {
             let (first, mut before) = P::pipe();
             let mut others = Vec::new();
-            for own in 1..strands {
+            for own in 1..members {
                 let (next, after) = P::pipe();
                 let before = std::mem::replace(&mut before, after);
                 others.push(Fibers::spawn(move |cx| {
                     let (hello, before) = P::hear(cx, before).expect("the sender has not gone");
                     let next = P::say(cx, next, hello);
-                    strand::<P>(cx, own, times, next, before)
+                    member::<P>(cx, own, times, next, before)
                 }));
             }
             let first = P::say(cx, first, 0);
             let (_, before) = P::hear(cx, before).expect("the sender has not gone");
             let watch = Stopwatch::start();
-            let own = strand::<P>(cx, 0, times, first, before);
+            let own = member::<P>(cx, 0, times, first, before);
             let sum = others.into_iter().map(|other| Fibers::join(cx, other)).sum::<u64>();
             Done::new(own + sum, watch.stop())
         })
@@ -233,8 +233,8 @@ impl<J: Piped> AnyWorkload<Kind> for Link<J> {
         match (kind, self.room.is_some()) {
             (Kind::Protocol, false) => self.sample(threads, J::pipes::<Pipe<false>>),
             (Kind::Protocol, true) => self.sample(threads, J::pipes::<Pipe<true>>),
-            (_, false) => self.sample(threads, J::strands::<Fibers, TrySpsc>),
-            (_, true) => self.sample(threads, J::strands::<Fibers, Spsc<true>>),
+            (_, false) => self.sample(threads, J::blocking::<Fibers, TrySpsc>),
+            (_, true) => self.sample(threads, J::blocking::<Fibers, Spsc<true>>),
         }
     }
 }

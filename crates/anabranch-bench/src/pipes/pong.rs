@@ -6,8 +6,8 @@ use anabranch::{Cx, Pool, proto};
 use super::{Kind, allocations};
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::Blocking;
 use crate::messages::peers::anabranch::Fibers;
-use crate::messages::strands::Strands;
 use crate::messages::workloads::{Extent, measured};
 use crate::sample::{Sample, Stopwatch};
 

@@ -88,17 +88,17 @@ fn alone(options: &Options) -> Result<(), Failure> {
     let address = listener.get_ref().local_addr()?;
     let served = server::Served::default();
     let (end, report) = anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
+        cx.cancellable(|cx, handle| {
             cx.join(
                 |cx| {
                     let end = server::serve(cx, &listener, &served);
-                    canceller.cancel(); // Had it failed, the client would have nobody to talk to.
+                    handle.cancel(); // Had it failed, the client would have nobody to talk to.
                     end
                 },
                 |cx| {
                     let (connections, messages) = (options.connections, options.messages);
                     let report = cx.timeout(options.limit, |cx| client::talk(cx, address, connections, messages));
-                    canceller.cancel();
+                    handle.cancel();
                     report
                 },
             )

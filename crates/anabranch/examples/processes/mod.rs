@@ -23,11 +23,11 @@ pub fn until_input_ends<E: From<anabranch::TimedOut>>(
     body: impl FnOnce(&Cx<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
+        cx.cancellable(|cx, handle| {
             // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
             thread::spawn(move || {
                 let _ = io::stdin().read_to_end(&mut Vec::new());
-                canceller.cancel();
+                handle.cancel();
             });
             cx.timeout(limit, body)
         })

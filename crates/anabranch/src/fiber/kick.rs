@@ -1,8 +1,8 @@
 //! Kicks: other threads make a fiber check its wait again, whatever the fiber does just now. See
 //! [`waiter`](crate::wait::waiter).
 //!
-//! Each fiber has one kick, which is in the box of its worker or not. A thread that kicks marks it, and posts it to the
-//! box unless it was marked already. The worker unmarks it and lets the fiber check. That check sees all that the
+//! Each fiber has one kick, which is in the box of its worker or not. A thread that kicks marks it, and pushes it to
+//! the box unless it was marked already. The worker unmarks it and lets the fiber check. That check sees all that the
 //! threads that found the kick marked did before: only read-modify-writes change the mark, and each acquires and
 //! releases.
 //!
@@ -35,13 +35,14 @@ impl Kick {
     /// Posts the kick to its worker's box, unless it is there, and calls `wake` if the worker is away.
     ///
     /// # Safety
-    /// The kick and the box are those of one worker, which does not end before this call, as for [`Inbox::post`].
+    /// The kick and the box are those of one worker, which does not end before this call, as for
+    /// [`Inbox::push_remote`].
     pub(crate) unsafe fn send(this: *const Self, inbox: *const Inbox<Self>, wake: impl FnOnce()) {
         // SAFETY: the caller guarantees that the worker, and the kick with it, does not end before this call. Only the
-        // thread that marks the kick posts it, so it is in the box at most once.
+        // thread that marks the kick pushes it, so it is in the box at most once.
         unsafe {
             if !(*this).is_marked.swap(true, Ordering::AcqRel) {
-                Inbox::post(inbox, this, wake);
+                Inbox::push_remote(inbox, this, wake);
             }
         }
     }

@@ -148,7 +148,7 @@ impl<F: Linked> Inbox<F> {
     /// # Safety
     /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox
     /// may be gone when this returns.
-    pub(crate) unsafe fn post(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
+    pub(crate) unsafe fn push_remote(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
         // SAFETY: the caller's fiber is suspended, and its worker ends after it, so both are alive until the push. If
         // the worker was away, it does not end before `woken` counts this wake.
         unsafe {
@@ -185,8 +185,8 @@ impl<F: Linked> Inbox<F> {
         }
         // Reverses the list: the stack has the newest fiber first.
         let mut oldest: *const F = ptr::null();
-        // SAFETY: `post` demands suspended fibers that only their worker, the caller, resumes. So they are alive, and
-        // only the caller accesses their links.
+        // SAFETY: `push_remote` demands suspended fibers that only their worker, the caller, resumes. So they are
+        // alive, and only the caller accesses their links.
         unsafe {
             while !newest.is_null() {
                 let next = (*newest).next().replace(oldest);
@@ -211,7 +211,7 @@ impl<F: Linked> Inbox<F> {
         is_away.is_ok()
     }
 
-    /// Removes the mark after the owner has parked. Fibers that were posted meanwhile stay for
+    /// Removes the mark after the owner has parked. Fibers that were injected meanwhile stay for
     /// [`collect`](Self::collect).
     pub(crate) fn come_back(&self) {
         let is_back = self.newest.compare_exchange(Self::AWAY, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);

@@ -151,10 +151,10 @@ impl Name for Arc<str> {
 pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     let layout = Layout::new::<B>();
     let here = Worker::current();
-    // Threads outside of a pool share their seat.
+    // Threads outside of a pool share their worker entry.
     let place = if task_alloc::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
     // SAFETY: the layout has a size, since a block has a head, and the block is written before it is read. This thread
-    // holds the seat, so it is the owner of the store.
+    // holds the worker entry, so it is the owner of the store.
     unsafe {
         let address = match place {
             Place::Page => Store::take(here.fibers.local.open_store(), layout),
@@ -179,8 +179,8 @@ pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     impl<B> Drop for Free<B> {
         fn drop(&mut self) {
             let block = self.0.as_ptr().cast();
-            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the seat, so
-            // the store is its own; a seat outside of every pool has none.
+            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the worker
+            // entry, so the store is its own; a worker entry outside of every pool has none.
             unsafe {
                 match self.1 {
                     Place::Page => Store::free(Worker::current().fibers.local.store(), block),

@@ -247,7 +247,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         fork(
             move || if middle <= 1 { (self.fold)(acc, left.items) } else { self.run_short(left, acc) },
             Piece { items: right, by: self },
-            |acc, piece| self.go_on(piece.items, acc),
+            |acc, piece| self.resume(piece.items, acc),
             |left, right| (self.combine)(left, right),
             Never,
         )
@@ -255,7 +255,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
 
     /// Runs a piece of a short loop that is as long as what this thread has just done of it, or one item longer.
     #[inline]
-    fn go_on<S, A>(&self, items: Counted<S>, acc: A) -> A
+    fn resume<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
         A: Send,
@@ -263,15 +263,15 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if items.len > UNTIMED || Worker::current().stack.is_asked() {
-            return self.go_on_in_blocks((items, acc));
+        if items.len > UNTIMED || Worker::current().stack.is_requested() {
+            return self.run_in_blocks((items, acc));
         }
         (self.fold)(acc, items.items)
     }
 
     /// Out of line, as most short loops do not get here.
     #[inline(never)]
-    fn go_on_in_blocks<S, A>(&self, (mut items, mut acc): (Counted<S>, A)) -> A
+    fn run_in_blocks<S, A>(&self, (mut items, mut acc): (Counted<S>, A)) -> A
     where
         S: Splittable,
         A: Send,
@@ -281,7 +281,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     {
         loop {
             let len = items.len;
-            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_requested() {
                 if len <= UNTIMED {
                     return (self.fold)(acc, items.items);
                 }
@@ -292,7 +292,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             }
             let (left, right) = items.split_at(len / 2);
             let next = fork(
-                || self.go_on(left, acc),
+                || self.resume(left, acc),
                 Piece { items: right, by: self },
                 |left, piece| Ok((left, piece.items)),
                 |left, right| Err((self.combine)(left, right)),
@@ -319,7 +319,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             if len > splitter.leaf() {
                 splitter.adjust();
             }
-            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_requested() {
                 let block = splitter.block;
                 splitter.advance(block.min(len));
                 if len <= block {

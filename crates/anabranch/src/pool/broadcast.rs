@@ -47,7 +47,7 @@ impl Pool {
                 let worker = self.registry.worker(index);
                 // SAFETY: `wait_for_broadcast` below returns only when the data is settled, and nothing before it
                 // unwinds. So the data, `op` and the answers outlive the tasks.
-                unsafe { data.post(&worker.inbox, move || *lock(answer) = Some(op(index))) };
+                unsafe { data.inject(&worker.inbox, move || *lock(answer) = Some(op(index))) };
                 worker.call_for_broadcast();
             }
             me.wait_for_broadcast(|| data.is_settled());

@@ -106,9 +106,9 @@ impl Builder {
     /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
     /// that is writable.
     ///
-    /// The handler runs in the middle of a wait, or on the lookout of the pool. It must not wait, and a panic in it
-    /// goes to the panic handler. Only on Linux does the pool detect a blocked thread, by a thread of the pool that has
-    /// nothing else to do.
+    /// The handler runs in the middle of a wait, or on the heartbeat worker of the pool. It must not wait, and a panic
+    /// in it goes to the panic handler. Only on Linux does the pool detect a blocked thread, by a thread of the pool
+    /// that has nothing else to do.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

@@ -17,7 +17,8 @@ impl Counter {
         Self(AtomicU64::new(0))
     }
 
-    /// Adds without a read-modify-write: only one thread adds at a time, the one that holds the seat or its gate.
+    /// Adds without a read-modify-write: only one thread adds at a time, the one that holds the worker entry or its
+    /// gate.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
@@ -42,7 +43,7 @@ pub(crate) enum Phase {
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// The counters of one seat.
+        /// The counters of one worker entry.
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
             times: [Counter; 3],
@@ -60,7 +61,7 @@ macro_rules! counters {
             pub working: Duration,
             /// Time spent looking for work.
             pub searching: Duration,
-            /// Time spent parked, asleep or between two beats.
+            /// Time spent parked, asleep or between two intervals.
             pub parked: Duration,
         }
 
@@ -110,7 +111,7 @@ counters! {
     searches,
     /// How often it parked.
     parks,
-    /// How often it was woken to be the lookout.
+    /// How often it was woken to be the heartbeat worker.
     wakes,
     /// Fibers that it began.
     fibers,

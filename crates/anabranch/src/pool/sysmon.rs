@@ -1,11 +1,11 @@
 //! The monitor: detects threads of the pool that are blocked in foreign calls.
 //!
 //! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing
-//! with it. The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly
-//! moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a
-//! little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second question
-//! decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber to
-//! another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
+//! with it. The heartbeat worker, when no slot is free, compares the CPU clocks of those that hold one: a clock that
+//! has hardly moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps
+//! runs a little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second
+//! question decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber
+//! to another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
 //! look. The slot of one that is blocked is lent until its clock moves again, or until it comes back by itself. A
 //! thread that waits by spinning is not found: nothing tells it from one that works.
 //!
@@ -19,7 +19,7 @@
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::{collections::HashMap, time::Duration};
 
-/// What a lookout remembers from one look to the next.
+/// What a heartbeat worker remembers from one check to the next.
 #[derive(Default)]
 pub(crate) struct Sysmon {
     readings: HashMap<usize, Reading>,
@@ -34,7 +34,7 @@ struct Reading {
     at: Instant,
     /// Since when it has hardly run.
     idle_since: Instant,
-    /// In how many looks in a row it has been asleep.
+    /// In how many checks in a row it has been asleep.
     asleep: u32,
 }
 
@@ -55,13 +55,13 @@ const BUSY_PART: u32 = 4;
 /// thread that could run usually waits for a core: it would be taken for blocked, and another started in its place.
 const SILENT: Duration = Duration::from_millis(50);
 
-/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock
+/// In how many checks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock
 /// of the allocator, while the system runs other programs, is mostly on its way again by the second.
-const LOOKS: u32 = 2;
+const CHECKS: u32 = 2;
 
 impl Sysmon {
     /// Checks all threads that have a slot or have lent it.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
+    pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
         let mut found = Found::default();
         for worker in workers {
             let status = &worker.status;
@@ -85,7 +85,7 @@ impl Sysmon {
             let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
             if before.is_some() && is_busy {
                 status.take_back();
-            } else if asleep >= LOOKS && status.lend() {
+            } else if asleep >= CHECKS && status.lend() {
                 found.has_lent = true;
             } else if !is_busy || before.is_none() {
                 found.is_unsure = true;

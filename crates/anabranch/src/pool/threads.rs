@@ -85,7 +85,7 @@ pub(crate) struct Threads {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
-    /// Seats whose threads the system refused, for the next attempts.
+    /// Worker entries whose threads the system refused, for the next attempts.
     unused: Mutex<Vec<usize>>,
     /// It refused all of them when the pool was made.
     had_no_thread: AtomicBool,
@@ -110,7 +110,7 @@ impl Threads {
         self.spares.load(Ordering::Relaxed) as usize
     }
 
-    /// The system has refused the threads for these seats, and the pool does without.
+    /// The system has refused the threads for these worker entries, and the pool does without.
     pub(crate) fn make_do_with(&self, missing: Range<usize>, error: io::Error) {
         self.had_no_thread.store(missing.start == 0, Ordering::Relaxed);
         diagnostics::warn(format_args!(
@@ -129,11 +129,11 @@ impl Threads {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread for a seat. It sends whether its start handler returned.
-    pub(crate) fn start(&self, seat: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
+    /// Starts the thread for a worker entry. It sends whether its start handler returned.
+    pub(crate) fn start(&self, worker: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
         let registry = self.registry.upgrade().expect("the registry owns its crew");
-        let index = seat.index;
-        let number = self.number(seat, &registry);
+        let index = worker.index;
+        let number = self.number(worker, &registry);
         let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
@@ -163,15 +163,15 @@ impl Threads {
     }
 
     /// Returns the number by which users know the thread: guests are not counted.
-    fn number(&self, seat: &Worker, registry: &Registry) -> usize {
-        registry.workers().filter(|worker| worker.is_own && worker.index < seat.index).count()
+    fn number(&self, worker: &Worker, registry: &Registry) -> usize {
+        registry.workers().filter(|other| other.is_own && other.index < worker.index).count()
     }
 
     /// What a thread of the pool does.
     fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = registry.worker(index);
-        // SAFETY: only the thread that was started for it holds a seat of the pool's own. That thread, this one, keeps
-        // the registry alive.
+        // SAFETY: only the thread that was started for it holds a worker entry of the pool's own. That thread, this
+        // one, keeps the registry alive.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
         if !self.config.cores.is_empty() {
@@ -184,9 +184,10 @@ impl Threads {
             let _ = started.send(is_ready);
         }
         registry.work(me, is_spare);
-        // SAFETY: the seat outside of every pool is a static.
+        // SAFETY: the worker entry outside of every pool is a static.
         unsafe { Worker::occupy(outside) };
-        // The handler runs outside: no thread would run what a handler spawns on the seat, or take what it forks.
+        // The handler runs outside: no thread would run what a handler spawns on the worker entry, or take what it
+        // forks.
         if is_ready {
             self.call(self.config.on_exit.as_ref(), number);
         }
@@ -234,18 +235,19 @@ impl Threads {
         &self.config.on_panic
     }
 
-    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers
-    /// may need one to come to an end. Returns `false` if the cap is reached, or the system refuses.
+    /// Adds a thread beyond the number of slots, which begins as the heartbeat worker, also while the pool closes: its
+    /// fibers may need one to come to an end. Returns `false` if the cap is reached, or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        // The thread that adds a spare is the lookout, and there is only one: no other thread counts up meanwhile.
+        // The thread that adds a spare is the heartbeat worker, and there is only one: no other thread counts up
+        // meanwhile.
         let error = if self.spares() < self.config.max_spares {
-            let seat = lock(&self.unused).pop().unwrap_or_else(|| registry.add_seat(true).index);
+            let index = lock(&self.unused).pop().unwrap_or_else(|| registry.add_entry(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
-            match self.start(registry.worker(seat), None) {
+            match self.start(registry.worker(index), None) {
                 Ok(()) => return true,
                 Err(error) => {
                     self.spares.fetch_sub(1, Ordering::Relaxed);
-                    lock(&self.unused).push(seat);
+                    lock(&self.unused).push(index);
                     Some(error)
                 }
             }

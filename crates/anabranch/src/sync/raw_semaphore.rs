@@ -57,7 +57,7 @@ use crate::{
     },
     wait::{
         queue::{Entry, Queue, Wakes},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -315,23 +315,23 @@ impl RawSemaphore {
                             continue;
                         }
                     }
-                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::Permits);
-                    if decided.is_none() {
+                    let selected = waiting.queue.select_head(|turn| turn.given = Given::Permits);
+                    if selected.is_none() {
                         word = self.word.fetch_add(wanted * ONE, Ordering::Relaxed) + wanted * ONE;
                     }
-                    wakes.push(decided);
+                    wakes.push(selected);
                 } else {
                     if free.saturating_sub(waiting.promised) < wanted {
                         break;
                     }
-                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::WakeUp);
-                    if decided.is_some() {
+                    let selected = waiting.queue.select_head(|turn| turn.given = Given::WakeUp);
+                    if selected.is_some() {
                         if waiting.promised == 0 {
                             waiting.woken_at = (!cfg!(loom)).then(Instant::now);
                         }
                         waiting.promised += wanted;
                     }
-                    wakes.push(decided);
+                    wakes.push(selected);
                 }
             }
             // The checks above hold for exactly this word.
@@ -426,8 +426,8 @@ impl Attempt for AcquireWait<'_> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by `decide_head`, under the lock of the queue.
-unsafe impl Place for AcquireWait<'_> {
+// SAFETY: an address leaves the queue by `unregister`, or by `select_head`, under the lock of the queue.
+unsafe impl Waitable for AcquireWait<'_> {
     fn is_lock(&self) -> bool {
         true
     }
@@ -459,8 +459,8 @@ unsafe impl Place for AcquireWait<'_> {
             }
         }
         self.given.set(Given::Nothing);
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
-        // and the waiter armed, until `unregister`.
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
         unsafe {
             self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
             if was_woken {
@@ -472,9 +472,9 @@ unsafe impl Place for AcquireWait<'_> {
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
-            // SAFETY: the queue decided this wait, so the entry is no longer linked.
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
+            // SAFETY: the queue selected this wait, so the entry is no longer linked.
             self.given.set(unsafe { self.entry.with(|turn| turn.given) });
             return;
         }

@@ -5,8 +5,8 @@
 //!
 //! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and
 //! each time its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second
-//! stays away for a while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice the
-//! patience.
+//! stays away for a while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice as many
+//! spins.
 //!
 //! Orderings: letting go releases, taking acquires.
 //!
@@ -21,7 +21,7 @@ use std::{
 
 /// How many pauses a thread makes that finds the lock taken; each takes 10 to 40 ns.
 #[cfg(not(any(loom, shuttle)))]
-const PATIENCE: u32 = 128;
+const SPINS: u32 = 128;
 
 /// See the [module](self).
 pub(crate) struct SpinLock<T> {
@@ -61,7 +61,7 @@ impl<T> SpinLock<T> {
 #[cold]
 pub(crate) fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
-    (0..PATIENCE).for_each(|_| std::hint::spin_loop());
+    (0..SPINS).for_each(|_| std::hint::spin_loop());
     // In the models others run, and the next swap is the look.
     let mut is_new = cfg!(loom);
     spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && is_taken.load(Ordering::Relaxed));

@@ -82,10 +82,10 @@ pub(crate) fn fence_after_update() {
 /// instructions, and costs them at most as much time again as they have waited, or a millisecond.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]
-    let mut patience = Patience::new();
+    let mut backoff = Backoff::new();
     while is_pending() {
         #[cfg(not(any(loom, shuttle)))]
-        patience.pause();
+        backoff.pause();
         #[cfg(loom)]
         loom::thread::yield_now();
         #[cfg(shuttle)]
@@ -103,16 +103,16 @@ const SHORTEST_SLEEP: std::time::Duration = std::time::Duration::from_micros(20)
 #[cfg(not(any(loom, shuttle)))]
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// What a thread does between two looks: see [`spin_while`].
+/// What a thread does between two checks: see [`spin_while`].
 #[cfg(not(any(loom, shuttle)))]
-struct Patience {
+struct Backoff {
     backoff: crossbeam_utils::Backoff,
     yields: u32,
     sleep: std::time::Duration,
 }
 
 #[cfg(not(any(loom, shuttle)))]
-impl Patience {
+impl Backoff {
     fn new() -> Self {
         Self { backoff: crossbeam_utils::Backoff::new(), yields: 0, sleep: SHORTEST_SLEEP }
     }

@@ -94,8 +94,8 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let Some((manual, number)) = &self.0 else { return };
         let mut subscribers = lock(&manual.subscribers);
-        let place = subscribers.list.iter().position(|(other, _)| other == number);
-        let ended = place.map(|place| subscribers.list.swap_remove(place));
+        let position = subscribers.list.iter().position(|(other, _)| other == number);
+        let ended = position.map(|position| subscribers.list.swap_remove(position));
         // What the closure holds is dropped without the lock.
         drop(subscribers);
         drop(ended);

@@ -3,7 +3,7 @@
 use crossbeam_channel::{Receiver, Select, Sender, bounded, unbounded};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Selection, Shared, Threads};
+use crate::messages::blocking::{Channel, Selection, Shared, Threads};
 
 /// A channel that is bounded, or not.
 pub struct Crossbeam<const BOUNDED: bool>;

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
 
 use super::ROOM;
-use crate::messages::strands::{self, Selection, Threads};
+use crate::messages::blocking::{self, Selection, Threads};
 use crate::messages::tasks;
 
 /// `spsc::unbounded_*`.
@@ -23,7 +23,7 @@ pub struct SharedBounded;
 
 macro_rules! between_threads {
     ($name:ident: $sender:ty, $receiver:ty, $new:expr) => {
-        impl strands::Channel<Threads> for $name {
+        impl blocking::Channel<Threads> for $name {
             type Sender = $sender;
             type Receiver = $receiver;
 
@@ -52,13 +52,13 @@ between_threads!(Bounded: Tx<spsc::Array<u64>>, Rx<spsc::Array<u64>>, spsc::boun
 between_threads!(SharedUnbounded: MTx<mpsc::List<u64>>, Rx<mpsc::List<u64>>, mpsc::unbounded_blocking());
 between_threads!(SharedBounded: MTx<mpsc::Array<u64>>, Rx<mpsc::Array<u64>>, mpsc::bounded_blocking(ROOM));
 
-impl strands::Shared<Threads> for SharedUnbounded {
+impl blocking::Shared<Threads> for SharedUnbounded {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
     }
 }
 
-impl strands::Shared<Threads> for SharedBounded {
+impl blocking::Shared<Threads> for SharedBounded {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
     }

@@ -3,7 +3,7 @@
 use flume::{Receiver, Sender, bounded, unbounded};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Shared, Threads};
+use crate::messages::blocking::{Channel, Shared, Threads};
 use crate::messages::tasks;
 
 /// A channel that is bounded, or not.

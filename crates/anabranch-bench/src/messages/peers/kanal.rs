@@ -3,7 +3,7 @@
 use kanal::{AsyncReceiver, AsyncSender, Receiver, Sender, bounded, bounded_async, unbounded, unbounded_async};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Shared, Threads};
+use crate::messages::blocking::{Channel, Shared, Threads};
 use crate::messages::tasks;
 
 /// A channel that is bounded, or not.

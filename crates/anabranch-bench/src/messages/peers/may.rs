@@ -6,12 +6,12 @@ use may::coroutine::JoinHandle;
 use may::sync::{mpmc, mpsc, spsc};
 use may::{cqueue, go};
 
-use crate::messages::strands::{Channel, Selection, Shared, Strands};
+use crate::messages::blocking::{Blocking, Channel, Selection, Shared};
 
 /// Coroutines, begun by `go!`.
 pub struct Coroutines;
 
-impl Strands for Coroutines {
+impl Blocking for Coroutines {
     type Cx<'a> = ();
     type Pool = ();
     type Handle<R: Send + 'static> = JoinHandle<R>;

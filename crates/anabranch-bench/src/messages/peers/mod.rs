@@ -257,7 +257,7 @@ impl Peers for Kind {
         match self.on {
             // One in any case.
             On::Current => vec![None],
-            // As many as the workload has strands, which the system spreads over all cores.
+            // As many as the workload has fibers or threads, which the system spreads over all cores.
             On::Threads => vec![None],
             On::Fibers | On::Tokio => asked.iter().copied().map(Some).collect(),
         }

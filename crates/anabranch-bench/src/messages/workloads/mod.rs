@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
+use super::blocking::{Blocking, Channel, Selection, Shared};
 use super::peers::Kind;
-use super::strands::{Channel, Selection, Shared, Strands};
 use super::tasks;
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
@@ -68,8 +68,8 @@ impl<U: Fn(u64) -> u64, E: Fn(u64) -> u64> Amount for (U, E) {
 
 /// What is sent over links between two.
 pub trait Job: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// For fibers or threads that block.
+    fn blocking<S: Blocking, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// For tasks.
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done;
@@ -77,8 +77,8 @@ pub trait Job: Amount {
 
 /// What is sent over channels with many senders.
 pub trait SharedJob: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// For fibers or threads that block.
+    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// For tasks.
     fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
@@ -86,8 +86,8 @@ pub trait SharedJob: Amount {
 
 /// What is sent over channels that one receiver selects from.
 pub trait SelectJob: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// For fibers or threads that block.
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
     /// For tasks.
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done;

@@ -2,16 +2,16 @@
 //! msgsend of 2012, after a comparison of Erlang and Scala.
 //!
 //! Either all clients have a sender of the same channel, or each has a channel of its own and the server selects among
-//! them, which is what the *port sets* of 2012 were for. The clock runs from before the first strand is begun until the
-//! reply is there.
+//! them, which is what the *port sets* of 2012 were for. The clock runs from before the first fiber or thread is begun
+//! until the reply is there.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{Blocking, Selection, Shared};
 use crate::messages::peers::Kind;
-use crate::messages::strands::{Selection, Shared, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -39,7 +39,7 @@ impl Amount for Msgsend {
 }
 
 impl SharedJob for Msgsend {
-    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();
@@ -91,7 +91,7 @@ impl SharedJob for Msgsend {
 }
 
 impl SelectJob for Msgsend {
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();

@@ -12,8 +12,8 @@ use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{self, Blocking, Channel, Selection};
 use crate::messages::peers::{Kind, Library, On};
-use crate::messages::strands::{self, Channel, Selection, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
@@ -70,7 +70,7 @@ impl Amount for Select {
 }
 
 impl SelectJob for Select {
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Select { channels, used, .. } = *self;
         S::root(pool, move |cx| {
             let (mut senders, mut receivers) = C::new(channels);
@@ -80,7 +80,7 @@ impl SelectJob for Select {
                 let mut next = draw(channels, used);
                 for value in 0..times {
                     if value >= WINDOW && value % SHARE == 0 {
-                        strands::must_recv::<S, C::Answers>(cx, &mut allowed);
+                        blocking::must_recv::<S, C::Answers>(cx, &mut allowed);
                     }
                     C::send(cx, &mut senders[next()], value);
                 }

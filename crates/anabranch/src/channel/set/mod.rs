@@ -70,7 +70,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for},
     },
     time::NEVER,
-    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -224,7 +224,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -291,7 +291,7 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        SetReceiving { set: UnsafeCell::new(self), sleeper: WaitNode::new() }
+        SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
     }
 
     /// What there is to receive now.
@@ -311,7 +311,7 @@ impl<R: Receive> ReceiverSet<R> {
                     Ok(value) => {
                         if R::IS_ONCE {
                             self.clear(member);
-                        } else if !(*entry).receiver.is_bare() || !Entry::listen(entry) {
+                        } else if !(*entry).receiver.is_bare() || !Entry::register_persistent(entry) {
                             self.scheduler.again(entry);
                         }
                         return Some(Ok((member, Ok(value))));
@@ -321,7 +321,7 @@ impl<R: Receive> ReceiverSet<R> {
                         return Some(Ok((member, Err(Closed))));
                     }
                     Err(TryRecvError::Empty) => {
-                        if !Entry::listen(entry) {
+                        if !Entry::register_persistent(entry) {
                             self.scheduler.again(entry);
                         }
                     }
@@ -344,7 +344,7 @@ impl<R: Receive> ReceiverSet<R> {
 /// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -356,18 +356,18 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides the wait before `unregister`
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.
-unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
+unsafe impl<R: Receive> Waitable for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { (*self.set.get()).scheduler.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.set.get()).scheduler.register(&self.node, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.set.get()).scheduler.unregister(&self.sleeper, has_decided) }
+        unsafe { (*self.set.get()).scheduler.unregister(&self.node, is_selected) }
     }
 }
 

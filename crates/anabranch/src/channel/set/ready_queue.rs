@@ -11,7 +11,7 @@ use crate::{
         thread::identity,
     },
     wait::{
-        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
         waiter::{Kind, Waiter},
     },
 };
@@ -42,7 +42,7 @@ pub(crate) struct Token {
 
 impl Token {
     pub(crate) fn new(ready_queue: NonNull<ReadyQueue>) -> Self {
-        Self { waiter: Waiter::standing(&KIND), next: Cell::new(ptr::null()), ready_queue }
+        Self { waiter: Waiter::persistent(&KIND), next: Cell::new(ptr::null()), ready_queue }
     }
 }
 
@@ -199,20 +199,20 @@ impl ReadyQueue {
     /// Waits until a member is called. Called by the set.
     ///
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, stay: &Stay, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         self.come(stay);
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the set
         // waits.
-        self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
+        self.here.get().is_empty() && unsafe { self.word.register(QUIET, node, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(QUIET, sleeper, has_decided) }
+        unsafe { self.word.unregister(QUIET, node, is_selected) }
     }
 
     /// Ends the set. Returns the members that were called until now and have not been taken.
@@ -238,7 +238,7 @@ impl ReadyQueue {
     }
 }
 
-static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
+static KIND: Kind = Kind { wake: call, keep: None, spins: 0, resumes: false, home: None };
 
 /// Puts a token into the list of called members, and wakes the set if it waits.
 ///
@@ -272,8 +272,8 @@ unsafe fn call(waiter: *const Waiter) {
 /// The caller took the set's wait node out of the word.
 #[inline(never)]
 unsafe fn wake_set(found: Content) {
-    // SAFETY: the caller took the wait node out of the word, so no other thread decides this wait.
-    if let Some(wake) = unsafe { decide(found) } {
+    // SAFETY: the caller took the wait node out of the word, so no other thread selects this wait.
+    if let Some(wake) = unsafe { try_select(found) } {
         wake.wake();
     }
 }
@@ -349,11 +349,11 @@ mod tests {
                 assert!(ptr::eq(ready_queue.as_ref().collect(&stay).first, &raw const token));
             }
             assert!(ready_queue.as_ref().bias.is_mine() == asymmetric_fence::is_available());
-            let sleeper = WaitNode::new();
-            assert!(ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            ready_queue.as_ref().unregister(&sleeper, false);
+            let node = WaitNode::new();
+            assert!(ready_queue.as_ref().register(&stay, &node, ptr::null(), 0));
+            ready_queue.as_ref().unregister(&node, false);
             call();
-            assert!(!ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
+            assert!(!ready_queue.as_ref().register(&stay, &node, ptr::null(), 0));
             assert!(!ready_queue.as_ref().close(&stay).is_empty());
             ReadyQueue::leave(ready_queue, 0);
         }

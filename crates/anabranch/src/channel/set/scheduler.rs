@@ -39,7 +39,7 @@ impl<R: Source> SetScheduler<R> {
     pub(crate) fn admit(&mut self, receiver: R, member: Member) -> Taken<R> {
         let entry = Entry::new(receiver, member, self.ready_queue);
         // SAFETY: the entry was just made, so it is in no list and does not wait.
-        if !unsafe { Entry::listen(entry.as_ptr()) } {
+        if !unsafe { Entry::register_persistent(entry.as_ptr()) } {
             self.again(entry.as_ptr());
         }
         Taken(entry)
@@ -48,18 +48,18 @@ impl<R: Source> SetScheduler<R> {
     /// Waits until a member is called.
     ///
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`.
-        unsafe { self.ready_queue().register(&self.stay, sleeper, waiter, ticket) }
+        unsafe { self.ready_queue().register(&self.stay, node, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.ready_queue().unregister(sleeper, has_decided) }
+        unsafe { self.ready_queue().unregister(node, is_selected) }
     }
 
     /// Returns the first member. It stays first until it is popped.

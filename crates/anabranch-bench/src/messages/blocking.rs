@@ -2,30 +2,30 @@
 
 use std::thread::{self, JoinHandle};
 
-/// How strands of one kind are begun and joined.
-pub trait Strands: 'static {
+/// How fibers or threads of one kind are begun and joined.
+pub trait Blocking: 'static {
     /// What permits to wait; nothing where anybody may.
     type Cx<'a>;
     /// Whatever holds the threads.
     type Pool;
-    /// What a strand is joined by.
+    /// What a fiber or thread is joined by.
     type Handle<R: Send + 'static>;
 
-    /// A pool in which `workers` threads run strands.
+    /// A pool in which `workers` threads run fibers or threads.
     fn pool(workers: usize) -> Self::Pool;
 
-    /// Runs `body` as the first strand.
+    /// Runs `body` as the first fiber or thread.
     fn root<R: Send + 'static>(pool: &Self::Pool, body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> R;
 
-    /// Begins a strand, from within one.
+    /// Begins a fiber or thread, from within one.
     fn spawn<R: Send + 'static>(body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> Self::Handle<R>;
 
-    /// Waits for what a strand returns.
+    /// Waits for what a fiber or thread returns.
     fn join<R: Send + 'static>(cx: &Self::Cx<'_>, handle: Self::Handle<R>) -> R;
 }
 
-/// A channel from one strand to another. Sending and receiving wait where they must.
-pub trait Channel<S: Strands>: 'static {
+/// A channel from one fiber or thread to another. Sending and receiving wait where they must.
+pub trait Channel<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
     /// The end that receives.
@@ -45,13 +45,13 @@ pub trait Channel<S: Strands>: 'static {
 }
 
 /// A channel with any number of senders.
-pub trait Shared<S: Strands>: Channel<S> {
+pub trait Shared<S: Blocking>: Channel<S> {
     /// One more sender.
     fn share(sender: &Self::Sender) -> Self::Sender;
 }
 
-/// Many channels, one sender each, and one strand that receives from whichever has something.
-pub trait Selection<S: Strands>: 'static {
+/// Many channels, one sender each, and one fiber or thread that receives from whichever has something.
+pub trait Selection<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
     /// All the ends that receive.
@@ -78,14 +78,14 @@ pub trait Selection<S: Strands>: 'static {
 
 /// Receives what there must be.
 #[inline(always)]
-pub(super) fn must_recv<S: Strands, C: Channel<S>>(cx: &S::Cx<'_>, receiver: &mut C::Receiver) -> u64 {
+pub(super) fn must_recv<S: Blocking, C: Channel<S>>(cx: &S::Cx<'_>, receiver: &mut C::Receiver) -> u64 {
     C::recv(cx, receiver).expect("the sender has not gone")
 }
 
 /// Threads of the system.
 pub struct Threads;
 
-impl Strands for Threads {
+impl Blocking for Threads {
     type Cx<'a> = ();
     type Pool = ();
     type Handle<R: Send + 'static> = JoinHandle<R>;
