@@ -17,7 +17,8 @@ impl Counter {
         Self(AtomicU64::new(0))
     }
 
-    /// Adds without a read-modify-write. Only one thread adds at a time: the one that holds the seat or its gate.
+    /// Adds without a read-modify-write. Only one thread adds at a time: the one that holds the worker entry or its
+    /// gate.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
@@ -42,7 +43,7 @@ pub(crate) enum Phase {
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// The counters of one seat.
+        /// The counters of one worker entry.
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
             times: [Counter; 3],

@@ -86,7 +86,7 @@ pub(crate) struct Threads {
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
-    /// Seats for which the system refused a thread; later attempts use them.
+    /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
     /// The system refused every thread when the pool was made.
     had_no_thread: AtomicBool,
@@ -111,7 +111,7 @@ impl Threads {
         self.spares.load(Ordering::Relaxed) as usize
     }
 
-    /// Records that the system refused the threads for these seats, and that the pool runs without them.
+    /// Records that the system refused the threads for these worker entries, and that the pool runs without them.
     pub(crate) fn make_do_with(&self, missing: Range<usize>, error: io::Error) {
         self.had_no_thread.store(missing.start == 0, Ordering::Relaxed);
         diagnostics::warn(format_args!(
@@ -130,7 +130,7 @@ impl Threads {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread of a seat. The thread sends whether its start handler returned.
+    /// Starts the thread of a worker entry. The thread sends whether its start handler returned.
     pub(crate) fn start(&self, seat: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
         let registry = self.registry.upgrade().expect("the registry owns its crew");
         let index = seat.index;
@@ -171,8 +171,8 @@ impl Threads {
     /// Runs a thread of the pool from start to end.
     fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = registry.worker(index);
-        // SAFETY: only the thread that was started for it holds one of the pool's own seats. This is that thread, and
-        // it keeps the registry alive.
+        // SAFETY: only the thread that was started for it holds one of the pool's own worker entries. This is that
+        // thread, and it keeps the registry alive.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
         if !self.config.cores.is_empty() {
@@ -185,9 +185,10 @@ impl Threads {
             let _ = started.send(is_ready);
         }
         registry.work(me, is_spare);
-        // SAFETY: the seat outside of every pool is a static.
+        // SAFETY: the worker entry outside of every pool is a static.
         unsafe { Worker::occupy(outside) };
-        // The handler runs outside of the pool: no thread would run what it spawns on the seat, or take what it forks.
+        // The handler runs outside of the pool: no thread would run what it spawns on the worker entry, or take what it
+        // forks.
         if is_ready {
             self.call(self.config.on_exit.as_ref(), number);
         }
