@@ -38,7 +38,8 @@ pub fn names<K: Peers>() -> String {
 
 /// Returns the peer called `name`.
 ///
-/// # Errors Fails if there is none; the message lists all names.
+/// # Errors
+/// Fails if there is none; the message lists all names.
 pub fn by_name<K: Peers>(name: &str) -> Result<K, String> {
     let found = K::ALL.iter().copied().find(|peer| peer.to_string() == name);
     found.ok_or_else(|| format!("no peer is called `{name}`; there are {}", names::<K>()))

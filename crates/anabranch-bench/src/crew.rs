@@ -12,7 +12,8 @@ use crate::sample::{Meter, metered};
 /// Passes each of the `shares` to a separate thread, sums up the results of `work`, and measures from the first
 /// hand-over to the last result.
 ///
-/// # Panics Panics if there are no shares, or if `work` panics.
+/// # Panics
+/// Panics if there are no shares, or if `work` panics.
 pub fn hand_out<T, F>(shares: Vec<T>, work: F) -> (u64, Meter)
 where
     T: Send,

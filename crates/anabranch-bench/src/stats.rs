@@ -46,7 +46,8 @@ impl Summary {
 /// Returns the value below which the share `p` of the `sorted` samples lies, interpolated between the two nearest
 /// ranks.
 ///
-/// # Panics Panics if `sorted` is empty or `p` is not within `0.0..=1.0`.
+/// # Panics
+/// Panics if `sorted` is empty or `p` is not within `0.0..=1.0`.
 pub fn percentile(sorted: &[f64], p: f64) -> f64 {
     assert!(!sorted.is_empty(), "a percentile needs a sample");
     assert!((0.0..=1.0).contains(&p), "a percentile is a share of one");

@@ -26,7 +26,8 @@ impl Edge {
 
     /// Creates the edge between `a` and `b`. Equal ends make a self-loop.
     ///
-    /// # Panics Panics if an end is larger than [`Edge::MAX_VERTEX`].
+    /// # Panics
+    /// Panics if an end is larger than [`Edge::MAX_VERTEX`].
     #[inline]
     pub const fn new(a: u64, b: u64) -> Edge {
         assert!(a <= Self::MAX_VERTEX && b <= Self::MAX_VERTEX, "a vertex number has 48 bits");

@@ -49,7 +49,8 @@ impl Graph {
 
     /// Returns the number of different neighbours of `vertex`, without itself.
     ///
-    /// # Panics Panics if there is no such vertex.
+    /// # Panics
+    /// Panics if there is no such vertex.
     pub fn degree(&self, vertex: u32) -> u32 {
         self.row(vertex).len() as u32
     }
@@ -58,7 +59,8 @@ impl Graph {
     ///
     /// Degrees count duplicates here. Beyond 64 only their six leading binary digits are compared.
     ///
-    /// # Panics Panics if there is no such vertex.
+    /// # Panics
+    /// Panics if there is no such vertex.
     #[inline]
     pub fn row(&self, vertex: u32) -> &[u32] {
         let band = (vertex >> self.shift) as usize;

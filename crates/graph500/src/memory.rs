@@ -17,7 +17,8 @@ use crate::Edge;
 
 /// Types that are valid as zero bytes and need no drop.
 ///
-/// # Safety The type is valid if all its bytes are zero.
+/// # Safety
+/// The type is valid if all its bytes are zero.
 pub(crate) unsafe trait Zeroable: Copy {}
 // SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for u16 {}

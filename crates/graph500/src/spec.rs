@@ -26,7 +26,8 @@ impl Spec {
     /// Creates a problem of 2^`scale` vertices and `edge_factor` times as many edge tuples. The benchmark's edge factor
     /// is 16.
     ///
-    /// # Errors Fails if the scale is not in 1..=40, the edge factor is 0, or their product exceeds 2^48 tuples.
+    /// # Errors
+    /// Fails if the scale is not in 1..=40, the edge factor is 0, or their product exceeds 2^48 tuples.
     pub fn new(scale: u32, edge_factor: u64, seed: u64) -> Result<Spec, SpecError> {
         if !(1..=Self::MAX_SCALE).contains(&scale) {
             return Err(SpecError::Scale { scale });

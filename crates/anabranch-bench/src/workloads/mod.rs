@@ -67,7 +67,8 @@ pub trait Workload {
 
     /// Takes one sample of the work cut by hand into shares for `threads` threads, if [`Workload::suits`] allows it.
     ///
-    /// # Panics Panics if the result differs from that of plain recursion, or if the work cannot be cut.
+    /// # Panics
+    /// Panics if the result differs from that of plain recursion, or if the work cannot be cut.
     fn hand(&self, threads: usize) -> Sample {
         panic!("{}: cannot be cut by hand into {threads} shares", self.title())
     }

@@ -100,7 +100,8 @@ pub struct Large {
 impl Large {
     /// Creates a tree of `nodes` nodes.
     ///
-    /// # Panics Panics if `nodes` is zero.
+    /// # Panics
+    /// Panics if `nodes` is zero.
     pub fn new(nodes: u64) -> Large {
         let warm_up = Node::tree(1, 1000).expect("the tree has nodes");
         Large { root: Node::tree(1, nodes).expect("a tree has nodes"), warm_up, nodes }

@@ -29,7 +29,8 @@ pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
 ///
 /// An accumulator may be large, for example a buffer, because there are few of them.
 ///
-/// # Panics Panics with one of the panics when a closure panics, once all started pieces have ended.
+/// # Panics
+/// Panics with one of the panics when a closure panics, once all started pieces have ended.
 ///
 /// ```
 /// let text = "it was the best of times";
@@ -58,8 +59,9 @@ pub fn par_reduce<S: Splittable, A: Send>(
 ///
 /// Each result is written directly to its place in the vector.
 ///
-/// # Panics Panics with one of the panics when `f` panics, once all started items have ended; the finished results are
-/// dropped. Also panics when the items' iterator yields fewer items than `len` promised. Extra items are ignored.
+/// # Panics
+/// Panics with one of the panics when `f` panics, once all started items have ended; the finished results are dropped.
+/// Also panics when the items' iterator yields fewer items than `len` promised. Extra items are ignored.
 ///
 /// ```
 /// assert_eq!(anabranch::par_map(0..5u32, |i| i * i), [0, 1, 4, 9, 16]);

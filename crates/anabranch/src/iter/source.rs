@@ -34,7 +34,8 @@ pub trait Splittable: Send + Sized {
     ///
     /// The loops compare the lengths of both parts with the requested ones, and panic when one differs.
     ///
-    /// # Panics Panics when `mid` is greater than the length.
+    /// # Panics
+    /// Panics when `mid` is greater than the length.
     fn split_at(self, mid: usize) -> (Self, Self);
 
     /// Returns an iterator over the items in order.
@@ -145,7 +146,8 @@ pub struct ChunksMut<'a, T> {
 
 /// Returns the chunks of `size` elements of a slice. The last one is shorter if `size` does not divide the length.
 ///
-/// # Panics Panics when `size` is zero.
+/// # Panics
+/// Panics when `size` is zero.
 ///
 /// ```
 /// use anabranch::{chunks, par_map};
@@ -161,7 +163,8 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> Chunks<'_, T> {
 /// Returns the chunks of `size` elements of a mutable slice. The last one is shorter if `size` does not divide the
 /// length.
 ///
-/// # Panics Panics when `size` is zero.
+/// # Panics
+/// Panics when `size` is zero.
 ///
 /// ```
 /// use anabranch::{chunks_mut, par_for_each};

@@ -12,7 +12,8 @@ static DEFAULT: OnceLock<Pool> = OnceLock::new();
 impl Pool {
     /// Returns the default pool, and creates it on first use.
     ///
-    /// # Panics Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
+    /// # Panics
+    /// Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
     #[inline]
     #[track_caller]
     pub(crate) fn default() -> &'static Pool {
@@ -46,8 +47,9 @@ impl Builder {
     /// Builds the pool like [`build`](Self::build), and makes it the default pool. [`join`](crate::join) and the other
     /// functions use the default pool outside of any pool.
     ///
-    /// # Errors Returns the errors of [`build`](Self::build). Returns [`BuildError::DefaultExists`] when the default
-    /// pool already exists, by this function or by its first use.
+    /// # Errors
+    /// Returns the errors of [`build`](Self::build). Returns [`BuildError::DefaultExists`] when the default pool
+    /// already exists, by this function or by its first use.
     pub fn build_default(self) -> Result<(), BuildError> {
         DEFAULT.set(self.build()?).map_err(|_| BuildError::DefaultExists)
     }

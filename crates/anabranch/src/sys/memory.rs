@@ -126,7 +126,8 @@ impl Drop for Mapping {
 
 /// Makes a range inaccessible for as long as its mapping lives.
 ///
-/// # Safety The range consists of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
+/// # Safety
+/// The range consists of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
 pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Result<()> {
     match guard {
         #[cfg(target_os = "linux")]
@@ -173,7 +174,8 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
 /// Uses one call for all ranges if the system supports that, because each call that frees memory interrupts every other
 /// thread.
 ///
-/// # Safety The ranges consist of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
+/// # Safety
+/// The ranges consist of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
 pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
     #[cfg(target_os = "linux")]
     const ADVICE: libc::c_int = libc::MADV_DONTNEED;

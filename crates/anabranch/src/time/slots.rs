@@ -52,7 +52,8 @@ impl<T: Copy> Slots<T> {
 
     /// Takes a free slot and returns its number. The caller sets the position next.
     ///
-    /// # Panics Panics when there are some four billion timers.
+    /// # Panics
+    /// Panics when there are some four billion timers.
     #[inline]
     pub(super) fn take(&mut self, item: T, generation: u32) -> u32 {
         if self.chunks.get(self.current).is_none_or(Chunk::is_full) {

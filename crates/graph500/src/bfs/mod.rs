@@ -109,7 +109,8 @@ pub struct Search<'g> {
 impl<'g> Search<'g> {
     /// Allocates the memory for searches of `graph`.
     ///
-    /// # Errors Returns [`RunError::OutOfMemory`].
+    /// # Errors
+    /// Returns [`RunError::OutOfMemory`].
     pub fn new(graph: &'g Graph, kind: BfsKind) -> Result<Search<'g>, RunError> {
         let kernel: Box<dyn Kernel + 'g> = match kind {
             BfsKind::Sequential => Box::new(sequential::Sequential::new(graph)?),
@@ -123,10 +124,12 @@ impl<'g> Search<'g> {
 
     /// Searches from `root`. The benchmark times exactly this call.
     ///
-    /// # Errors Returns [`RunError::Cancelled`] if the observer cancels. The parents are then incomplete, and the next
-    /// run starts anew.
+    /// # Errors
+    /// Returns [`RunError::Cancelled`] if the observer cancels. The parents are then incomplete, and the next run
+    /// starts anew.
     ///
-    /// # Panics Panics if there is no vertex `root`.
+    /// # Panics
+    /// Panics if there is no vertex `root`.
     pub fn run(&mut self, root: u64, observer: &dyn Observer) -> Result<Reach, RunError> {
         assert!(root < self.graph.num_vertices(), "there is no vertex {root}");
         let halt = Halt::new(observer);

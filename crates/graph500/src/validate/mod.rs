@@ -113,8 +113,9 @@ fn parent(word: u64) -> u32 {
 impl<'a> Validator<'a> {
     /// Creates a validator for searches of a graph with `num_vertices` vertices and these edges.
     ///
-    /// # Errors Returns [`RunError::OutOfMemory`]. Returns [`RunError::TooManyVertices`] if an edge has an end that is
-    /// not a vertex, or if there are more than 2^32 vertices.
+    /// # Errors
+    /// Returns [`RunError::OutOfMemory`]. Returns [`RunError::TooManyVertices`] if an edge has an end that is not a
+    /// vertex, or if there are more than 2^32 vertices.
     pub fn new(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
         if num_vertices > 1 << 32 {
             return Err(RunError::TooManyVertices { label: num_vertices - 1 });
@@ -147,9 +148,11 @@ impl<'a> Validator<'a> {
     /// Checks a search that also returns levels, which the checks then use. Levels of vertices outside the tree are
     /// ignored.
     ///
-    /// # Errors Returns the first violation.
+    /// # Errors
+    /// Returns the first violation.
     ///
-    /// # Panics Panics if there are fewer levels than parents.
+    /// # Panics
+    /// Panics if there are fewer levels than parents.
     pub fn check_levels(
         &mut self,
         key: u64,

@@ -15,7 +15,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// Builds the program into `folder`, and returns the version of Go.
 ///
-/// # Errors Returns why there is no program.
+/// # Errors
+/// Returns why there is no program.
 pub fn build(folder: &Path) -> Result<String, String> {
     let program = folder.join("go-fibers");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");

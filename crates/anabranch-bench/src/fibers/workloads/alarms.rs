@@ -78,7 +78,8 @@ impl Alarms {
 
     /// Returns an alarm.
     ///
-    /// # Panics Panics if there are not that many.
+    /// # Panics
+    /// Panics if there are not that many.
     pub fn get(&self, index: u64) -> Alarm<'_> {
         assert!(index < self.len(), "there are {} alarms", self.len());
         Alarm { alarms: self, index: index as usize }

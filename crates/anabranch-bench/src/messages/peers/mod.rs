@@ -291,7 +291,8 @@ impl Serialize for Kind {
 
 /// Returns the kinds with one of these names; a name may end in `*`.
 ///
-/// # Errors Fails if a name matches no kind.
+/// # Errors
+/// Fails if a name matches no kind.
 pub fn chosen(names: &[String]) -> Result<Vec<Kind>, String> {
     let mut kinds = Vec::new();
     for name in names {

@@ -95,7 +95,8 @@ pub trait SelectJob: Amount {
 
 /// Takes a sample of a `body` that repeats its work.
 ///
-/// # Panics Panics if the result is not the expected one.
+/// # Panics
+/// Panics if the result is not the expected one.
 pub(crate) fn measured(extent: Extent, amount: &impl Amount, body: impl Fn(u64) -> Done) -> Sample {
     let run = |times| {
         let done = body(times);

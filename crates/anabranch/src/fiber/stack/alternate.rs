@@ -13,7 +13,8 @@ thread_local! {
 /// library gives one to the threads that it starts; other threads have none. Without it the system cannot call the
 /// handler of an overflow.
 ///
-/// # Errors Fails when the system refuses the memory.
+/// # Errors
+/// Fails when the system refuses the memory.
 pub(crate) fn ensure() -> io::Result<()> {
     ALTERNATE.with_borrow_mut(|alternate| {
         if current().ss_flags & libc::SS_DISABLE != 0 {

@@ -9,7 +9,8 @@ impl Guarded {
     pub(crate) fn set_name(&mut self, _: Option<&str>) {}
 }
 
-/// # Safety There are no requirements, because nothing is stored.
+/// # Safety
+/// There are no requirements, because nothing is stored.
 #[inline]
 pub(crate) unsafe fn set_current(_: *const Guarded) -> *const Guarded {
     ptr::null()

@@ -54,8 +54,9 @@ thread_local! {
 
 /// Sets the fiber that this thread runs from now on, or null. Returns the previous one.
 ///
-/// # Safety `fiber`, and the name in it, stay valid and unchanged until this is called again on this thread, or until
-/// the thread ends.
+/// # Safety
+/// `fiber`, and the name in it, stay valid and unchanged until this is called again on this thread, or until the thread
+/// ends.
 #[inline]
 pub(crate) unsafe fn set_current(fiber: *const Guarded) -> *const Guarded {
     CURRENT.with(|current| {
@@ -98,8 +99,9 @@ pub(crate) fn install() {
 /// Ensures that the handler can run on this thread, whose own stack may have no room left after an overflow. Each
 /// thread calls this before it runs fibers.
 ///
-/// # Errors Fails when the system refuses the memory for an alternate stack. Without one an overflow ends the process
-/// without a message.
+/// # Errors
+/// Fails when the system refuses the memory for an alternate stack. Without one an overflow ends the process without a
+/// message.
 pub(crate) fn ensure_alternate_stack() -> io::Result<()> {
     alternate::ensure()
 }
@@ -143,7 +145,8 @@ fn report(stack_size: usize, name: Option<&str>) -> ! {
 
 /// Performs the previous action of the signal.
 ///
-/// # Safety The caller is a handler for `signal`, and passes the arguments of the handler.
+/// # Safety
+/// The caller is a handler for `signal`, and passes the arguments of the handler.
 unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void, is_fault: bool) {
     let Some(previous) = SIGNALS.iter().position(|known| *known == signal).and_then(|index| PREVIOUS[index].get())
     else {

@@ -115,7 +115,8 @@ impl StackPool {
 
     /// Returns the stack that was given back last, or else a new one. O(1). A new stack takes one or more system calls.
     ///
-    /// # Errors Fails when no stack is free and the system has no address space or no mappings left for another.
+    /// # Errors
+    /// Fails when no stack is free and the system has no address space or no mappings left for another.
     #[inline]
     pub(crate) fn take(&mut self) -> Result<FiberStack, StackError> {
         let Some(stack) = self.free.pop() else { return self.cut() };
@@ -126,7 +127,8 @@ impl StackPool {
 
     /// Takes a stack back. Amortised O(1), with an occasional system call.
     ///
-    /// # Panics Panics when the stack belongs to another pool.
+    /// # Panics
+    /// Panics when the stack belongs to another pool.
     #[inline]
     pub(crate) fn give_back(&mut self, stack: FiberStack) {
         assert_eq!(stack.pool, self.number, "a stack goes back to the pool that it is of");
