@@ -5,7 +5,7 @@
 //! before its left subtree, and that before the right one. A walk of a tree allocated in another order takes twice as
 //! long, an effect that is easily attributed to a scheduler. A tree of 1,000 nodes fits into the cache and shows the
 //! cost of the forks. It also ends before most pools wake up, and must not be slower than on one thread then. A tree of
-//! 10,000,000 nodes is limited by memory, and long enough to be shared. memory and long enough to be shared.
+//! 10,000,000 nodes is limited by memory, and long enough to be shared.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -103,7 +103,7 @@ fn fill<S: Splittable, R>(block: Mapped<'_, S, R>, f: impl Fn(S::Item) -> R) -> 
 ///
 /// All pointers of a map are derived from the one that [`Places::of`] makes, which may access all of the places. A
 /// pointer derived from a reference to the places of one block could not access the results of another block. Nor could
-/// it be used once the reference has been used again. once the reference has been used again.
+/// it be used once the reference has been used again.
 struct Places<'a, R> {
     start: *mut R,
     len: usize,

@@ -24,8 +24,7 @@ use std::{
 ///
 /// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then, because
 /// every way into a pool returns only when its work is done. If one of the pool's own threads drops the pool, for
-/// example in a handler, the drop makes the threads end but does not wait. instance in a handler, the drop makes the
-/// threads end but does not wait.
+/// example in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;

@@ -173,7 +173,7 @@ impl fmt::Debug for Clock {
 /// A clock that stands still until it is moved, so that a test of a one-minute timeout takes no time.
 ///
 /// The handle moves the clock. [`clock`](Self::clock) returns the clock for the code under test. Clones of the handle
-/// move the same clock. clock.
+/// move the same clock.
 ///
 /// ```
 /// use anabranch::time::ManualClock;

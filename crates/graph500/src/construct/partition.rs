@@ -6,8 +6,7 @@
 //!
 //! **Encoding.** Within a band, an arc is the source's index in the band and the target. Up to 2^22 vertices, both fit
 //! into one word of 32 bits, source above target. Beyond that, the word is the target, and the source is in a separate
-//! array of 16-bit words. One write per arc instead of two saves a third of this step's time. each arc is a third of
-//! this step's time.
+//! array of 16-bit words. One write per arc instead of two saves a third of this step's time.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,7 +1,7 @@
 //! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two (ping-pong).
 //!
 //! Only one strand can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
-//! which all strands start, does not count. all begin, is not counted.
+//! which all strands start, does not count.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;

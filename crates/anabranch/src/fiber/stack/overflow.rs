@@ -11,8 +11,7 @@
 //! `write` and `abort`, or `sigaction` and `raise`.
 //!
 //! Ordering: the handler runs on the thread that wrote the data it reads. So only the compiler must not reorder the
-//! accesses: the release fence in [`set_current`] pairs with the acquire fence in [`handle`]. moving things: the
-//! release fence in [`set_current`] pairs with the acquire fence in [`handle`].
+//! accesses: the release fence in [`set_current`] pairs with the acquire fence in [`handle`].
 
 use crate::{fiber::stack::alternate, sys::diagnostics};
 use std::{

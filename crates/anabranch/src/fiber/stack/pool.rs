@@ -75,7 +75,7 @@ impl FiberStack {
 // SAFETY: `Slabs::cut` has installed a guard, and guards are never removed. Between the guard and the base there are at
 // least MIN_STACK_SIZE bytes of writable memory. The pool keeps their slab for as long as the stack is out. The limit
 // is page-aligned, and the base is aligned to sixteen bytes. Each place has one value: `cut` returns it once, and
-// afterwards it only moves to and from `free`. is moved to and from `free`.
+// afterwards it only moves to and from `free`.
 unsafe impl Stack for FiberStack {
     #[inline]
     fn base(&self) -> StackPointer {
