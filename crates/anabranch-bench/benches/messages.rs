@@ -51,9 +51,9 @@ mod linux {
             peers,
             threads: &[2],
             versions: Versions::of_messages(),
-            legend: "-u: unbounded, -b: room for 128;\n\
-                     -tokio: its pool of threads, -current: its current thread, -threads: threads of the system.\n\
-                     /base: median of the ratios to the first of ours in the same round; CPU/b: the same for CPU time.",
+            legend: "-u: unbounded, -b: capacity 128;\n\
+                     -tokio: its thread pool, -current: its current-thread runtime, -threads: system threads.\n\
+                     /base: median of the ratios to the first anabranch line in the same round; CPU/b: the same for CPU time.",
             across: &ACROSS,
             nanoseconds_a_step: None,
         })

@@ -84,7 +84,7 @@ fn libraries(folder: &Folder) -> (PathBuf, PathBuf) {
 
 impl AnyWorkload<Kind> for Compile {
     fn title(&self) -> String {
-        "the compiler checks a bank, the macro being ready".into()
+        "the compiler checks a bank, with the macro already compiled".into()
     }
 
     fn unit(&self) -> &'static str {

@@ -201,7 +201,7 @@ impl<J: Piped> Link<J> {
 
 impl<J: Piped> AnyWorkload<Kind> for Link<J> {
     fn title(&self) -> String {
-        let room = self.room.map_or("room for any number".to_owned(), |room| format!("room for {room}"));
+        let room = self.room.map_or("unbounded".to_owned(), |room| format!("capacity {room}"));
         format!("{}, {room}", self.job.title())
     }
 

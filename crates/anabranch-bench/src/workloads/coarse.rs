@@ -50,7 +50,7 @@ impl Coarse {
 impl Workload for Coarse {
     fn title(&self) -> String {
         let ideal = self.leaves * self.milliseconds / 2;
-        format!("{} leaves of {} ms of CPU work, pool asleep (ideal {ideal} ms)", self.leaves, self.milliseconds)
+        format!("{} leaves of {} ms of CPU work, idle pool (ideal {ideal} ms)", self.leaves, self.milliseconds)
     }
 
     fn unit(&self) -> &'static str {

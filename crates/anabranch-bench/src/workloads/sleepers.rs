@@ -28,7 +28,7 @@ impl Sleepers {
 impl Workload for Sleepers {
     fn title(&self) -> String {
         let ideal = self.leaves.div_ceil(self.threads as u64) * self.each.as_millis() as u64;
-        format!("{} leaves that sleep {:?}, pool asleep (ideal {ideal} ms)", self.leaves, self.each)
+        format!("{} leaves that sleep {:?}, idle pool (ideal {ideal} ms)", self.leaves, self.each)
     }
 
     fn unit(&self) -> &'static str {

@@ -69,7 +69,7 @@ impl Small {
 
 impl Workload for Small {
     fn title(&self) -> String {
-        let entered = if self.outside { "each from outside" } else { "many in one entry" };
+        let entered = if self.outside { "each from outside" } else { "many per entry" };
         format!("sum of a tree of {} boxed nodes, {entered}", self.nodes)
     }
 

@@ -158,7 +158,7 @@ struct Part {
 
 impl Workload for Unbalanced {
     fn title(&self) -> String {
-        format!("count of an unbalanced tree of {} nodes, hashed on the way", self.nodes())
+        format!("count of an unbalanced tree of {} nodes, hashed during the walk", self.nodes())
     }
 
     fn unit(&self) -> &'static str {

@@ -20,7 +20,7 @@ impl Lock {
 impl Workload for Lock {
     fn title(&self) -> String {
         match self.fibers {
-            1 => "one fiber locks and unlocks a mutex that nobody else wants".into(),
+            1 => "one fiber locks and unlocks an uncontended mutex".into(),
             fibers => format!("{fibers} fibers lock and unlock the same mutex"),
         }
     }

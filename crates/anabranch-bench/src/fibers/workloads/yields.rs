@@ -20,8 +20,8 @@ impl Yields {
 impl Workload for Yields {
     fn title(&self) -> String {
         match self.fibers {
-            1 => "one fiber gives way, to nobody".into(),
-            fibers => format!("{fibers} fibers give way, in turn"),
+            1 => "one fiber yields, no other is ready".into(),
+            fibers => format!("{fibers} fibers yield in turn"),
         }
     }
 

@@ -115,7 +115,7 @@ impl Job for Ring {
 
 impl Workload for Ring {
     fn title(&self) -> String {
-        format!("a ring of {}, each of which sends to the next, all the time", self.strands)
+        format!("a ring of {}, each member sends to the next all the time", self.strands)
     }
 
     fn unit(&self) -> &'static str {

@@ -136,7 +136,7 @@ impl Workload for Select {
     fn title(&self) -> String {
         let Select { channels, used, .. } = *self;
         let which = if used == channels { format!("any of {channels}") } else { format!("{used} of {channels}") };
-        format!("one sends through {which} channels, {WINDOW} ahead at most, the other selects")
+        format!("one sends through {which} channels, at most {WINDOW} ahead; the other selects")
     }
 
     fn unit(&self) -> &'static str {
