@@ -53,7 +53,7 @@ mod linux {
             versions: Versions::of_messages(),
             legend: "-u: unbounded, -b: capacity 128;\n\
                      -tokio: its thread pool, -current: its current-thread runtime, -threads: system threads.\n\
-                     /base: median of the ratios to the first anabranch line in the same round; CPU/b: the same for CPU time.",
+                     /base: median ratio to the first anabranch line in the same round; CPU/b: the same for CPU time.",
             across: &ACROSS,
             nanoseconds_a_step: None,
         })
