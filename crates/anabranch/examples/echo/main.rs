@@ -92,7 +92,7 @@ fn alone(options: &Options) -> Result<(), Failure> {
             cx.join(
                 |cx| {
                     let end = server::serve(cx, &listener, &served);
-                    canceller.cancel(); // Had it failed, the client would have nobody to talk to.
+                    canceller.cancel(); // If the server has failed, the client must not wait for it.
                     end
                 },
                 |cx| {

@@ -26,9 +26,9 @@
 //!
 //! | bits            | may acquire                                  | a release                                                   |
 //! |-----------------|----------------------------------------------|-------------------------------------------------------------|
-//! | none            | anybody, by CAS                              | by CAS                                                      |
-//! | OPEN            | anybody, by CAS                              | by CAS                                                      |
-//! | WAITERS, OPEN   | anybody, by CAS                              | under the lock; by CAS where there is a single permit       |
+//! | none            | any caller, by CAS                           | by CAS                                                      |
+//! | OPEN            | any caller, by CAS                           | by CAS                                                      |
+//! | WAITERS, OPEN   | any caller, by CAS                           | under the lock; by CAS where there is a single permit       |
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //!
 //! `promised` is what all woken waiters on their way want, or less (late waiters are no longer counted). A waiter whose
