@@ -5,7 +5,6 @@
 //! fail.
 
 mod bias;
-mod biased_lock;
 mod cancel;
 mod channel_board;
 mod channel_board_select;
