@@ -1,4 +1,4 @@
-//! Which channels, of which library, and which strands or tasks, take the samples of a kind.
+//! The choice of the channels, and of the fibers, threads or tasks, for the samples of a kind.
 
 use ::tokio::runtime::Runtime;
 
@@ -14,7 +14,7 @@ use crate::fibers::peers::Done;
 use crate::sample::Sample;
 
 impl Kind {
-    /// Takes a sample of a job over links of one sender and one receiver.
+    /// Takes a sample of a job over links with one sender and one receiver.
     pub fn links(self, job: &impl Job, frame: Frame) -> Sample {
         match (self.library(), self.on()) {
             (AnabranchU, On::Threads) => links::<Guests, anabranch::Spsc<false>>(job, frame),
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Takes a sample of a job over many channels that are selected from.
+    /// Takes a sample of a job over many channels from which one receiver selects.
     pub fn selects(self, job: &impl SelectJob, frame: Frame) -> Sample {
         match (self.library(), self.on()) {
             (AnabranchSet, _) => selects::<Fibers, anabranch::Set>(job, frame),
@@ -102,13 +102,13 @@ impl Kind {
     }
 }
 
-/// On strands that block.
+/// Takes a sample in blocking code.
 fn on_strands<S: Strands>(job: &impl Amount, frame: Frame, body: impl Fn(&S::Pool, u64) -> Done) -> Sample {
     let pool = S::pool(frame.workers);
     measured(frame.extent, job, |times| body(&pool, times))
 }
 
-/// In tasks.
+/// Takes a sample in tasks.
 fn in_tasks(job: &impl Amount, on: On, frame: Frame, body: impl Fn(&Runtime, u64) -> Done) -> Sample {
     let runtime = tasks::runtime((on == On::Tokio).then_some(frame.workers));
     measured(frame.extent, job, |times| body(&runtime, times))

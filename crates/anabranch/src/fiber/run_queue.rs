@@ -1,12 +1,11 @@
-//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion goes deep before
-//! it goes wide. From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a
-//! time.
+//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion runs depth first.
+//! From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a time.
 //!
 //! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
 //! `sys::asymmetric_fence`) and with thieves that take many. The entries of the queue have the numbers `head..tail`.
 //! The owner pushes and pops at the tail, without a lock and without a read-modify-write. A thread that takes at the
-//! head holds the lock. Owner and thief first announce what they want, and then read what the other wants, with a fence
-//! between the two:
+//! head holds the lock. Owner and thief first announce what they take, and then read what the other has announced, with
+//! a fence between the two:
 //!
 //! | the owner takes `tail - 1`              | a thief, with the lock, takes some at the head       |
 //! |-----------------------------------------|------------------------------------------------------|
@@ -14,23 +13,23 @@
 //! | 2. fence                                | b. fence                                             |
 //! | 3. reads `claim`; if that is above `tail`, a thief may want the same entry: waits for the lock, and reads `head` | c. reads `tail`, and stops there if that is less; `head` and `claim` are there now |
 //!
-//! Since both fence, at least one sees the other: the thief leaves what the owner has announced, or the owner waits
-//! until `head` shows what the thief has taken. While no thief takes, `claim` equals `head`. The two are separate so
-//! that claimed entries still count in the check whether the queue is empty. A thief reads the entries that it takes
-//! only after (c), so it never reads a slot that the owner may write. A thread that lists the queue claims all of it
-//! meanwhile, and takes nothing.
+//! Since both execute a fence, at least one sees the other. Either the thief leaves the entry that the owner has
+//! announced, or the owner waits until `head` shows what the thief has taken. While no thief takes, `claim` equals
+//! `head`. The two are separate so that claimed entries still count in the check whether the queue is empty. A thief
+//! reads the entries that it takes only after (c), so it never reads a slot that the owner may write. A thread that
+//! lists the queue claims all of it meanwhile, and takes nothing.
 //!
 //! Threads other than the owner push onto a second list, under the lock.
 //!
 //! Fibers that were spawned one after the other often exchange messages, and a message from one worker to another takes
-//! ten times as long as on one worker. So the fibers that a worker runs should be neighbours in the order of the
-//! pushes. A thief runs the stolen fibers oldest first: those that it leaves for other thieves lie next to those that
-//! stayed with the victim. And the owner takes the oldest itself only if no thief has come for a while. A ring of 503
-//! fibers is so cut in two places, instead of 6 to 14.
+//! ten times as long as on one worker. So a worker should run fibers that were pushed one after the other. A thief runs
+//! the stolen fibers oldest first. Those that it leaves for other thieves are then next to those that stayed with the
+//! victim. The owner itself takes the oldest only if no thief has stolen for a while. This cuts a ring of 503 fibers in
+//! two places, instead of 6 to 14.
 //!
-//! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long): while the
-//! owner works and begins its fibers in turn, they stay together. A thief may take at once what the owner has pushed on
-//! request, or what other threads have posted. The results of these checks are hints.
+//! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long). While the
+//! owner starts its fibers in turn, they stay together. A thief may at once take entries that the owner has pushed on
+//! request, or that other threads have injected. The results of these checks are hints.
 //!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
@@ -57,7 +56,7 @@ use std::{collections::VecDeque, mem::MaybeUninit, ptr};
 /// The most entries that a thief takes at a time: half of the entries, up to this.
 const STEAL_BATCH: usize = if cfg!(shuttle) { 2 } else { 32 };
 
-/// After this many of the newest the worker takes the oldest.
+/// After taking this many of the newest entries, the worker takes the oldest.
 #[cfg(not(loom))]
 pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 

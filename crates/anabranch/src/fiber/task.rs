@@ -31,12 +31,12 @@ pub(crate) struct Vtable {
     pub(crate) name: Option<NameOf>,
     /// Moves the result to the `Option` that the pointer points to.
     pub(crate) take: unsafe fn(NonNull<Header>, *mut ()),
-    /// Drops what is left of the block and frees it.
+    /// Drops the remaining parts of the block and frees it.
     pub(crate) end: unsafe fn(NonNull<Header>),
     pub(crate) place: Place,
 }
 
-/// Where a block was allocated.
+/// Where a block was allocated: in a worker's page or on the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Page,
@@ -62,7 +62,7 @@ impl Vtable {
     }
 }
 
-/// See the [module](self). To be run once, by the thread that takes it.
+/// A job. See the [module](self). A thread takes it from its queue and runs it once.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     address: NonNull<Header>,
@@ -83,7 +83,7 @@ impl Job {
         Self { address: block, _shared: PhantomData }
     }
 
-    /// Creates the job of a fork that may wait.
+    /// Creates the job of a fork of `Cx::join`.
     pub(crate) fn offer(offer: Arc<Offer>) -> Self {
         let offer = Arc::into_raw(offer).cast::<Header>().map_addr(|address| address | OFFER);
         Self { address: NonNull::new(offer.cast_mut()).expect("marked"), _shared: PhantomData }
@@ -168,7 +168,7 @@ pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     }
 }
 
-/// Drops a block and frees it, also when the dropping panics.
+/// Drops a block and frees it, even if the drop panics.
 ///
 /// # Safety
 /// It comes from [`allocate`], from this place, and no other thread uses it any more.

@@ -1,10 +1,10 @@
 //! Condition variables: waiting for a change of the value that a mutex guards.
 //!
 //! A wait joins the queue and then unlocks the mutex. So a thread that changes the value with the lock held, and
-//! notifies then or later, finds the waiter in the queue. `has_waiters` is a copy of "the queue is not empty". It is
-//! written under the lock of the queue and read without it, so a notification without waiters costs almost nothing. A
-//! waiter writes it while it holds the mutex. A thread that locks the mutex later therefore sees the write; a thread
-//! that locked it earlier changed the value before the waiter looked. No other ordering is needed.
+//! notifies during or after that, finds the waiter in the queue. `has_waiters` is a copy of "the queue is not empty".
+//! It is written under the lock of the queue and read without it, so a notification without waiters costs almost
+//! nothing. A waiter writes it while it holds the mutex. A thread that locks the mutex later therefore sees the write;
+//! a thread that locked it earlier changed the value before the waiter looked. No other ordering is needed.
 //!
 //! With a `Cx` the mutex is locked again even after a cancellation, so the guard stays valid. An async wait takes the
 //! guard and returns it once the mutex is locked again. A future that is dropped meanwhile has no guard to return. If

@@ -1,7 +1,7 @@
-//! Locks, permits and events as operations, to be waited for together with others by [`select!`](crate::select).
+//! Locks, permits and events as operations of [`select!`](crate::select).
 //!
-//! When a selection ends, each operation that was not chosen leaves its queue. It passes on what it was about to be
-//! given.
+//! When a selection ends, each operation that was not chosen leaves its queue. It passes its wake-up or its permits on
+//! to the next waiter.
 
 use super::{
     event::{Event, EventWait},

@@ -8,7 +8,7 @@ use crate::{
     wait::{waitable::Place, waiter::Waiter},
 };
 
-/// How many times a fiber or thread that finds the lock locked retries before it waits, after pauses that double.
+/// How many times a fiber or thread retries before it waits, if it finds the lock taken. The pauses double.
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// See the [module](self).

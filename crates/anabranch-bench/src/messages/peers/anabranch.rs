@@ -1,5 +1,5 @@
-//! anabranch, between fibers and between threads of the system: `spsc` for links between two, the channels with any
-//! number of senders, a `ReceiverSet` and a `Select`.
+//! anabranch, between fibers and between threads of the system: `spsc` for links between two ends, the shared channels
+//! for any number of senders, a `ReceiverSet` and a `Select`.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -37,7 +37,7 @@ impl Strands for Fibers {
     }
 }
 
-/// Threads of the system, each of which is given a `Cx` by `anabranch::run`.
+/// Threads of the system, each of which gets a `Cx` from `anabranch::run`.
 pub struct Guests;
 
 impl Strands for Guests {
@@ -60,7 +60,7 @@ impl Strands for Guests {
     }
 }
 
-/// `spsc`, bounded or not.
+/// `spsc`, bounded or unbounded.
 pub struct Spsc<const BOUNDED: bool>;
 
 impl<S, const BOUNDED: bool> Channel<S> for Spsc<BOUNDED>
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// The channels with any number of senders and receivers, bounded or not.
+/// The channels with any number of senders and receivers, bounded or unbounded.
 pub struct Mpmc<const BOUNDED: bool>;
 
 impl<S, const BOUNDED: bool> Channel<S> for Mpmc<BOUNDED>

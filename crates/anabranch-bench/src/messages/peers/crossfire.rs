@@ -1,4 +1,4 @@
-//! crossfire, between threads and between tasks: its `spsc` for links between two, its `mpsc` for many senders.
+//! crossfire, between threads and between tasks: its `spsc` for links between two ends, its `mpsc` for many senders.
 
 use crossfire::select::{Multiplex, Mux};
 use crossfire::{AsyncRx, AsyncTx, MAsyncTx, MTx, Rx, Tx, detect_backoff_cfg, mpsc, spsc};
@@ -27,7 +27,7 @@ macro_rules! between_threads {
             type Sender = $sender;
             type Receiver = $receiver;
 
-            /// As its documentation advises, for virtual machines.
+            /// Applies the setting that its documentation recommends for virtual machines.
             fn prepare() {
                 detect_backoff_cfg();
             }
@@ -64,7 +64,7 @@ impl strands::Shared<Threads> for SharedBounded {
     }
 }
 
-/// What is sent to an unbounded channel need not wait, so there is nothing to await.
+/// A send to an unbounded channel never waits, so there is nothing to await.
 macro_rules! between_tasks {
     ($name:ident: $sender:ty, $receiver:ty, $new:expr $(, $await:tt)?) => {
         impl tasks::Channel for $name {
@@ -107,7 +107,7 @@ impl tasks::Shared for SharedBounded {
     }
 }
 
-/// `Multiplex`, which owns its receivers; each channel has room for [`ROOM`].
+/// `Multiplex`, which owns its receivers. Each channel has the capacity [`ROOM`].
 pub struct Multiplexed;
 
 impl Selection<Threads> for Multiplexed {
@@ -140,7 +140,7 @@ impl Selection<Threads> for Multiplexed {
     }
 }
 
-/// Receivers as streams, which `SelectAll` of futures-util selects from; each channel has room for [`ROOM`].
+/// Receivers as streams, from which `SelectAll` of futures-util selects. Each channel has the capacity [`ROOM`].
 pub struct All;
 
 impl tasks::Selection for All {

@@ -6,7 +6,7 @@ use super::ROOM;
 use crate::messages::strands::{Channel, Shared, Threads};
 use crate::messages::tasks;
 
-/// A channel that is bounded, or not.
+/// A channel, bounded or unbounded.
 pub struct Kanal<const BOUNDED: bool>;
 
 impl<const BOUNDED: bool> Channel<Threads> for Kanal<BOUNDED> {

@@ -1,4 +1,4 @@
-//! may: its channels, all of them unbounded, between its coroutines.
+//! may: its channels, all unbounded, between its coroutines.
 
 use std::sync::mpsc::{RecvError, SendError};
 
@@ -8,7 +8,7 @@ use may::{cqueue, go};
 
 use crate::messages::strands::{Channel, Selection, Shared, Strands};
 
-/// Coroutines, begun by `go!`.
+/// Coroutines, started by `go!`.
 pub struct Coroutines;
 
 impl Strands for Coroutines {
@@ -83,8 +83,9 @@ impl Shared<Coroutines> for Mpmc {
     }
 }
 
-/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received. At its end the queue cancels
-/// them and waits for them; a wait at an `spsc` channel is not ended by that, but by the end of the channel.
+/// `cqueue`: a coroutine for each receiver, which reports each message to the queue. At its end the queue cancels the
+/// coroutines and waits for them. A cancellation does not end a wait at an `spsc` channel, but the end of the channel
+/// does.
 pub struct Queued;
 
 impl Selection<Coroutines> for Queued {

@@ -1,8 +1,8 @@
-//! A ring of strands, each of which sends a message to the next and receives one from the one before, over and over:
-//! there are as many messages on the way as there are strands.
+//! A ring of strands. Each repeatedly sends a message to the next and receives one from the previous. There are as many
+//! messages in flight as strands.
 //!
-//! The benchmark by which the first pipes were measured, in 2012. The clock starts when a first message, which
-//! everybody passes on when it has begun, is back.
+//! This benchmark measured the first pipes, in 2012. The clock starts when a first message has gone around, which each
+//! strand forwards once it has started.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -14,20 +14,20 @@ use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many strands.
+/// The workload with this number of strands.
 #[derive(Clone, Copy)]
 pub struct Ring {
     strands: u64,
 }
 
 impl Ring {
-    /// A ring of `strands`.
+    /// Creates a ring of `strands` strands.
     pub fn new(strands: u64) -> Ring {
         Ring { strands }
     }
 }
 
-/// The strand number `own`. Returns its last value.
+/// Runs the strand with the number `own`. Returns its last value.
 fn strand<S: Strands, C: strands::Channel<S>>(
     cx: &S::Cx<'_>,
     own: u64,
@@ -57,7 +57,7 @@ impl Amount for Ring {
         self.strands * times
     }
 
-    /// Each value has gone as far as all others, and back to where the sum does not tell.
+    /// Each value makes the same number of hops, and the sum does not depend on where it ends.
     fn expected(&self, times: u64) -> u64 {
         (0..self.strands).sum::<u64>() + self.strands * times
     }
@@ -115,14 +115,14 @@ impl Job for Ring {
 
 impl Workload for Ring {
     fn title(&self) -> String {
-        format!("a ring of {}, each of which sends to the next, all the time", self.strands)
+        format!("a ring of {}, each member sends to the next all the time", self.strands)
     }
 
     fn unit(&self) -> &'static str {
         "ns/message"
     }
 
-    /// Threads take up to a microsecond for each, and more than that to be begun.
+    /// Each message takes threads up to a microsecond, and each start takes longer.
     fn suits(&self, kind: Kind) -> bool {
         kind.is_link() && (kind.on() != On::Threads || self.strands <= 100)
     }

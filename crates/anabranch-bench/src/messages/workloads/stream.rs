@@ -1,4 +1,4 @@
-//! One sends as fast as it can, the other receives.
+//! One end sends as fast as it can, and the other receives.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -10,7 +10,7 @@ use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// Between whom.
+/// The code at the two ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Fibers, coroutines, tasks.

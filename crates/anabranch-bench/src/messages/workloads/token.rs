@@ -1,7 +1,7 @@
-//! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two, who play ping-pong.
+//! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two (ping-pong).
 //!
-//! Only one strand can run at a time, so this is what it costs to wake one and to switch to it. The first lap, in which
-//! all begin, is not counted.
+//! Only one strand can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
+//! which all strands start, does not count.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -13,26 +13,26 @@ use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many strands.
+/// The workload with this number of strands.
 #[derive(Clone, Copy)]
 pub struct Token {
     strands: u64,
 }
 
 impl Token {
-    /// A ring of `strands`.
+    /// Creates a ring of `strands` strands.
     pub fn new(strands: u64) -> Token {
         Token { strands }
     }
 }
 
 impl Amount for Token {
-    /// Ping-pong is told by the round trip.
+    /// Ping-pong counts round trips.
     fn units(&self, times: u64) -> u64 {
         if self.strands == 2 { times } else { self.strands * times }
     }
 
-    /// Everybody adds one.
+    /// Each strand adds one.
     fn expected(&self, times: u64) -> u64 {
         self.strands * times
     }
@@ -61,7 +61,7 @@ impl Job for Token {
                 token = strands::must_recv::<S, C>(cx, &mut last) + 1;
             }
             let meter = watch.stop();
-            // The others end one after the other, so the last of them to go says that all have gone.
+            // The other strands end one after the other, so the end of the last one means that all have ended.
             drop(first);
             assert_eq!(C::recv(cx, &mut last), None, "nobody sends a second token");
             Done::new(token, meter)
@@ -109,7 +109,7 @@ impl Workload for Token {
         if self.strands == 2 { "ns/round trip" } else { "ns/hop" }
     }
 
-    /// Threads take microseconds for each.
+    /// Each message takes threads microseconds.
     fn suits(&self, kind: Kind) -> bool {
         kind.is_link() && kind.on() != On::Threads
     }
