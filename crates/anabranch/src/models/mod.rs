@@ -5,7 +5,6 @@
 //! fail.
 
 mod bias;
-mod biased_lock;
 mod cancel;
 mod channel_cx;
 mod channel_one_to_one;

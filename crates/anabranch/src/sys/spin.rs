@@ -13,7 +13,10 @@
 //! In the models other modules use a [`Brief`] lock, which blocks there. Of two threads that spin for a lock of a
 //! third, loom would schedule one after the other for ever. The spinning lock has its own model.
 
-use crate::sys::sync::{AtomicBool, Ordering, spin_while};
+use crate::sys::{
+    prefetch::prefetch,
+    sync::{AtomicBool, Ordering, spin_while},
+};
 use std::{
     cell::UnsafeCell,
     ops::{Deref, DerefMut},
@@ -48,8 +51,13 @@ impl<T> SpinLock<T> {
         Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
+    /// Locks by an atomic read-modify-write.
     #[inline]
     pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
+        // Reads after the exchange wait for its end. Where the lock is not in the caches, what it guards is not either.
+        if size_of::<T>() > 64 {
+            prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
+        }
         while self.is_taken.swap(true, Ordering::Acquire) {
             patiently(&self.is_taken);
         }
@@ -59,7 +67,7 @@ impl<T> SpinLock<T> {
 
 /// Waits while the lock is taken by this mark.
 #[cold]
-pub(crate) fn patiently(is_taken: &AtomicBool) {
+fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
     (0..SPINS).for_each(|_| std::hint::spin_loop());
     // In the models other threads run, and the next swap checks the lock.
@@ -102,6 +110,12 @@ impl<T> Drop for SpinGuard<'_, T> {
 /// The lock for critical sections of a few instructions.
 #[cfg(not(loom))]
 pub(crate) type Brief<T> = SpinLock<T>;
+
+#[cfg(not(loom))]
+pub(crate) type BriefGuard<'a, T> = SpinGuard<'a, T>;
+
+#[cfg(loom)]
+pub(crate) type BriefGuard<'a, T> = crate::sys::sync::MutexGuard<'a, T>;
 
 #[cfg(loom)]
 pub(crate) struct Brief<T>(crate::sys::sync::Mutex<T>);

@@ -3,9 +3,7 @@
 //!
 //! The idea. The lock is held for a few instructions and unlocked by a store. So a message costs two read-modify-writes
 //! in all, one to send and one to receive, which is fewer than lock-free queues need. Rare operations (closing,
-//! cancelling, reserving) stay simple. (kanal works in the same way.) While all users of the channel are on one thread,
-//! the lock costs none: it is biased, see [`bias::lock`](crate::bias::lock). A thread that is about to wait still takes
-//! it by a read-modify-write, see [`Waitable`](crate::wait::waitable::Waitable).
+//! cancelling, reserving) stay simple. (kanal works in the same way.)
 //!
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
@@ -48,9 +46,11 @@
 //! acquire-release decrement.
 
 use crate::{
-    bias::lock::{BriefBiased, BriefGuard},
     channel::mpmc::buffer::Buffer,
-    sys::sync::{AtomicUsize, Ordering},
+    sys::{
+        spin::{Brief, BriefGuard},
+        sync::{AtomicUsize, Ordering},
+    },
     wait::{
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -100,7 +100,7 @@ impl<T> Target<T> {
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
-    state: BriefBiased<State<T>>,
+    state: Brief<State<T>>,
     /// `usize::MAX` if it is unlimited.
     capacity: usize,
     pub(crate) senders: AtomicUsize,
@@ -236,7 +236,7 @@ impl<T> Channel<T> {
         let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
         let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
         Self {
-            state: BriefBiased::new(state),
+            state: Brief::new(state),
             capacity: capacity.unwrap_or(usize::MAX),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
@@ -462,7 +462,7 @@ impl<T> Channel<T> {
     /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
     /// waitable.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock_by_update();
+        let mut state = self.state.lock();
         let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
@@ -494,7 +494,7 @@ impl<T> Channel<T> {
     ) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
+        unsafe { self.enqueue(self.state.lock(), entry, waiter, ticket) }
     }
 
     /// Like [`register_receiver`](Self::register_receiver), for a persistent waiter, which is in no scope and needs no

@@ -64,11 +64,11 @@ impl FiberStack {
     }
 
     fn lower_pages(&self) -> Range<usize> {
-        self.place.guard.end..self.place.top
+        self.place.guard.end..self.place.base - memory::page_size()
     }
 
     fn top_page(&self) -> Range<usize> {
-        self.place.top..self.place.top + memory::page_size()
+        self.place.base - memory::page_size()..self.place.base
     }
 }
 

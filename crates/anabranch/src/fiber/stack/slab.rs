@@ -11,10 +11,8 @@
 //! floor would stop it. C code may touch a large frame anywhere. So a guard is larger than the frames of nearly all
 //! functions (`config` has the default). Otherwise a large frame would reach into the stack below.
 //!
-//! **Stack colouring.** The base lies a little below the end of the topmost page, at a different distance on each of
-//! sixteen consecutive stacks. The busiest bytes of a fiber lie near its base. With the same offset in every page,
-//! these bytes would compete for the same few lines of the first-level cache: a round through a thousand fibers would
-//! cost three times as much. The extra page for the colours is added to the requested bytes.
+//! The distance from one stack to the next is an odd number of pages. The topmost pages, which all fibers use, then
+//! spread over all sets of the processor's TLB. With a power of two they would compete for a few of them.
 //!
 //! Slabs double in size as more stacks are needed. Stacks are cut one at a time, and all memory is kept until the slabs
 //! are dropped.
@@ -42,18 +40,12 @@ const LAST_SLAB: usize = 1024;
 /// The maximum address space of a slab with more than one stack, in bytes.
 const MAX_SLAB_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 16 << 20 };
 
-/// The logarithm (base 2) of the number of colours, and the distance between two colours in bytes.
-const COLOUR_BITS: u32 = 4;
-const COLOUR_STEP: usize = 128;
-
 /// The place of a stack. The `guard` below it is inaccessible.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) guard: Range<usize>,
-    /// The base of the stack, from which it grows down. Aligned to sixteen bytes.
+    /// The base of the stack, from which it grows down: the end of its topmost page.
     pub(crate) base: usize,
-    /// The start of the topmost page, which contains the base.
-    pub(crate) top: usize,
 }
 
 /// See the [module](self).
@@ -127,10 +119,9 @@ impl Slabs {
             return Err(StackError::Guard(source));
         }
         self.booked += books;
-        let base = end - colour(self.cut);
         self.uncut.start = end;
         self.cut += 1;
-        Ok(Place { guard, base, top: end - memory::page_size() })
+        Ok(Place { guard, base: end })
     }
 
     /// Maps another slab. If the system refuses, maps a smaller one.
@@ -159,17 +150,10 @@ impl Drop for Slabs {
     }
 }
 
-/// Returns the distance from the base of a stack to the end of its page. Two consecutive stacks get very different
-/// distances.
-fn colour(index: usize) -> usize {
-    (index.reverse_bits() >> (usize::BITS - COLOUR_BITS)) * COLOUR_STEP
-}
-
 /// The sizes of the parts of a slab in bytes, multiples of the page size.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     guard: usize,
-    /// The stack with the extra page for the colours.
     stack: usize,
 }
 
@@ -177,7 +161,10 @@ impl Layout {
     fn new(stack_size: usize, guard_size: usize) -> Option<Self> {
         let page = memory::page_size();
         let guard = guard_size.max(1).checked_next_multiple_of(page)?;
-        let stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?.checked_add(page)?;
+        let mut stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?;
+        if (guard / page + stack / page).is_multiple_of(2) {
+            stack = stack.checked_add(page)?;
+        }
         stack.checked_add(guard).filter(|stride| *stride <= isize::MAX as usize)?;
         Some(Self { guard, stack })
     }
@@ -200,7 +187,6 @@ mod tests {
         fiber::stack::{child, config::DEFAULT_GUARD_SIZE},
         sys::memory::probe::is_readable,
     };
-    use std::collections::HashSet;
 
     const KIB: usize = 1 << 10;
 
@@ -253,11 +239,12 @@ mod tests {
             let mut slabs = Slabs::new(asked, 64 * KIB, true).unwrap();
             let places: Vec<_> = (0..200).map(|_| slabs.cut().unwrap()).collect();
             for place in &places {
-                assert_eq!(place.top - place.guard.end, least.next_multiple_of(page));
-                assert_eq!((place.base % 16, place.guard.start % page, place.top % page), (0, 0, 0));
-                assert!(place.top < place.base && place.base <= place.top + page);
+                let size = place.base - place.guard.end;
+                assert!(size >= least && size - least < 2 * page);
+                assert_eq!((place.base % page, place.guard.start % page), (0, 0));
+                assert_eq!((place.base - place.guard.start) / page % 2, 1);
             }
-            let mut ranges: Vec<_> = places.iter().map(|place| place.guard.start..place.top + page).collect();
+            let mut ranges: Vec<_> = places.iter().map(|place| place.guard.start..place.base).collect();
             ranges.sort_by_key(|range| range.start);
             assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start));
             assert_eq!(slabs.cut_so_far(), 200);
@@ -273,14 +260,6 @@ mod tests {
             assert!(guards.iter().all(|guard| guard.len() == expected));
         }
         assert!(matches!(Slabs::new(64 * KIB, usize::MAX, true), Err(StackError::TooLarge(_))));
-    }
-
-    #[test]
-    fn sixteen_stacks_in_a_row_have_sixteen_colours() {
-        let mut slabs = slabs(true);
-        let places: Vec<_> = (0..16).map(|_| slabs.cut().unwrap()).collect();
-        assert_eq!(places.iter().map(|place| place.base - place.top).collect::<HashSet<_>>().len(), 16);
-        assert!((0..1000).all(|index| colour(index) <= 2 * KIB && colour(index).abs_diff(colour(index + 1)) >= 512));
     }
 
     #[test]
