@@ -3,7 +3,7 @@
 mod common;
 
 use anabranch::{BuildError, Pool};
-use std::process::{Command, Output};
+use std::process::Output;
 
 const VARIABLE: &str = "ANABRANCH_NUM_THREADS";
 const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
@@ -13,12 +13,7 @@ fn run_child(test: &str, value: &str) -> Option<Output> {
     if std::env::var_os(IS_CHILD).is_some() {
         return None;
     }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .env(IS_CHILD, "1")
-        .env(VARIABLE, value)
-        .output()
-        .unwrap();
+    let child = common::rerun(module_path!(), test).env(IS_CHILD, "1").env(VARIABLE, value).output().unwrap();
     Some(child)
 }
 

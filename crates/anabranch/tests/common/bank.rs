@@ -1,6 +1,6 @@
 //! The two sides of the bank. Whoever has this has the protocol, as `bank`, with a wire or without.
 
-use crate::bank::{self, client, server};
+use super::bank::{self, client, server};
 use anabranch::{Cx, channel::RecvError};
 
 /// Serves one customer.

@@ -4,18 +4,32 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod fibers;
+pub mod waits;
 
 use anabranch::{Builder, Pool};
 use std::{
     io::Write,
+    process::Command,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
     time::Duration,
 };
+
+/// A command that runs one test of this program again: the one that is called `function` in the module `module`, which
+/// is the `module_path!()` of the caller.
+pub fn rerun(module: &str, function: &str) -> Command {
+    let test = match module.split_once("::") {
+        Some((_program, module)) => format!("{module}::{function}"),
+        None => function.to_owned(),
+    };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", &test, "--nocapture"]);
+    command
+}
 
 /// Far longer than any test takes, also on a machine that is slow and loaded: the longest take seconds.
 pub const LONG: Duration = Duration::from_secs(300);
@@ -148,6 +162,18 @@ pub fn panic_text(body: impl FnOnce()) -> String {
         Ok(text) => *text,
         Err(payload) => (*payload.downcast_ref::<&str>().expect("a payload of another type")).to_owned(),
     }
+}
+
+/// From now on the panic hook says nothing about panics whose payload is a `P`. Other tests of the process keep theirs.
+pub fn silence_panics_with<P: 'static>() {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.payload().is::<P>() {
+            hook(info);
+        }
+    }));
 }
 
 /// Sums `1..=n` by forking down to single numbers: a check that the pool at hand still works.

@@ -1,7 +1,5 @@
 //! For tests of what waits: futures that are polled by hand, and a look at who waits for what.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use anabranch::Pool;
 use std::{
     future::Future,
@@ -98,5 +96,5 @@ pub fn on_a_fiber<R: Send>(pool: &Pool, body: impl FnOnce(&anabranch::Cx<'_>) ->
 
 /// As [`on_a_fiber`], where one thread runs all fibers: the others stand still until this one waits.
 pub fn on_the_only_thread<R: Send>(body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
-    on_a_fiber(&crate::common::one_thread().build().unwrap(), body)
+    on_a_fiber(&super::one_thread().build().unwrap(), body)
 }

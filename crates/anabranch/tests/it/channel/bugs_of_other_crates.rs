@@ -1,0 +1,311 @@
+//! What went wrong in the drop, cancel and close paths of other channels, done here: each test is named for the report.
+//!
+//! Others of the kind are where their flavour or subject is: `a_dropped_receive_passes_its_wake_up_on` (flume, iroh
+//! 2536) and `dropped_sends` in `mpmc_close`, `oneshot_futures_may_be_dropped_in_every_state` (the crate
+//! `oneshot`) in `oneshot`, `streams_lose_nothing_to_dropped_futures` (crossfire) in `spsc_close`;
+//! kanal 17 and crossbeam 1295 in `direct_handoff`, crossbeam 1301 in `tests/memory`; kanal 33 and
+//! RUSTSEC-2026-0221 (event-listener) in `send_and_sync`.
+
+use crate::common::{LONG, Tally, in_pools, waits::Polled, watchdog};
+use anabranch::{
+    channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded},
+    select, sleep_async,
+};
+use std::{hint, sync::Barrier, thread, time::Duration};
+
+/// Both at once, a little earlier or later in each round.
+fn at_once<A: Send, B: Send>(round: u32, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    let start = Barrier::new(2);
+    let pause = |n: u32| (0..n % 50).for_each(|_| hint::spin_loop());
+    thread::scope(|s| {
+        let other = s.spawn(|| {
+            start.wait();
+            pause(round / 7);
+            b()
+        });
+        start.wait();
+        pause(round);
+        (a(), other.join().unwrap())
+    })
+}
+
+const ROUNDS: u32 = if cfg!(miri) { 4 } else { 400 };
+
+fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
+    [rendezvous(), bounded(1), bounded(50), unbounded()]
+}
+
+/// The first block was made by a sender while the receiver went, and leaked or was used after it.
+#[test]
+fn crossbeam_971_the_receiver_goes_while_the_first_value_comes() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        for round in 0..ROUNDS {
+            for (sender, receiver) in shared() {
+                let value = tally.make();
+                at_once(round, || drop(sender.try_send(value)), || drop(receiver));
+            }
+            let ((mut sender, receiver), value) = (spsc::unbounded(), tally.make());
+            at_once(round, || drop(sender.try_send(value)), || drop(receiver));
+            let ((sender, receiver), value) = (oneshot::channel(), tally.make());
+            at_once(round, || drop(sender.send(value)), || drop(receiver));
+            let ((sender, receiver), value) = (broadcast::channel(2), tally.make());
+            at_once(round, || drop(sender.send(value)), || drop(receiver));
+            assert_eq!(tally.made(), tally.dropped());
+        }
+        tally.assert_all_dropped();
+    });
+}
+
+/// Both ends dropped what was left.
+#[test]
+fn rustsec_2025_0024_both_ends_go_at_once() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        for round in 0..ROUNDS {
+            let many = round % 40;
+            let (sender, receiver) = unbounded();
+            (0..many).for_each(|_| sender.try_send(tally.make()).unwrap());
+            at_once(round, || drop(sender), || drop(receiver));
+            let (mut sender, receiver) = spsc::unbounded();
+            (0..many).for_each(|_| sender.try_send(tally.make()).unwrap());
+            at_once(round, || drop(sender), || drop(receiver));
+            let (sender, receiver) = broadcast::channel(20);
+            (0..many).for_each(|_| sender.send(tally.make()).unwrap());
+            at_once(round, || drop(sender), || drop(receiver));
+            assert_eq!(tally.made(), tally.dropped());
+        }
+        tally.assert_all_dropped();
+    });
+}
+
+/// Who closed and received raced with who sent, for the value and for the waker.
+#[test]
+fn rustsec_2021_0124_a_oneshot_is_closed_while_it_is_sent() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        for round in 0..2 * ROUNDS {
+            let (sender, mut receiver) = oneshot::channel();
+            let value = tally.make();
+            if round % 2 == 0 {
+                assert!(Polled::new(receiver.recv_async()).poll().is_none());
+            }
+            let (sent, received) = at_once(
+                round,
+                || sender.send(value).is_ok(),
+                || {
+                    receiver.close();
+                    let received = receiver.try_recv();
+                    assert!(!matches!(received, Err(TryRecvError::Empty)), "closed and empty is closed");
+                    received.is_ok()
+                },
+            );
+            assert_eq!(sent, received);
+        }
+        tally.assert_all_dropped();
+    });
+}
+
+/// The future of a receive was dropped while the value came, and both touched the waker.
+#[test]
+fn kanal_35_a_waiting_oneshot_is_dropped_while_it_is_sent() {
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        for round in 0..2 * ROUNDS {
+            let (sender, mut receiver) = oneshot::channel();
+            let value = tally.make();
+            let waiting = Polled::waiting(async move { receiver.recv_async().await });
+            at_once(
+                round,
+                || if round % 3 > 0 { drop(sender.send(value)) } else { drop((sender, value)) },
+                || drop(waiting),
+            );
+        }
+        tally.assert_all_dropped();
+    });
+}
+
+/// A value that was handed to the future of a receive was dropped with it, after the send had succeeded.
+#[test]
+fn kanal_24_what_a_dropped_receive_was_woken_for_is_received_by_another() {
+    for (sender, receiver) in shared() {
+        for kind in 0..3 {
+            let (_other, idle) = unbounded::<u8>();
+            let waiting: Polled<std::pin::Pin<Box<dyn Future<Output = ()> + '_>>> = Polled::waiting(match kind {
+                0 => Box::pin(async { _ = receiver.recv_async().await }),
+                1 => Box::pin(async {
+                    let mut both = Vec::new();
+                    _ = receiver.recv_many_async(&mut both, 2).await;
+                }),
+                _ => Box::pin(async {
+                    select!(async, {
+                        _ = receiver.receiving() => (),
+                        _ = idle.receiving() => (),
+                    });
+                }),
+            });
+            let _sending = Polled::begun(sender.send_async(7));
+            assert!(waiting.is_woken());
+            drop(waiting);
+            assert_eq!(receiver.try_recv(), Ok(7));
+        }
+    }
+    for (mut sender, mut receiver) in [spsc::bounded(1), spsc::unbounded()] {
+        let waiting = Polled::waiting(receiver.recv_async());
+        sender.try_send(7).unwrap();
+        assert!(waiting.is_woken());
+        drop(waiting);
+        assert_eq!(receiver.try_recv(), Ok(7));
+    }
+}
+
+/// The values of the arms that were not chosen were lost.
+#[test]
+fn kanal_50_the_other_arms_of_a_selection_lose_nothing() {
+    in_pools(|pool| {
+        for channels in [[rendezvous(), rendezvous()], [bounded(1), bounded(1)]] {
+            let mut tasks = Vec::new();
+            let receivers = channels.map(|(sender, receiver)| {
+                tasks.push(pool.spawn_async(async move {
+                    for n in 0..200_u64 {
+                        sender.send_async(n).await.unwrap();
+                    }
+                }));
+                receiver
+            });
+            let task = pool.spawn_async(async move {
+                let [a, b] = receivers;
+                let mut next = [0, 0];
+                while next != [200, 200] {
+                    select!(async, {
+                        n = a.receiving() => if let Ok(n) = n {
+                            assert_eq!(n, next[0]);
+                            next[0] += 1;
+                        } else {
+                            while let Ok(n) = b.recv_async().await {
+                                assert_eq!(n, next[1]);
+                                next[1] += 1;
+                            }
+                        },
+                        n = b.receiving() => if let Ok(n) = n {
+                            assert_eq!(n, next[1]);
+                            next[1] += 1;
+                        } else {
+                            while let Ok(n) = a.recv_async().await {
+                                assert_eq!(n, next[0]);
+                                next[0] += 1;
+                            }
+                        },
+                    });
+                }
+            });
+            pool.run(|cx| tasks.into_iter().chain([task]).for_each(|task| task.join(cx).unwrap()));
+        }
+    });
+}
+
+/// A receiver that looked, and was told that the senders had gone, missed what they had sent just before.
+#[test]
+fn flume_120_what_was_sent_before_the_sender_went_is_received() {
+    watchdog(LONG, || {
+        for round in 0..ROUNDS {
+            let receive = |receiver: Receiver<u32>| anabranch::run(|cx| receiver.recv(cx));
+            for (sender, receiver) in [bounded(1), unbounded()] {
+                let send = move || sender.try_send(round).unwrap();
+                assert_eq!(at_once(round, send, || receive(receiver)).1, Ok(round));
+            }
+            let (mut sender, mut receiver) = spsc::unbounded();
+            let send = move || sender.try_send(round).unwrap();
+            assert_eq!(at_once(round, send, || anabranch::run(|cx| receiver.recv(cx))).1, Ok(round));
+            let (sender, mut receiver) = oneshot::channel();
+            let send = move || sender.send(round).unwrap();
+            assert_eq!(at_once(round, send, || anabranch::run(|cx| receiver.recv(cx))).1, Ok(round));
+        }
+    });
+}
+
+/// What was sent while the receiver went stayed in the channel for as long as there were senders.
+#[test]
+fn futures_909_nothing_stays_behind_when_the_receiver_goes() {
+    /// So many are sent at most, for the sake of a receiver that is late.
+    const MOST: u32 = 300;
+    watchdog(LONG, || {
+        let tally = Tally::default();
+        for round in 0..ROUNDS {
+            for (sender, receiver) in [bounded(50), unbounded()] {
+                let send = || (0..MOST).all(|_| !matches!(sender.try_send(tally.make()), Err(TrySendError::Closed(_))));
+                at_once(round, send, || {
+                    drop(receiver.try_recv());
+                    drop(receiver);
+                });
+                assert!(sender.is_closed());
+                assert_eq!(tally.made(), tally.dropped(), "with the sender still there");
+            }
+            for (mut sender, receiver) in [spsc::bounded(50), spsc::unbounded()] {
+                at_once(
+                    round,
+                    || (0..MOST).all(|_| !matches!(sender.try_send(tally.make()), Err(TrySendError::Closed(_)))),
+                    || drop(receiver),
+                );
+                assert_eq!(tally.made(), tally.dropped(), "with the sender still there");
+            }
+        }
+        tally.assert_all_dropped();
+    });
+}
+
+/// The wake-up went to one who had just been cancelled, and nobody else was woken.
+#[test]
+fn crossfire_22_a_wake_up_that_meets_a_cancelled_waiter_goes_on() {
+    watchdog(LONG, || {
+        for round in 0..ROUNDS {
+            // Of receivers, for a value.
+            for (sender, receiver) in shared() {
+                let first = Polled::waiting(receiver.recv_async());
+                let mut second = Polled::waiting(receiver.recv_async());
+                let (_sending, ()) = at_once(round, || Polled::begun(sender.send_async(round)), || drop(first));
+                assert_eq!(second.poll(), Some(Ok(round)));
+            }
+            // Of senders, for room.
+            let (sender, receiver) = bounded(1);
+            sender.try_send(0).unwrap();
+            let first = Polled::waiting(sender.send_async(1));
+            let mut second = Polled::waiting(sender.send_async(2));
+            let (got, ()) = at_once(round, || receiver.try_recv(), || drop(first));
+            assert_eq!(got, Ok(0));
+            match receiver.try_recv() {
+                Ok(1) => assert_eq!(receiver.try_recv(), Ok(2)),
+                got => assert_eq!(got, Ok(2)),
+            }
+            assert!(matches!(second.poll(), Some(Ok(()))));
+        }
+    });
+}
+
+/// Many are cancelled and woken at the same time, and in the end none waits for what is there.
+#[test]
+fn crossfire_23_cancelled_waiters_do_not_stop_the_others() {
+    in_pools(|pool| {
+        let (sender, receiver) = bounded(1);
+        let tasks: Vec<_> = (0..8_u64)
+            .map(|id| {
+                let (sender, receiver) = (sender.clone(), receiver.clone());
+                pool.spawn_async(async move {
+                    let (mut sent, mut received) = (0_u64, 0_u64);
+                    for n in 0..100 {
+                        let time = sleep_async(Duration::from_micros((n * 13 + id * 7) % 60));
+                        select!(async, {
+                            done = sender.sending(()) => sent += u64::from(done.is_ok()),
+                            done = receiver.receiving() => received += u64::from(done.is_ok()),
+                            () = time => (),
+                        });
+                    }
+                    (sent, received)
+                })
+            })
+            .collect();
+        let (sent, received) = pool
+            .run(|cx| tasks.into_iter().map(|task| task.join(cx).unwrap()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)));
+        assert_eq!(sent, received + receiver.len() as u64);
+    });
+}

@@ -1,0 +1,13 @@
+//! The tests that can share a process. Those that need one of their own are binaries beside this one.
+
+mod channel;
+#[path = "../common/mod.rs"]
+mod common;
+mod cx;
+mod fiber;
+mod fork;
+mod pool;
+mod proto;
+mod sync;
+#[cfg(all(feature = "serde", unix))]
+mod wire;

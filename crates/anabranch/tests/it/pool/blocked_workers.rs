@@ -1,0 +1,175 @@
+//! Pools in which threads block, at a bad moment or in an odd way: each of these once went wrong.
+
+use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
+use anabranch::{Pool, join, scope};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Twelve threads are blocked at once, each for the next.
+fn chain_of_receivers() {
+    fn level(n: usize) {
+        if n > 0 {
+            let (sender, receiver) = mpsc::channel();
+            join(
+                move || receiver.recv().unwrap(),
+                move || {
+                    level(n - 1);
+                    sender.send(()).unwrap();
+                },
+            );
+        }
+    }
+    level(11);
+}
+
+fn receive_before_sending() {
+    let (sender, receiver) = mpsc::channel();
+    join(move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
+}
+
+/// The threads of a new pool all search, and there is no lookout. If each finds work before it looks whether there is a
+/// slot for it, and blocks in it, nobody ever looks.
+#[test]
+fn the_threads_block_in_work_that_they_found_without_a_lookout() {
+    watchdog(LONG, || {
+        for i in 0..200 {
+            let pool = pool(1 + i % 2);
+            pool.install(|| scope(|s| s.spawn(chain_of_receivers)));
+        }
+    });
+}
+
+/// After a broadcast all threads search too, the one that was the lookout among them.
+#[test]
+fn the_threads_block_in_work_that_they_found_after_a_broadcast() {
+    watchdog(LONG, || {
+        for i in 0..200 {
+            let pool = pool(1 + i % 2);
+            // Until there is a lookout, and the others sleep.
+            thread::sleep(Duration::from_millis(3));
+            pool.broadcast(|_| ());
+            pool.install(|| scope(|s| s.spawn(chain_of_receivers)));
+        }
+    });
+}
+
+/// The clock of a thread that naps for less than the monitor's beat never stands still.
+#[test]
+fn a_branch_waits_by_short_naps() {
+    watchdog(LONG, || {
+        let (pool, flag) = (pool(1), AtomicBool::new(false));
+        at_rest(&pool);
+        let nap = || {
+            while !flag.load(Ordering::Acquire) {
+                thread::sleep(Duration::from_micros(200));
+            }
+        };
+        pool.install(|| join(nap, || flag.store(true, Ordering::Release)));
+    });
+}
+
+/// A cap that nobody needs is complained about: nobody is blocked, the lookout merely has no successor.
+#[test]
+fn a_cap_of_zero_is_no_harm_where_nobody_blocks() {
+    watchdog(LONG, || {
+        let pool = Pool::builder().threads(2).max_spare_threads(0).build().unwrap();
+        for _ in 0..30 {
+            thread::sleep(Duration::from_millis(1));
+            let later = || {
+                // Not asleep: that is what it is to be blocked.
+                let start = Instant::now();
+                while start.elapsed() < Duration::from_millis(2) {
+                    std::hint::spin_loop();
+                }
+                common::join_stolen(|| (), || ());
+            };
+            pool.install(|| common::join_stolen(|| (), later));
+        }
+        assert_eq!(pool.stats().spares_refused, 0, "{}", pool.stats());
+    });
+}
+
+/// Each refusal once left a seat behind, some 100 kB.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_system_that_refuses_spares_costs_no_memory() {
+    fn virtual_kilobytes() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+    const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
+    if std::env::var_os(IS_CHILD).is_none() {
+        let child = rerun(module_path!(), "a_system_that_refuses_spares_costs_no_memory")
+            .env(IS_CHILD, "1")
+            // Otherwise threads that allocate for the first time take address space by the 64 MiB.
+            .env("MALLOC_ARENA_MAX", "1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&[child.stdout, child.stderr].concat()).into_owned();
+        assert!(child.status.success() && text.contains("1 passed"), "{text}");
+        return;
+    }
+    watchdog(LONG, || {
+        // A spare's stack of 8 GiB does not fit any more; everything else does.
+        let pool = Pool::builder().threads(1).stack_size(8 << 30).build().unwrap();
+        at_rest(&pool);
+        let before = virtual_kilobytes();
+        let limit = (before + (4 << 20)) * 1024;
+        let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+        // SAFETY: a valid limit for this very process.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limits) }, 0);
+        // Not each of them wants a spare when it is known that somebody is blocked.
+        while pool.stats().spares_refused < 200 {
+            pool.install(receive_before_sending);
+        }
+        let grown = virtual_kilobytes() - before;
+        assert!(grown < 10_000, "{grown} kB more than before, {}", pool.stats());
+    });
+}
+
+/// Without `membarrier` a raid needs another way to the forks of a thread that does not answer.
+#[test]
+fn a_branch_blocks_in_a_later_join_without_membarrier() {
+    watchdog(LONG, || {
+        let pool = Pool::builder().threads(2).without_membarrier().build().unwrap();
+        at_rest(&pool);
+        pool.install(|| {
+            join(|| (), || ());
+            receive_before_sending();
+        });
+    });
+}
+
+/// A spare inherits the one core of the thread that starts it, and must not take that for all there are.
+#[cfg(target_os = "linux")]
+#[test]
+fn pinned_spares_take_their_turn_too() {
+    fn own_cores() -> String {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned()
+    }
+    watchdog(LONG, || {
+        if thread::available_parallelism().unwrap().get() == 1 {
+            return;
+        }
+        let cores = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&cores);
+        let note = move |i| sink.lock().unwrap().push((i, own_cores()));
+        let pool = Pool::builder().threads(2).pin_threads(true).on_start(note).build().unwrap();
+        at_rest(&pool);
+        pool.install(chain_of_receivers);
+        at_rest(&pool);
+        let cores = cores.lock().unwrap();
+        let of_spares: HashSet<_> = cores.iter().filter(|(i, _)| *i >= 2).map(|(_, list)| list).collect();
+        assert!(of_spares.len() > 1, "all spares on one core: {cores:?}");
+    });
+}

@@ -1,0 +1,105 @@
+//! What a pool tells of while it may stand still: fibers that keep their thread from others. In release builds too.
+
+#![cfg(target_os = "linux")]
+
+use crate::common::{
+    LONG,
+    fibers::{Event, on_fiber, until_waiting},
+    rerun, watchdog,
+};
+use anabranch::{HazardKind, Pool};
+use std::{
+    env,
+    fs::File,
+    process::Stdio,
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
+
+#[test]
+fn run_that_waits_on_a_fiber_is_told_of_once() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let handler = move |hazard: &anabranch::Hazard| {
+            let file = hazard.location().map(|at| at.file().to_owned());
+            let facts = (hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others(), file, hazard.to_string());
+            tell.lock().unwrap().send(facts).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        // One that does not wait, and one on a plain thread, are nothing to tell of.
+        on_fiber(&pool, |_| anabranch::run(|cx| cx.check())).unwrap();
+        pool.run(|cx| cx.sleep(Duration::from_millis(1))).unwrap();
+        assert!(told.try_recv().is_err());
+        for _ in 0..3 {
+            let fiber = pool.spawn_named("nested", |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+            pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
+        }
+        let (kind, fiber, others, file, text) = told.try_recv().unwrap();
+        assert_eq!((kind, fiber.as_deref(), others), (HazardKind::RunOnFiber, Some("nested"), 0));
+        assert!(
+            file.unwrap().ends_with("hazards.rs") && text.contains("fiber `nested` waits inside of `run`"),
+            "{text}"
+        );
+        assert!(told.try_recv().is_err(), "told of twice");
+    });
+}
+
+#[test]
+fn a_panic_of_the_handler_goes_to_the_panic_handler() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let pool = Pool::builder()
+            .threads(1)
+            .on_hazard(|_| panic!("handler"))
+            .on_panic(move |panic| tell.lock().unwrap().send(*panic.downcast_ref::<&str>().unwrap()).unwrap())
+            .build()
+            .unwrap();
+        let slept = on_fiber(&pool, |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+        assert_eq!((slept, told.recv()), (Ok(()), Ok("handler")));
+    });
+}
+
+#[test]
+fn a_fiber_that_blocks_its_thread_is_told_of_and_goes_on() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let handler = move |hazard: &anabranch::Hazard| {
+            tell.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        let event = Event::default();
+        let wait = event.clone();
+        let bound = pool.spawn(move |cx| wait.wait(cx));
+        until_waiting(&pool, 1);
+        // As in a lock of std that the other one holds: it ends when it was told of.
+        let blocked = pool.spawn_named("blocked", move |_| told.recv().unwrap());
+        let (kind, fiber, others) = pool.run(|cx| blocked.join(cx)).unwrap();
+        assert_eq!((kind, fiber.as_deref(), others), (HazardKind::BlockedThread, Some("blocked"), 1));
+        event.set();
+        assert_eq!(pool.run(|cx| bound.join(cx)).unwrap(), Ok(()));
+    });
+}
+
+#[test]
+fn without_a_handler_a_line_is_written_and_a_full_stream_does_no_harm() {
+    const CHILD: &str = "ANABRANCH_HAZARDS_CHILD";
+    if env::var_os(CHILD).is_some() {
+        let pool = Pool::builder().threads(1).build().unwrap();
+        on_fiber(&pool, |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1)))).unwrap();
+        return;
+    }
+    let child = |stderr: Stdio| {
+        let name = "without_a_handler_a_line_is_written_and_a_full_stream_does_no_harm";
+        let mut command = rerun(module_path!(), name);
+        command.env(CHILD, "1").stdout(Stdio::null()).stderr(stderr);
+        watchdog(LONG, || command.spawn().unwrap().wait_with_output().unwrap())
+    };
+    let output = child(Stdio::piped());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert_eq!(text.matches("anabranch: fiber `unnamed` waits inside of `run` at ").count(), 1, "{text}");
+    assert!(child(File::options().write(true).open("/dev/full").unwrap().into()).status.success());
+}

@@ -1,0 +1,14 @@
+//! Pools: their threads, handlers, limits and statistics.
+
+mod blocked_workers;
+mod blocking;
+mod broadcast;
+mod handlers;
+mod hazards;
+mod hostile_system;
+mod lifecycle;
+mod many;
+#[cfg(target_os = "linux")]
+mod seccomp;
+mod spares;
+mod stats;
