@@ -83,6 +83,13 @@ impl Meeting {
     }
 }
 
+/// A trigger and its signal.
+pub fn trigger() -> (Trigger, Signal) {
+    let trigger = Trigger::new();
+    let signal = trigger.signal();
+    (trigger, signal)
+}
+
 /// An event that anybody may wait for, any number at a time.
 #[derive(Clone, Default)]
 pub struct Event(Arc<Mutex<(bool, Vec<Signal>)>>);

@@ -3,6 +3,7 @@
 mod channel;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(unix)]
 mod cx;
 mod fiber;
 mod fork;

@@ -145,3 +145,65 @@ fn a_send_that_is_given_up() {
         tally.assert_all_dropped();
     });
 }
+
+/// One whose drop panics.
+struct AlwaysBomb(Counted);
+
+impl Drop for AlwaysBomb {
+    fn drop(&mut self) {
+        let _ = &self.0;
+        panic!("bomb");
+    }
+}
+
+/// All of them panic, and all are dropped once. The first panic goes on, unless another is under way.
+#[test]
+fn many_values_whose_drop_panics() {
+    fn check(tally: &Tally, channel: impl Fn() -> Box<dyn FnOnce()>) {
+        let before = tally.dropped();
+        assert_eq!(panic_text(channel()), "bomb");
+        assert_eq!((tally.made(), tally.dropped()), (before + 5, before + 5));
+        let drop_all = channel();
+        let unwinding = || {
+            struct Late<F: FnOnce()>(Option<F>);
+            impl<F: FnOnce()> Drop for Late<F> {
+                fn drop(&mut self) {
+                    self.0.take().unwrap()();
+                }
+            }
+            let _late = Late(Some(drop_all));
+            panic!("another");
+        };
+        assert_eq!(panic_text(unwinding), "another");
+        assert_eq!(tally.made(), tally.dropped());
+    }
+    let tally = Tally::default();
+    let five = || (0..5).map(|_| AlwaysBomb(tally.make()));
+    for capacity in [Some(5), None] {
+        check(&tally, || {
+            let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
+            five().for_each(|bomb| std::mem::forget(sender.try_send(bomb)));
+            Box::new(move || drop((receiver, sender)))
+        });
+        check(&tally, || {
+            let (mut sender, receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
+            five().for_each(|bomb| std::mem::forget(sender.try_send(bomb)));
+            Box::new(move || drop((receiver, sender)))
+        });
+    }
+    check(&tally, || {
+        let (sender, receiver) = broadcast::channel(5);
+        five().for_each(|bomb| std::mem::forget(sender.send(bomb)));
+        Box::new(move || drop((receiver, sender)))
+    });
+    check(&tally, || {
+        let set: ReceiverSet<_> = five()
+            .map(|bomb| {
+                let (sender, receiver) = unbounded();
+                std::mem::forget(sender.try_send(bomb));
+                receiver
+            })
+            .collect();
+        Box::new(move || drop(set))
+    });
+}

@@ -13,6 +13,7 @@ mod mpmc_permits;
 mod oneshot;
 mod random_programs;
 mod random_threads;
+mod receive_results;
 mod reentrant_wakers;
 mod rendezvous;
 mod select;

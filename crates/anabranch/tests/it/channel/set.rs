@@ -10,7 +10,6 @@ use anabranch::{
 };
 use std::{
     collections::HashMap,
-    future::Future,
     pin::pin,
     sync::{
         Arc,
@@ -361,4 +360,16 @@ fn a_set_goes_to_another_thread_while_its_members_are_called() {
         drop(set);
         assert_eq!(pool.run(|cx| sending.join(cx)).unwrap(), sum);
     });
+}
+
+/// Each is a member until it has given its value, or its sender has gone.
+#[test]
+fn replies_in_a_set_are_one_item_each() {
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel()).unzip();
+    let mut set = ReceiverSet::from_iter(receivers);
+    for (n, sender) in senders.into_iter().enumerate() {
+        if n < 2 { sender.send(n).unwrap() } else { drop(sender) }
+    }
+    assert!(set.drain().map(|(_, got)| got).eq([Ok(0), Ok(1), Err(Closed)]));
+    assert!(set.is_empty());
 }

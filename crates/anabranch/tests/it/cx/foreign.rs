@@ -1,42 +1,17 @@
 //! Ways by which safe code can use a `Cx` where it does not belong, by the help of published crates: each panics with
 //! the message, or works.
 
-#![forbid(unsafe_code)]
-#![cfg(unix)]
-
+use super::{CURRENT, SHORT, check_foreign, is_foreign, on_one_thread};
 use crate::common::{LONG, fibers::on_fiber, one_thread, panic_text, pool, watchdog};
-use anabranch::{Cancelled, Cx, WaitError, channel, sync::Trigger};
+use anabranch::{Cancelled, Cx, WaitError, channel};
 use send_wrapper::SendWrapper;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    task::{Context, Poll, Wake},
-    time::Duration,
 };
-
-const SHORT: Duration = Duration::from_micros(100);
-
-scoped_tls_hkt::scoped_thread_local!(static CURRENT: for<'a> &'a Cx<'a>);
-
-/// On one thread: fibers of the same thread are where `!Send` is not enough.
-fn on_one_thread<R: Send + 'static>(body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
-    watchdog(LONG, || on_fiber(&one_thread().build().unwrap(), body))
-}
-
-#[track_caller]
-fn check_foreign(text: &str) {
-    assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
-}
-
-/// Whether a wait by that `Cx` was refused as one of another fiber.
-fn is_foreign(cx: &Cx<'_>) -> bool {
-    let refused = catch_unwind(AssertUnwindSafe(|| _ = cx.sleep(SHORT)));
-    refused.is_err_and(|panic| panic.downcast_ref::<&str>().is_some_and(|text| text.contains("not its own")))
-}
 
 #[test]
 fn the_cx_of_a_child_is_not_that_of_its_parent_nor_of_a_sibling() {
@@ -188,172 +163,6 @@ fn a_guest_of_another_pool_waits_by_either_cx_on_its_own_stack_alone() {
     }
 }
 
-/// Waits when it is dropped.
-struct WaitsInDrop<'a>(&'a Cx<'a>, &'a AtomicU32);
-
-impl Drop for WaitsInDrop<'_> {
-    fn drop(&mut self) {
-        let shielded = self.0.shield(|cx| cx.sleep(SHORT));
-        assert_eq!(shielded, Ok(()));
-        _ = self.0.sleep(SHORT);
-        self.0.yield_now();
-        _ = self.0.timeout(SHORT, |cx| Ok::<_, WaitError>(cx.sleep(LONG)?));
-        _ = self.0.join(|cx| cx.yield_now(), |cx| cx.yield_now());
-        self.0.scope(|s| _ = s.spawn(|_| ()));
-        self.1.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn waits_in_drops_of_a_panic_end() {
-    static DROPPED: AtomicU32 = AtomicU32::new(0);
-    for threads in [1, 2] {
-        watchdog(LONG, || {
-            on_fiber(&pool(threads), |cx| {
-                for _ in 0..5 {
-                    let unwound = catch_unwind(AssertUnwindSafe(|| {
-                        let _waits = WaitsInDrop(cx, &DROPPED);
-                        cx.scope(|s| {
-                            s.spawn(|cx| _ = cx.sleep(LONG));
-                            let _waits = WaitsInDrop(s, &DROPPED);
-                            std::panic::resume_unwind(Box::new(()))
-                        })
-                    }));
-                    assert!(unwound.is_err());
-                    cx.sleep(SHORT).unwrap();
-                }
-            });
-        });
-    }
-    assert_eq!(DROPPED.load(Ordering::Relaxed), 20);
-}
-
-#[test]
-fn the_cx_of_a_fiber_that_waits_is_refused_in_a_drop_on_another() {
-    // While another fiber unwinds: the drop must not abort the process by a second panic, so it catches it.
-    struct Uses<'a>(&'a SendWrapper<&'a Cx<'a>>, &'a AtomicU32);
-    impl Drop for Uses<'_> {
-        fn drop(&mut self) {
-            self.1.fetch_add(u32::from(is_foreign(self.0)), Ordering::Relaxed);
-        }
-    }
-    let refused = on_one_thread(|cx| {
-        let refused = AtomicU32::new(0);
-        let own = SendWrapper::new(cx);
-        let unwound = catch_unwind(AssertUnwindSafe(|| {
-            cx.scope(|s| {
-                s.spawn(|cx| {
-                    cx.yield_now();
-                    let _uses = Uses(&own, &refused);
-                    std::panic::resume_unwind(Box::new(()))
-                });
-            });
-        }));
-        assert!(unwound.is_err());
-        cx.sleep(SHORT).unwrap();
-        refused.into_inner()
-    });
-    assert_eq!(refused, 1);
-}
-
-/// Waits by the `Cx` in the thread-local when it is polled, woken, cloned and dropped.
-struct Waits {
-    left: u32,
-    refused: Arc<AtomicU32>,
-}
-
-impl Future for Waits {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        CURRENT.with(|cx| {
-            // `poll` is called between two waits, on the fiber's own stack.
-            if is_foreign(cx) {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-            }
-            cx.yield_now();
-        });
-        self.left -= 1;
-        context.waker().wake_by_ref();
-        if self.left == 0 { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
-
-#[test]
-fn a_future_that_waits_when_it_is_polled_works_or_is_refused() {
-    let refused = Arc::new(AtomicU32::new(0));
-    let in_future = Arc::clone(&refused);
-    let ended = on_one_thread(move |cx| {
-        let future = || Waits { left: 5, refused: Arc::clone(&in_future) };
-        cx.scope(|s| {
-            s.spawn(|cx| (0..20).for_each(|_| cx.yield_now()));
-            let outcome =
-                CURRENT.set(s, || catch_unwind(AssertUnwindSafe(|| CURRENT.with(|cx| cx.block_on(future())))));
-            outcome.map_or(true, |ended| ended.is_ok())
-        })
-    });
-    assert!(ended);
-}
-
-/// A foreign waker, which is called in the middle of a wait or a send, and waits itself.
-struct WaitingWaker(SendWrapper<Arc<AtomicU32>>);
-
-impl Wake for WaitingWaker {
-    fn wake(self: Arc<Self>) {
-        if CURRENT.is_set() {
-            CURRENT.with(|cx| {
-                let slept = catch_unwind(AssertUnwindSafe(|| cx.sleep(SHORT)));
-                assert!(!cx.is_cancelled());
-                self.0.fetch_add(1 + u32::from(slept.is_err()) * 100, Ordering::Relaxed);
-            });
-        }
-    }
-}
-
-#[test]
-fn a_waker_that_waits_works_or_is_refused() {
-    let woken = on_one_thread(|cx| {
-        let woken = Arc::new(AtomicU32::new(0));
-        let waker = Arc::new(WaitingWaker(SendWrapper::new(Arc::clone(&woken)))).into();
-        let mut context = Context::from_waker(&waker);
-        cx.scope(|s| {
-            s.spawn(|cx| (0..50).for_each(|_| cx.yield_now()));
-            CURRENT.set(s, || {
-                for _ in 0..10 {
-                    // By a send, a trigger, a lock and a permit.
-                    let (sender, receiver) = channel::unbounded();
-                    let mut received = Box::pin(receiver.recv_async());
-                    assert!(received.as_mut().poll(&mut context).is_pending());
-                    sender.send(s, 1).unwrap();
-                    assert_eq!(received.as_mut().poll(&mut context), Poll::Ready(Ok(1)));
-                    let mut trigger = Trigger::new();
-                    let signal = trigger.signal();
-                    let mut triggered = Box::pin(trigger.wait_async());
-                    assert!(triggered.as_mut().poll(&mut context).is_pending());
-                    signal.send();
-                    assert!(triggered.as_mut().poll(&mut context).is_ready());
-                    let mutex = anabranch::sync::Mutex::new(());
-                    let guard = mutex.lock(s).unwrap();
-                    let mut locked = Box::pin(mutex.lock_async());
-                    assert!(locked.as_mut().poll(&mut context).is_pending());
-                    drop(guard);
-                    assert!(locked.as_mut().poll(&mut context).is_ready());
-                    // By a handle, when its fiber ends, on that fiber's stack.
-                    let mut handle = anabranch::spawn(|_| 5);
-                    let mut joined = Box::pin(async { (&mut handle).await.unwrap() });
-                    let first = joined.as_mut().poll(&mut context);
-                    while first.is_pending() && joined.as_mut().poll(&mut context).is_pending() {
-                        s.sleep(SHORT).unwrap();
-                    }
-                    s.yield_now();
-                }
-            });
-        });
-        woken.load(Ordering::Relaxed)
-    });
-    assert!(woken >= 30, "{woken}");
-}
-
 #[test]
 fn loops_wait_by_the_cx_around_them_where_they_run_on_its_stack() {
     watchdog(LONG, || {
@@ -402,99 +211,8 @@ fn runs_in_runs_on_a_fiber_wait_by_all_their_cxs_and_refuse_others() {
     check_foreign(&text);
 }
 
-/// Waits by the `Cx` when it is dropped, as far as that is allowed.
-struct WaitsAnyway<'a>(&'a SendWrapper<&'a Cx<'a>>);
-
-impl Drop for WaitsAnyway<'_> {
-    fn drop(&mut self) {
-        if self.0.valid() {
-            _ = catch_unwind(AssertUnwindSafe(|| self.0.shield(|cx| cx.sleep(SHORT))));
-        }
-    }
-}
-
 // The fibers of a map take turns at its iterator. One that left its stack meanwhile would never be back: the next one
 // of the same thread waits for its turn, and with it the thread.
-
-#[test]
-fn an_iterator_that_waits_while_a_map_takes_from_it_does_not_block_the_others() {
-    let mapped = on_one_thread(|cx| {
-        let own = SendWrapper::new(cx);
-        let items = (0..8).inspect(|_| drop(WaitsAnyway(&own)));
-        cx.map_concurrent(4, items, |cx, n| cx.sleep(SHORT).map(|()| n))
-    });
-    assert_eq!(mapped, Ok((0..8).collect()));
-}
-
-#[test]
-fn an_item_that_waits_when_a_map_drops_it_does_not_block_the_others() {
-    let failed = on_one_thread(|cx| {
-        let own = SendWrapper::new(cx);
-        let first = AtomicU32::new(0);
-        cx.map_concurrent(4, (0..32).map(|_| WaitsAnyway(&own)), |cx, item| {
-            // The error comes while the fiber that maps waits: it drops the next item.
-            if first.fetch_add(1, Ordering::Relaxed) == 0 {
-                (0..9).for_each(|_| cx.yield_now());
-                drop(item);
-                return Ok(());
-            }
-            std::mem::forget(item);
-            Err(Cancelled)
-        })
-    });
-    assert_eq!(failed, Err(Cancelled));
-}
-
-#[test]
-fn the_initialiser_of_a_fiber_local_may_come_by_a_cx() {
-    use anabranch::FiberLocal;
-    static MADE: AtomicU32 = AtomicU32::new(0);
-    static LOCAL: FiberLocal<u32> = FiberLocal::new(|| {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        // In the midst of it: of the same fiber, and others meanwhile.
-        if number < 3 {
-            CURRENT.with(|cx| {
-                cx.sleep(SHORT).unwrap();
-                assert!(*LOCAL.get(cx) > number);
-            });
-        }
-        number
-    });
-    let values = on_one_thread(|cx| {
-        cx.scope(|s| {
-            s.spawn(|cx| (0..20).for_each(|_| cx.yield_now()));
-            let first = CURRENT.set(s, || LOCAL.get(s));
-            [*first, *LOCAL.get(s), *LOCAL.get(cx)]
-        })
-    });
-    assert_eq!(values, [3; 3]);
-    assert_eq!(MADE.load(Ordering::Relaxed), 4);
-}
-
-#[test]
-fn a_fiber_local_that_waits_when_it_is_dropped_is_refused() {
-    use anabranch::FiberLocal;
-    static REFUSED: AtomicU32 = AtomicU32::new(0);
-    struct Waits;
-    impl Drop for Waits {
-        fn drop(&mut self) {
-            if CURRENT.is_set() {
-                REFUSED.fetch_add(CURRENT.with(|cx| u32::from(is_foreign(cx))), Ordering::Relaxed);
-            }
-        }
-    }
-    static LOCAL: FiberLocal<Waits> = FiberLocal::new(|| Waits);
-    on_one_thread(|cx| {
-        cx.scope(|s| {
-            s.spawn(|cx| {
-                cx.yield_now();
-                LOCAL.get(cx);
-            });
-            CURRENT.set(s, || s.sleep(SHORT * 10).unwrap());
-        });
-    });
-    assert_eq!(REFUSED.load(Ordering::Relaxed), 1);
-}
 
 #[test]
 fn a_loop_over_messages_by_the_cx_of_another_fiber_is_refused_where_it_waits() {
@@ -535,23 +253,4 @@ fn an_item_of_a_set_and_a_handle_by_the_cx_of_another_fiber_are_refused() {
         })
     });
     assert_eq!(refused, (true, true));
-}
-
-#[test]
-fn a_handler_of_hazards_does_not_wait_by_the_cx_whose_wait_is_told_of() {
-    static REFUSED: AtomicU32 = AtomicU32::new(0);
-    watchdog(LONG, || {
-        let told = |_: &anabranch::Hazard| {
-            if CURRENT.is_set() {
-                REFUSED.fetch_add(CURRENT.with(|cx| u32::from(is_foreign(cx))), Ordering::Relaxed);
-            }
-        };
-        let pool = one_thread().on_hazard(told).build().unwrap();
-        on_fiber(&pool, |_| {
-            anabranch::run(|cx| {
-                CURRENT.set(cx, || (0..3).for_each(|_| cx.sleep(SHORT).unwrap()));
-            });
-        });
-    });
-    assert_eq!(REFUSED.load(Ordering::Relaxed), 1);
 }

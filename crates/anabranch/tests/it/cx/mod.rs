@@ -1,5 +1,36 @@
-//! A `Cx` belongs to one fiber or thread, and waits on the stack of that one only.
+//! A `Cx` belongs to one fiber or thread, and waits on the stack of that one only. What safe code can carry to another fiber of
+//! the same thread by the help of published crates panics with a message where it would have to wait, or works.
 
+#![forbid(unsafe_code)]
+
+mod callbacks;
 mod foreign;
 mod over_compute;
 mod ownership;
+
+use crate::common::{LONG, fibers::on_fiber, one_thread, watchdog};
+use anabranch::Cx;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+const SHORT: Duration = Duration::from_micros(100);
+
+scoped_tls_hkt::scoped_thread_local!(static CURRENT: for<'a> &'a Cx<'a>);
+
+/// On one thread: fibers of the same thread are where `!Send` is not enough.
+fn on_one_thread<R: Send + 'static>(body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
+    watchdog(LONG, || on_fiber(&one_thread().build().unwrap(), body))
+}
+
+#[track_caller]
+fn check_foreign(text: &str) {
+    assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
+}
+
+/// Whether a wait by that `Cx` was refused as one of another fiber.
+fn is_foreign(cx: &Cx<'_>) -> bool {
+    let refused = catch_unwind(AssertUnwindSafe(|| _ = cx.sleep(SHORT)));
+    refused.is_err_and(|panic| panic.downcast_ref::<&str>().is_some_and(|text| text.contains("not its own")))
+}

@@ -3,9 +3,6 @@
 //!
 //! Where nothing of compute work is open in these lists, in the body of a scope say, a fiber waits as anywhere.
 
-#![forbid(unsafe_code)]
-#![cfg(unix)]
-
 use crate::common::{LONG, fibers::on_fiber, one_thread, pool, sum_to, watchdog};
 use anabranch::{Cx, Pool};
 use send_wrapper::SendWrapper;

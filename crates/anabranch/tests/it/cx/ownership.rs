@@ -4,16 +4,13 @@
 //!
 //! Each test ended in a crash, a hang or a corrupted list before this was checked.
 
-#![forbid(unsafe_code)]
-#![cfg(unix)]
-
-use crate::common::{LONG, fibers::on_fiber, one_thread, panic_text, watchdog};
+use super::{SHORT, check_foreign, on_one_thread};
+use crate::common::{LONG, one_thread, panic_text, watchdog};
 use anabranch::{
     Cancelled, Cx, Pool,
     channel::{self, spsc},
     select,
-    sync::Trigger,
-    sync::{Condvar, Mutex},
+    sync::{Condvar, Mutex, Trigger},
 };
 use send_wrapper::SendWrapper;
 use std::{
@@ -24,13 +21,6 @@ use std::{
     },
     time::Duration,
 };
-
-const SHORT: Duration = Duration::from_micros(100);
-
-/// On one thread: fibers of the same thread are where `!Send` is not enough.
-fn on_one_thread<R: Send + 'static>(body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
-    watchdog(LONG, || on_fiber(&one_thread().build().unwrap(), body))
-}
 
 /// What a child of a scope gets that uses the `Cx` of its parent, while the parent waits.
 #[track_caller]
@@ -47,7 +37,7 @@ fn use_that_of_the_parent(operation: impl FnOnce(&Cx<'_>) + Send + 'static) {
             });
         });
     });
-    assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
+    check_foreign(&text);
 }
 
 #[test]
@@ -197,7 +187,7 @@ fn a_cx_in_a_thread_local_is_not_that_of_the_fibers_that_run_meanwhile() {
             });
         });
     });
-    assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
+    check_foreign(&text);
 }
 
 #[test]
@@ -218,7 +208,7 @@ fn the_cx_of_a_run_on_a_fiber_is_not_that_of_the_fibers_that_run_meanwhile() {
             });
         });
     });
-    assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
+    check_foreign(&text);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{
     LONG, Tally,
-    fibers::{Event, FOREVER, in_all_pools, on_fiber, until},
+    fibers::{Event, FOREVER, in_all_pools, on_fiber, trigger, until},
     pool, watchdog,
 };
 use anabranch::{JoinHandle, WaitError, sync::Trigger};
@@ -247,5 +247,53 @@ fn a_waker_outlives_the_wait() {
         handle.cancel();
         block_on(handle).unwrap().unwrap_err();
         waker.wake();
+    });
+}
+
+fn poll_once<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(waker))
+}
+
+struct PanicsWhenWoken;
+
+impl Wake for PanicsWhenWoken {
+    fn wake(self: Arc<Self>) {
+        panic!("woken");
+    }
+}
+
+/// On one worker the last fiber runs when the one that joins waits.
+#[test]
+fn a_handle_that_was_polled_can_be_joined() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        let (mut trigger, signal) = trigger();
+        let mut handle = pool.spawn(move |cx| trigger.wait(cx));
+        assert!(poll_once(&mut handle, Waker::noop()).is_pending());
+        let joined = pool.spawn(move |cx| {
+            drop(anabranch::spawn(move |_| signal.send()));
+            handle.join(cx)
+        });
+        assert_eq!(pool.run(|cx| joined.join(cx)).unwrap().unwrap(), Ok(()));
+    });
+}
+
+#[test]
+fn a_waker_that_panics_unwinds_nobody() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        let waker = Waker::from(Arc::new(PanicsWhenWoken));
+        let (mut trigger, signal) = trigger();
+        let mut handle = pool.spawn(move |cx| trigger.wait(cx));
+        assert!(poll_once(&mut handle, &waker).is_pending());
+        signal.send();
+        assert_eq!(pool.run(|cx| handle.join(cx)).unwrap(), Ok(()), "the worker goes on");
+
+        let mut trigger = Trigger::new();
+        let signal = trigger.signal();
+        let mut wait = pin!(trigger.wait_async());
+        assert!(poll_once(&mut wait, &waker).is_pending());
+        signal.send();
+        assert!(poll_once(&mut wait, &waker).is_ready());
     });
 }

@@ -3,8 +3,8 @@
 
 use crate::common::{
     self, LONG, Tally,
-    fibers::{Event, FOREVER, Meeting, in_all_pools, sleep_for_ever, until_waiting, with_every_cx},
-    watchdog,
+    fibers::{Event, FOREVER, Meeting, in_all_pools, sleep_for_ever, trigger, until_waiting, with_every_cx},
+    pool, watchdog,
 };
 use anabranch::{Cancelled, Canceller, Cx, FiberState, JoinError, Pool, WaitError};
 use std::{
@@ -15,6 +15,8 @@ use std::{
     thread,
     time::Duration,
 };
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// Counts the points at which a program is about to wait, and cancels it at one of them.
 #[derive(Clone)]
@@ -392,5 +394,28 @@ fn code_that_does_not_wait_finds_out_by_looking() {
             })
         });
         assert_eq!(late, Err(WaitError::TimedOut));
+    });
+}
+
+/// Two scopes of one fiber side by side: that of the body, and one that was made by the `Cx` outside of it. On one
+/// worker the fiber of the scope runs when the body waits.
+#[test]
+fn a_cancelled_scope_leaves_waits_in_the_scope_beside_it_alone() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        let (mut trigger, signal) = trigger();
+        let outcome = pool.spawn(move |cx| {
+            cx.scope(|s| {
+                let spawner = s.spawner();
+                s.spawn(move |_| {
+                    spawner.cancel();
+                    signal.send();
+                });
+                let outcome = cx.timeout(HOUR, |beside| Ok::<_, WaitError>(trigger.wait(beside)?));
+                assert!(s.is_cancelled(), "the fiber has run");
+                outcome
+            })
+        });
+        assert_eq!(anabranch::run(|cx| outcome.join(cx)).unwrap(), Ok(()));
     });
 }

@@ -3,14 +3,13 @@
 use crate::common::{
     LONG,
     fibers::{on_fiber, until, until_waiting, with_every_cx},
-    one_thread, watchdog,
+    one_thread, pool, watchdog,
 };
 use anabranch::{
     Cancelled, Cx, Pool, WaitError,
     channel::{ReceiverSet, RecvTimeoutError, Select, bounded, broadcast, spsc, watch},
     select, sleep_async,
-    sync::Trigger,
-    sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore},
+    sync::{Barrier, Event, Mutex, OnceCell, RwLock, Semaphore, Trigger},
     time::ManualClock,
 };
 use std::{
@@ -20,6 +19,8 @@ use std::{
     },
     time::{Duration, Instant},
 };
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -259,5 +260,22 @@ fn an_interval_leaves_out_all_that_was_missed() {
             Ok::<_, Cancelled>(())
         })
         .unwrap();
+    });
+}
+
+/// The deadline is one of the pool in which it was set, whose clock is moved by hand.
+#[test]
+fn a_deadline_is_kept_inside_another_pool() {
+    watchdog(LONG, || {
+        let manual = ManualClock::new();
+        let outer = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
+        let inner = pool(1);
+        let outcome = outer.run(|cx| {
+            cx.timeout(HOUR, |cx| {
+                manual.advance(2 * HOUR);
+                Ok(inner.run(|_| cx.sleep(10 * HOUR))?)
+            })
+        });
+        assert_eq!(outcome, Err(WaitError::TimedOut));
     });
 }

@@ -5,7 +5,7 @@
 use crate::common::{
     LONG,
     fibers::{Event, FOREVER, on_fiber, until},
-    panic_text, watchdog,
+    panic_text, pool, watchdog,
 };
 use anabranch::{Cancelled, Cx, JoinError, Pool, WaitError};
 use std::{
@@ -189,5 +189,23 @@ fn errors_of_a_race_are_in_the_order_of_the_racers() {
             });
         });
         assert_eq!(text, "racer");
+    });
+}
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn a_result_that_nobody_wants_may_panic_when_it_is_dropped() {
+    watchdog(LONG, || {
+        let pool = pool(1);
+        // Whoever comes last drops the result: the worker, or this thread.
+        _ = std::panic::catch_unwind(|| drop(pool.spawn(|_| PanicsWhenDropped)));
+        assert!(pool.run(|cx| pool.spawn(|_| ()).join(cx)).is_ok(), "the worker goes on");
     });
 }

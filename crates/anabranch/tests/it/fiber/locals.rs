@@ -3,7 +3,7 @@
 use crate::common::{
     self, Counted, LONG, Tally,
     fibers::{FOREVER, in_all_pools, on_fiber, until_waiting, with_every_cx},
-    panic_text, watchdog,
+    panic_text, pool, watchdog,
 };
 use anabranch::{Cx, FiberLocal, TimedOut};
 use std::{
@@ -214,5 +214,34 @@ fn one_that_panics_when_it_is_dropped_does_not_keep_the_others() {
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 0]);
         assert_eq!(reported.load(Ordering::Relaxed), 1);
+    });
+}
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// The fibers run one after the other on the same stack.
+#[test]
+fn a_value_that_panics_when_it_is_dropped_leaves_no_other_to_the_next_fiber() {
+    static COUNT: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(0));
+    static BOMB: FiberLocal<PanicsWhenDropped> = FiberLocal::new(|| PanicsWhenDropped);
+    watchdog(LONG, || {
+        let pool = pool(1);
+        let counts = [true, false].map(|has_bomb| {
+            let handle = pool.spawn(move |cx| {
+                let count = COUNT.get(cx);
+                if has_bomb {
+                    BOMB.get(cx);
+                }
+                count.replace(count.get() + 1)
+            });
+            pool.run(|cx| handle.join(cx)).unwrap()
+        });
+        assert_eq!(counts, [0, 0]);
     });
 }

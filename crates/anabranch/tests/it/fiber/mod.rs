@@ -12,7 +12,6 @@ mod list;
 mod locals;
 mod race;
 mod random_programs;
-mod regressions;
 mod scope;
 mod shutdown;
 mod spawn;

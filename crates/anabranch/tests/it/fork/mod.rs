@@ -5,6 +5,7 @@ mod locks;
 mod loop_panics;
 mod loops;
 mod open_forks;
+mod panic_anywhere;
 mod panics;
 mod parallelism;
 mod scope;

@@ -1,7 +1,8 @@
 //! Forks that are open, in any number, are there for others to take: under deep recursion, while their owner waits for
 //! a broadcast or for tasks, and when many broadcasts arrive at a time.
 
-use crate::common::{LONG, pool, watchdog};
+use super::panic_anywhere::{caught, throw};
+use crate::common::{LONG, Tally, pool, sum_to, watchdog};
 use anabranch::{Pool, join, scope};
 use std::{
     sync::{
@@ -151,5 +152,49 @@ fn broadcasts_of_many_guests_do_not_pile_up_on_one_stack() {
         });
         let deepest = deepest.into_inner();
         assert!(deepest <= 8, "{deepest} answers lay on one stack");
+    });
+}
+
+/// Forks inside the first branch: all of them are open at once.
+fn dive(depth: u32, bottom: &(impl Fn() + Sync), tally: &Tally) -> u32 {
+    let _counted = tally.make();
+    if depth == 0 {
+        bottom();
+        return 0;
+    }
+    let (a, b) = join(|| dive(depth - 1, bottom, tally), || depth % 2);
+    a + b
+}
+
+/// Forks inside the second branch: one after the other.
+fn follow(depth: u32, bottom: &(impl Fn() + Sync), tally: &Tally) -> u32 {
+    let _counted = tally.make();
+    if depth == 0 {
+        bottom();
+        return 0;
+    }
+    let (a, b) = join(|| depth % 2, || follow(depth - 1, bottom, tally));
+    a + b
+}
+
+/// Ten thousand are within what a thread can have open, twenty thousand are not: those beyond are plain calls.
+#[test]
+fn forks_nest_by_the_ten_thousand_and_panics_come_up_from_the_bottom() {
+    watchdog(LONG, || {
+        for threads in [1, 2] {
+            let pool = Pool::builder().threads(threads).stack_size(256 << 20).build().unwrap();
+            for depth in [10_000, 20_000] {
+                // On threads of the pool, whose stacks are large enough.
+                pool.broadcast(|_| {
+                    let tally = Tally::default();
+                    assert_eq!(dive(depth, &|| (), &tally), depth / 2);
+                    assert_eq!(follow(depth, &|| (), &tally), depth / 2);
+                    assert_eq!(caught(|| _ = dive(depth, &|| throw(1), &tally)), Some(1));
+                    assert_eq!(caught(|| _ = follow(depth, &|| throw(2), &tally)), Some(2));
+                    tally.assert_all_dropped();
+                    assert_eq!(sum_to(100), 5050);
+                });
+            }
+        }
     });
 }

@@ -2,7 +2,7 @@
 //! way.
 
 use crate::common::{
-    self, Tally, at_rest, everywhere, in_pools, join_stolen, panic_text, sum_to, where_work_is_stolen,
+    self, LONG, Tally, at_rest, everywhere, in_pools, join_stolen, panic_text, sum_to, watchdog, where_work_is_stolen,
 };
 use anabranch::{join, scope};
 use std::{
@@ -289,5 +289,28 @@ fn a_thread_that_unwinds_runs_nothing_while_it_waits() {
         }));
         assert_eq!(*payload.unwrap_err().downcast::<i32>().unwrap(), 7);
         assert!(!on_top.into_inner(), "work was run on top of a panic");
+    });
+}
+
+/// What the drop of a payload throws is a payload too.
+#[test]
+fn the_panic_of_a_payload_s_drop_is_dropped_as_well() {
+    struct Carrier(Option<common::Counted>);
+    impl Drop for Carrier {
+        fn drop(&mut self) {
+            panic_any(self.0.take());
+        }
+    }
+    watchdog(LONG, || {
+        let tally = common::Tally::default();
+        let carrier = Carrier(Some(tally.make()));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| {
+                s.spawn(move || panic_any(carrier));
+                panic!("body");
+            });
+        }));
+        assert!(outcome.is_err());
+        tally.assert_all_dropped();
     });
 }

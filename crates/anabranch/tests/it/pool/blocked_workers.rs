@@ -3,9 +3,7 @@
 use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
 use anabranch::{Pool, join, scope};
 use std::{
-    collections::HashSet,
     sync::{
-        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -14,7 +12,7 @@ use std::{
 };
 
 /// Twelve threads are blocked at once, each for the next.
-fn chain_of_receivers() {
+pub fn chain_of_receivers() {
     fn level(n: usize) {
         if n > 0 {
             let (sender, receiver) = mpsc::channel();
@@ -146,30 +144,5 @@ fn a_branch_blocks_in_a_later_join_without_membarrier() {
             join(|| (), || ());
             receive_before_sending();
         });
-    });
-}
-
-/// A spare inherits the one core of the thread that starts it, and must not take that for all there are.
-#[cfg(target_os = "linux")]
-#[test]
-fn pinned_spares_take_their_turn_too() {
-    fn own_cores() -> String {
-        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-        status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned()
-    }
-    watchdog(LONG, || {
-        if thread::available_parallelism().unwrap().get() == 1 {
-            return;
-        }
-        let cores = Arc::new(Mutex::new(Vec::new()));
-        let sink = Arc::clone(&cores);
-        let note = move |i| sink.lock().unwrap().push((i, own_cores()));
-        let pool = Pool::builder().threads(2).pin_threads(true).on_start(note).build().unwrap();
-        at_rest(&pool);
-        pool.install(chain_of_receivers);
-        at_rest(&pool);
-        let cores = cores.lock().unwrap();
-        let of_spares: HashSet<_> = cores.iter().filter(|(i, _)| *i >= 2).map(|(_, list)| list).collect();
-        assert!(of_spares.len() > 1, "all spares on one core: {cores:?}");
     });
 }

@@ -1,12 +1,15 @@
 //! `Pool::broadcast`: each thread of the pool once, wherever the call comes from.
 
-use crate::common::{LONG, in_pools, join_stolen, pool, sum_to, wait_until, watchdog};
+use crate::common::{self, LONG, Tally, in_pools, join_stolen, pool, sum_to, wait_until, watchdog};
+use anabranch::{join, scope};
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Barrier,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 #[test]
@@ -120,5 +123,148 @@ fn many_threads_broadcast_and_work_at_once() {
                 });
             }
         });
+    });
+}
+
+fn wait_without_forking(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        thread::yield_now();
+    }
+}
+
+/// Operations that wait do not count as running: the word of `pool::sleep` must not run below zero meanwhile.
+#[test]
+fn a_guest_comes_in_while_operations_of_a_broadcast_wait() {
+    watchdog(LONG, || {
+        let pool = pool(3);
+        let over = AtomicBool::new(false);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                for _ in 0..20 {
+                    pool.broadcast(|_| pool.broadcast(|_| thread::sleep(Duration::from_millis(2))));
+                }
+                over.store(true, Ordering::Release);
+            });
+            while !over.load(Ordering::Acquire) {
+                pool.install(|| join(|| (), || ()));
+                thread::sleep(Duration::from_micros(200));
+            }
+        });
+    });
+}
+
+/// A sleeper that runs an operation is called as lookout, and the wait inside the operation takes the token.
+#[test]
+fn a_call_that_comes_during_an_operation_is_not_lost() {
+    watchdog(LONG, || {
+        let pool = pool(4);
+        for (waits, holds) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+            thread::sleep(Duration::from_millis(25));
+            let (release, held, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+            thread::scope(|threads| {
+                threads.spawn(|| {
+                    pool.broadcast(|i| {
+                        if i == waits {
+                            pool.broadcast(|j| {
+                                if j == holds {
+                                    held.store(true, Ordering::Release);
+                                    wait_without_forking(&release);
+                                }
+                            });
+                        }
+                    })
+                });
+                wait_without_forking(&held);
+                thread::sleep(Duration::from_millis(2));
+                threads.spawn(|| {
+                    thread::sleep(Duration::from_millis(8));
+                    release.store(true, Ordering::Release);
+                    thread::sleep(Duration::from_millis(3));
+                    over.store(true, Ordering::Release);
+                });
+                let ends = || over.load(Ordering::Acquire);
+                pool.install(|| join(|| wait_until(ends), || wait_without_forking(&over)));
+            });
+            thread::sleep(Duration::from_millis(25));
+            pool.install(|| join_stolen(|| (), || ()));
+        }
+    });
+}
+
+/// The owner is unwinding and waits for its stolen half, which wants an answer from the owner.
+#[test]
+fn a_stolen_job_broadcasts_while_its_owner_panics() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        let begun = AtomicBool::new(false);
+        pool.install(|| {
+            scope(|s| {
+                s.spawn(|| {
+                    begun.store(true, Ordering::Release);
+                    let text = common::panic_text(|| {
+                        join_stolen(
+                            || panic!("owner"),
+                            || {
+                                thread::sleep(Duration::from_millis(20));
+                                pool.broadcast(|i| i)
+                            },
+                        );
+                    });
+                    assert_eq!(text, "owner");
+                });
+                wait_until(|| begun.load(Ordering::Acquire));
+            });
+        });
+    });
+}
+
+/// Worker 1 waits for a job on worker 0, where an operation is stacked upon it that wants an answer from worker 1.
+#[test]
+fn a_nested_broadcast_meets_one_from_a_stolen_job() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        let (go, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                wait_without_forking(&go);
+                pool.broadcast(|_| pool.broadcast(|_| ()));
+            });
+            pool.install(|| {
+                scope(|s| {
+                    s.spawn(|| {
+                        begun.store(true, Ordering::Release);
+                        join_stolen(
+                            || (),
+                            || {
+                                go.store(true, Ordering::Release);
+                                thread::sleep(Duration::from_millis(100));
+                                pool.broadcast(|i| i)
+                            },
+                        );
+                    });
+                    wait_until(|| begun.load(Ordering::Acquire));
+                    thread::sleep(Duration::from_millis(300));
+                });
+            });
+        });
+    });
+}
+
+#[test]
+fn a_panic_in_a_broadcast_arrives_after_all_have_answered() {
+    in_pools(|pool| {
+        let (calls, tally) = (AtomicUsize::new(0), Tally::default());
+        let payload = catch_unwind(AssertUnwindSafe(|| {
+            pool.broadcast(|index| {
+                let answer = tally.make();
+                calls.fetch_add(1, Ordering::Relaxed);
+                assert_ne!(index, 0, "zero");
+                answer
+            })
+        }));
+        assert!(payload.is_err());
+        assert_eq!(calls.into_inner(), pool.num_threads());
+        tally.assert_all_dropped();
+        assert_eq!(pool.broadcast(|index| index), (0..pool.num_threads()).collect::<Vec<_>>());
     });
 }

@@ -1,140 +1,16 @@
 //! Broadcasts, handlers and payloads in unlucky company: each of these once went wrong.
 
-use crate::common::{self, LONG, join_stolen, pool, wait_until, watchdog};
-use anabranch::{BuildError, Pool, join, par_for_each, scope};
+use super::spares;
+use crate::common::{self, LONG, Tally, at_rest, join_stolen, panic_text, sum_to, watchdog};
+use anabranch::{BuildError, Builder, Pool, par_for_each, scope};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::{
         Arc, Barrier, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
 };
-
-fn wait_without_forking(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        thread::yield_now();
-    }
-}
-
-/// Operations that wait do not count as running: the word of `pool::sleep` must not run below zero meanwhile.
-#[test]
-fn a_guest_comes_in_while_operations_of_a_broadcast_wait() {
-    watchdog(LONG, || {
-        let pool = pool(3);
-        let over = AtomicBool::new(false);
-        thread::scope(|threads| {
-            threads.spawn(|| {
-                for _ in 0..20 {
-                    pool.broadcast(|_| pool.broadcast(|_| thread::sleep(Duration::from_millis(2))));
-                }
-                over.store(true, Ordering::Release);
-            });
-            while !over.load(Ordering::Acquire) {
-                pool.install(|| join(|| (), || ()));
-                thread::sleep(Duration::from_micros(200));
-            }
-        });
-    });
-}
-
-/// A sleeper that runs an operation is called as lookout, and the wait inside the operation takes the token.
-#[test]
-fn a_call_that_comes_during_an_operation_is_not_lost() {
-    watchdog(LONG, || {
-        let pool = pool(4);
-        for (waits, holds) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| i != j) {
-            thread::sleep(Duration::from_millis(25));
-            let (release, held, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-            thread::scope(|threads| {
-                threads.spawn(|| {
-                    pool.broadcast(|i| {
-                        if i == waits {
-                            pool.broadcast(|j| {
-                                if j == holds {
-                                    held.store(true, Ordering::Release);
-                                    wait_without_forking(&release);
-                                }
-                            });
-                        }
-                    })
-                });
-                wait_without_forking(&held);
-                thread::sleep(Duration::from_millis(2));
-                threads.spawn(|| {
-                    thread::sleep(Duration::from_millis(8));
-                    release.store(true, Ordering::Release);
-                    thread::sleep(Duration::from_millis(3));
-                    over.store(true, Ordering::Release);
-                });
-                let ends = || over.load(Ordering::Acquire);
-                pool.install(|| join(|| wait_until(ends), || wait_without_forking(&over)));
-            });
-            thread::sleep(Duration::from_millis(25));
-            pool.install(|| join_stolen(|| (), || ()));
-        }
-    });
-}
-
-/// The owner is unwinding and waits for its stolen half, which wants an answer from the owner.
-#[test]
-fn a_stolen_job_broadcasts_while_its_owner_panics() {
-    watchdog(LONG, || {
-        let pool = pool(2);
-        let begun = AtomicBool::new(false);
-        pool.install(|| {
-            scope(|s| {
-                s.spawn(|| {
-                    begun.store(true, Ordering::Release);
-                    let text = common::panic_text(|| {
-                        join_stolen(
-                            || panic!("owner"),
-                            || {
-                                thread::sleep(Duration::from_millis(20));
-                                pool.broadcast(|i| i)
-                            },
-                        );
-                    });
-                    assert_eq!(text, "owner");
-                });
-                wait_until(|| begun.load(Ordering::Acquire));
-            });
-        });
-    });
-}
-
-/// Worker 1 waits for a job on worker 0, where an operation is stacked upon it that wants an answer from worker 1.
-#[test]
-fn a_nested_broadcast_meets_one_from_a_stolen_job() {
-    watchdog(LONG, || {
-        let pool = pool(2);
-        let (go, begun) = (AtomicBool::new(false), AtomicBool::new(false));
-        thread::scope(|threads| {
-            threads.spawn(|| {
-                wait_without_forking(&go);
-                pool.broadcast(|_| pool.broadcast(|_| ()));
-            });
-            pool.install(|| {
-                scope(|s| {
-                    s.spawn(|| {
-                        begun.store(true, Ordering::Release);
-                        join_stolen(
-                            || (),
-                            || {
-                                go.store(true, Ordering::Release);
-                                thread::sleep(Duration::from_millis(100));
-                                pool.broadcast(|i| i)
-                            },
-                        );
-                    });
-                    wait_until(|| begun.load(Ordering::Acquire));
-                    thread::sleep(Duration::from_millis(300));
-                });
-            });
-        });
-    });
-}
 
 struct Spiteful;
 
@@ -170,29 +46,6 @@ fn an_exit_handler_panics_with_a_payload_whose_drop_panics() {
         let default = anabranch::current_num_threads();
         drop(Pool::builder().threads(default + 1).on_exit(exit).build().unwrap());
         assert_eq!(SEEN.load(Ordering::Acquire), default, "a thread that is about to end is in no pool any more");
-    });
-}
-
-/// What the drop of a payload throws is a payload too.
-#[test]
-fn the_panic_of_a_payload_s_drop_is_dropped_as_well() {
-    struct Carrier(Option<common::Counted>);
-    impl Drop for Carrier {
-        fn drop(&mut self) {
-            panic_any(self.0.take());
-        }
-    }
-    watchdog(LONG, || {
-        let tally = common::Tally::default();
-        let carrier = Carrier(Some(tally.make()));
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            scope(|s| {
-                s.spawn(move || panic_any(carrier));
-                panic!("body");
-            });
-        }));
-        assert!(outcome.is_err());
-        tally.assert_all_dropped();
     });
 }
 
@@ -232,5 +85,184 @@ fn names_that_are_not_to_be_had_do_not_cost_a_spare() {
         assert!(all > 6, "{all} threads for twelve who meet");
         assert!(names.iter().cloned().eq(expected), "{names:?}");
         assert!(panics.iter().copied().eq((OWN..all).filter(|i| i % 3 == 0)), "{panics:?}");
+    });
+}
+
+#[test]
+fn a_start_handler_that_panics_fails_the_build_and_ends_the_threads() {
+    watchdog(LONG, || {
+        for bad in 0..4 {
+            static EXITS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+            let error = Pool::builder()
+                .threads(4)
+                .on_start(move |index| assert_ne!(index, bad, "no start"))
+                .on_exit(|index| EXITS.lock().unwrap().push(index))
+                .build()
+                .unwrap_err();
+            assert!(matches!(error, BuildError::StartHandlerPanicked));
+            let mut exits = std::mem::take(&mut *EXITS.lock().unwrap());
+            exits.sort_unstable();
+            assert_eq!(exits, (0..4).filter(|&index| index != bad).collect::<Vec<_>>(), "those that had started end");
+        }
+    });
+}
+
+#[test]
+fn an_exit_handler_that_panics_does_not_keep_the_pool_from_ending() {
+    watchdog(LONG, || {
+        static EXITS: AtomicUsize = AtomicUsize::new(0);
+        let pool = Pool::builder()
+            .threads(3)
+            .on_exit(|_| {
+                EXITS.fetch_add(1, Ordering::Relaxed);
+                panic!("no exit");
+            })
+            .build()
+            .unwrap();
+        assert_eq!(pool.install(|| sum_to(100)), 5050);
+        drop(pool);
+        assert_eq!(EXITS.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
+fn a_start_handler_that_panics_on_a_spare_does_not_cost_the_thread() {
+    watchdog(LONG, || {
+        let (pool, seen) = {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let sink = Arc::clone(&seen);
+            let builder = Pool::builder()
+                .threads(2)
+                .on_start(|i| {
+                    if i >= 2 {
+                        panic_any(i)
+                    }
+                })
+                .on_exit(|i| assert!(i < 2, "a thread that has not started properly has no exit"))
+                .on_panic(move |panic| sink.lock().unwrap().push(*panic.downcast::<usize>().unwrap()));
+            (builder.build().unwrap(), seen)
+        };
+        at_rest(&pool);
+        pool.install(spares::meet);
+        let least = pool.stats().spare_threads;
+        drop(pool);
+        let mut seen = seen.lock().unwrap();
+        seen.sort_unstable();
+        assert_eq!(*seen, (2..2 + seen.len().max(least)).collect::<Vec<_>>());
+    });
+}
+
+/// A builder whose panic handler keeps the numbers that were thrown.
+fn keeping(builder: Builder) -> (Builder, Arc<Mutex<Vec<u32>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&seen);
+    let handler = move |panic: Box<dyn std::any::Any + Send>| sink.lock().unwrap().push(*panic.downcast().unwrap());
+    (builder.on_panic(handler), seen)
+}
+
+fn thrown(body: impl FnOnce()) -> u32 {
+    *catch_unwind(AssertUnwindSafe(body)).unwrap_err().downcast().unwrap()
+}
+
+#[test]
+fn the_panic_handler_sees_what_reaches_no_caller() {
+    watchdog(LONG, || {
+        for threads in [2, 8] {
+            let (builder, seen) = keeping(Pool::builder().threads(threads));
+            let pool = builder.build().unwrap();
+            let take = || {
+                let mut numbers = std::mem::take(&mut *seen.lock().unwrap());
+                numbers.sort_unstable();
+                numbers
+            };
+            assert_eq!(thrown(|| _ = pool.install(|| join_stolen(|| panic_any(1u32), || panic_any(2u32)))), 1);
+            assert_eq!(take(), [2], "the second panic of a join");
+            assert_eq!(thrown(|| _ = pool.install(|| join_stolen(|| (), || panic_any(3u32)))), 3);
+            assert_eq!(take(), [], "one that arrives is nobody else's business");
+            let first = thrown(|| {
+                pool.install(|| scope(|s| (0..5u32).for_each(|i| s.spawn(move || panic_any(i)))));
+            });
+            let rest: Vec<_> = (0..5).filter(|&i| i != first).collect();
+            assert_eq!(take(), rest, "all but one of a scope");
+            let body = thrown(|| {
+                pool.install(|| {
+                    scope(|s| {
+                        (0..5u32).for_each(|i| s.spawn(move || panic_any(i)));
+                        panic_any(9u32);
+                    });
+                });
+            });
+            assert_eq!((body, take()), (9, vec![0, 1, 2, 3, 4]), "all tasks where the body panics");
+            let first = thrown(|| _ = pool.broadcast(|i| panic_any(i as u32)));
+            let rest: Vec<_> = (0..threads as u32).filter(|&i| i != first).collect();
+            assert_eq!(take(), rest, "all but one of a broadcast");
+        }
+    });
+}
+
+#[test]
+fn the_panic_handler_sees_the_panics_of_handlers() {
+    watchdog(LONG, || {
+        let (builder, seen) = keeping(Pool::builder().threads(3).on_exit(|i| panic_any(i as u32)));
+        drop(builder.build().unwrap());
+        seen.lock().unwrap().sort_unstable();
+        assert_eq!(*seen.lock().unwrap(), [0, 1, 2]);
+        let (builder, seen) = keeping(Pool::builder().threads(1).on_start(|_| panic_any(7u32)));
+        assert!(matches!(builder.build().unwrap_err(), BuildError::StartHandlerPanicked));
+        assert_eq!(*seen.lock().unwrap(), [7]);
+    });
+}
+
+/// A payload whose drop panics.
+struct CountedSpite {
+    _counted: common::Counted,
+}
+
+impl Drop for CountedSpite {
+    fn drop(&mut self) {
+        panic!("spite");
+    }
+}
+
+#[test]
+fn a_panic_handler_that_panics_does_no_harm() {
+    watchdog(LONG, || {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        static EXITS: AtomicUsize = AtomicUsize::new(0);
+        let tally = Tally::default();
+        let sink = tally.clone();
+        let pool = Pool::builder()
+            .threads(2)
+            .on_panic(move |_| {
+                CALLS.fetch_add(1, Ordering::Relaxed);
+                panic_any(CountedSpite { _counted: sink.make() });
+            })
+            .on_exit(|_| {
+                EXITS.fetch_add(1, Ordering::Relaxed);
+                panic!("exit");
+            })
+            .build()
+            .unwrap();
+        for _ in 0..20 {
+            // In the middle of an unwinding, in a task, and where the body panics too.
+            let text = panic_text(|| _ = pool.install(|| join_stolen(|| panic!("first"), || panic!("second"))));
+            assert_eq!(text, "first");
+            let text = panic_text(|| {
+                pool.install(|| {
+                    scope(|s| {
+                        (0..3).for_each(|_| s.spawn(|| panic!("task")));
+                        panic!("body");
+                    });
+                });
+            });
+            assert_eq!(text, "body");
+            assert_eq!(pool.install(|| sum_to(100)), 5050);
+        }
+        let least = 2 + pool.stats().spare_threads;
+        drop(pool);
+        let exits = EXITS.load(Ordering::Relaxed);
+        assert!(exits >= least);
+        assert_eq!(CALLS.load(Ordering::Relaxed), 20 * 4 + exits, "three and one a round, and the exits");
+        tally.assert_all_dropped();
     });
 }

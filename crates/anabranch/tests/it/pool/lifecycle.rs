@@ -1,6 +1,6 @@
 //! Pools: how they are built, who gets in, and how they end.
 
-use crate::common::{LONG, in_pools, pool, sum_to, watchdog};
+use crate::common::{LONG, in_pools, join_stolen, panic_text, pool, sum_to, watchdog};
 use anabranch::{BuildError, Pool, current_num_threads, join, scope};
 use std::{
     collections::HashSet,
@@ -321,4 +321,26 @@ fn pools_and_errors_go_from_thread_to_thread() {
     is_send_and_sync::<BuildError>();
     fn is_error<T: std::error::Error + 'static>() {}
     is_error::<BuildError>();
+}
+
+#[test]
+fn a_panic_out_of_install_leaves_the_thread_outside_again() {
+    in_pools(|pool| {
+        let outside = anabranch::current_num_threads();
+        assert_eq!(panic_text(|| pool.install(|| panic!("root"))), "root");
+        assert_eq!(anabranch::current_num_threads(), outside);
+        assert_eq!(pool.install(anabranch::current_num_threads), pool.num_threads());
+    });
+}
+
+#[test]
+fn a_panic_crosses_from_pool_to_pool() {
+    let (one, two) = (pool(2), pool(2));
+    watchdog(LONG, || {
+        let text = panic_text(|| {
+            one.install(|| join_stolen(|| (), || two.install(|| join_stolen(|| (), || panic!("far away")))));
+        });
+        assert_eq!(text, "far away");
+        assert_eq!(one.install(|| sum_to(100)) + two.install(|| sum_to(100)), 10_100);
+    });
 }

@@ -6,8 +6,10 @@ mod broadcast;
 mod handlers;
 mod hazards;
 mod hostile_system;
+mod large_numbers;
 mod lifecycle;
-mod many;
+#[cfg(target_os = "linux")]
+mod pinning;
 #[cfg(target_os = "linux")]
 mod seccomp;
 mod spares;

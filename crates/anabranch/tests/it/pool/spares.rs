@@ -1,9 +1,8 @@
 //! Spare threads: how many, how they are called, how they end; and the handlers that see what reaches no caller.
 
-use crate::common::{self, LONG, Tally, at_rest, join_stolen, panic_text, pool, rerun, sum_to, watchdog};
-use anabranch::{BuildError, Builder, Pool, join, scope};
+use crate::common::{LONG, at_rest, pool, rerun, sum_to, watchdog};
+use anabranch::{Pool, join};
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::{
         Arc, Barrier, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -22,7 +21,7 @@ fn leaves(n: usize, leaf: &(impl Fn() + Sync)) {
 }
 
 /// Needs as many threads at once as there are parties.
-fn meet() {
+pub fn meet() {
     let barrier = Barrier::new(PARTIES);
     leaves(PARTIES, &|| _ = barrier.wait());
 }
@@ -171,198 +170,5 @@ fn spares_have_names_and_handlers_and_end_with_the_pool() {
         lists.iter_mut().for_each(|list| list.sort_unstable());
         let expected: Vec<_> = (0..lists[0].len().max(least)).map(|i| (i, format!("crew-{i}"))).collect();
         assert_eq!(lists, [expected.clone(), expected]);
-    });
-}
-
-#[test]
-fn a_start_handler_that_panics_on_a_spare_does_not_cost_the_thread() {
-    watchdog(LONG, || {
-        let (pool, seen) = {
-            let seen = Arc::new(Mutex::new(Vec::new()));
-            let sink = Arc::clone(&seen);
-            let builder = Pool::builder()
-                .threads(2)
-                .on_start(|i| {
-                    if i >= 2 {
-                        panic_any(i)
-                    }
-                })
-                .on_exit(|i| assert!(i < 2, "a thread that has not started properly has no exit"))
-                .on_panic(move |panic| sink.lock().unwrap().push(*panic.downcast::<usize>().unwrap()));
-            (builder.build().unwrap(), seen)
-        };
-        at_rest(&pool);
-        pool.install(meet);
-        let least = pool.stats().spare_threads;
-        drop(pool);
-        let mut seen = seen.lock().unwrap();
-        seen.sort_unstable();
-        assert_eq!(*seen, (2..2 + seen.len().max(least)).collect::<Vec<_>>());
-    });
-}
-
-// ---- the panic handler ----
-
-/// A builder whose panic handler keeps the numbers that were thrown.
-fn keeping(builder: Builder) -> (Builder, Arc<Mutex<Vec<u32>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&seen);
-    let handler = move |panic: Box<dyn std::any::Any + Send>| sink.lock().unwrap().push(*panic.downcast().unwrap());
-    (builder.on_panic(handler), seen)
-}
-
-fn thrown(body: impl FnOnce()) -> u32 {
-    *catch_unwind(AssertUnwindSafe(body)).unwrap_err().downcast().unwrap()
-}
-
-#[test]
-fn the_panic_handler_sees_what_reaches_no_caller() {
-    watchdog(LONG, || {
-        for threads in [2, 8] {
-            let (builder, seen) = keeping(Pool::builder().threads(threads));
-            let pool = builder.build().unwrap();
-            let take = || {
-                let mut numbers = std::mem::take(&mut *seen.lock().unwrap());
-                numbers.sort_unstable();
-                numbers
-            };
-            assert_eq!(thrown(|| _ = pool.install(|| join_stolen(|| panic_any(1u32), || panic_any(2u32)))), 1);
-            assert_eq!(take(), [2], "the second panic of a join");
-            assert_eq!(thrown(|| _ = pool.install(|| join_stolen(|| (), || panic_any(3u32)))), 3);
-            assert_eq!(take(), [], "one that arrives is nobody else's business");
-            let first = thrown(|| {
-                pool.install(|| scope(|s| (0..5u32).for_each(|i| s.spawn(move || panic_any(i)))));
-            });
-            let rest: Vec<_> = (0..5).filter(|&i| i != first).collect();
-            assert_eq!(take(), rest, "all but one of a scope");
-            let body = thrown(|| {
-                pool.install(|| {
-                    scope(|s| {
-                        (0..5u32).for_each(|i| s.spawn(move || panic_any(i)));
-                        panic_any(9u32);
-                    });
-                });
-            });
-            assert_eq!((body, take()), (9, vec![0, 1, 2, 3, 4]), "all tasks where the body panics");
-            let first = thrown(|| _ = pool.broadcast(|i| panic_any(i as u32)));
-            let rest: Vec<_> = (0..threads as u32).filter(|&i| i != first).collect();
-            assert_eq!(take(), rest, "all but one of a broadcast");
-        }
-    });
-}
-
-#[test]
-fn the_panic_handler_sees_the_panics_of_handlers() {
-    watchdog(LONG, || {
-        let (builder, seen) = keeping(Pool::builder().threads(3).on_exit(|i| panic_any(i as u32)));
-        drop(builder.build().unwrap());
-        seen.lock().unwrap().sort_unstable();
-        assert_eq!(*seen.lock().unwrap(), [0, 1, 2]);
-        let (builder, seen) = keeping(Pool::builder().threads(1).on_start(|_| panic_any(7u32)));
-        assert!(matches!(builder.build().unwrap_err(), BuildError::StartHandlerPanicked));
-        assert_eq!(*seen.lock().unwrap(), [7]);
-    });
-}
-
-/// A payload whose drop panics.
-struct Spiteful {
-    _counted: common::Counted,
-}
-
-impl Drop for Spiteful {
-    fn drop(&mut self) {
-        panic!("spite");
-    }
-}
-
-#[test]
-fn a_panic_handler_that_panics_does_no_harm() {
-    watchdog(LONG, || {
-        static CALLS: AtomicUsize = AtomicUsize::new(0);
-        static EXITS: AtomicUsize = AtomicUsize::new(0);
-        let tally = Tally::default();
-        let sink = tally.clone();
-        let pool = Pool::builder()
-            .threads(2)
-            .on_panic(move |_| {
-                CALLS.fetch_add(1, Ordering::Relaxed);
-                panic_any(Spiteful { _counted: sink.make() });
-            })
-            .on_exit(|_| {
-                EXITS.fetch_add(1, Ordering::Relaxed);
-                panic!("exit");
-            })
-            .build()
-            .unwrap();
-        for _ in 0..20 {
-            // In the middle of an unwinding, in a task, and where the body panics too.
-            let text = panic_text(|| _ = pool.install(|| join_stolen(|| panic!("first"), || panic!("second"))));
-            assert_eq!(text, "first");
-            let text = panic_text(|| {
-                pool.install(|| {
-                    scope(|s| {
-                        (0..3).for_each(|_| s.spawn(|| panic!("task")));
-                        panic!("body");
-                    });
-                });
-            });
-            assert_eq!(text, "body");
-            assert_eq!(pool.install(|| sum_to(100)), 5050);
-        }
-        let least = 2 + pool.stats().spare_threads;
-        drop(pool);
-        let exits = EXITS.load(Ordering::Relaxed);
-        assert!(exits >= least);
-        assert_eq!(CALLS.load(Ordering::Relaxed), 20 * 4 + exits, "three and one a round, and the exits");
-        tally.assert_all_dropped();
-    });
-}
-
-// ---- pinning ----
-
-/// The cores that each thread of this process may use whose name begins with `prefix`, by its number.
-#[cfg(target_os = "linux")]
-fn cores_of(prefix: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for task in std::fs::read_dir("/proc/self/task").unwrap() {
-        let Ok(status) = std::fs::read_to_string(task.unwrap().path().join("status")) else { continue };
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim).unwrap();
-        if let Some(number) = field("Name:").strip_prefix(prefix) {
-            found.push((number.parse().unwrap(), field("Cpus_allowed_list:").to_owned()));
-        }
-    }
-    found.sort_unstable();
-    found
-}
-
-/// The numbers in a list such as `0-2,5`.
-#[cfg(target_os = "linux")]
-fn allowed(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        low.parse().unwrap()..=high.parse().unwrap()
-    };
-    list.split(',').flat_map(range).collect()
-}
-
-#[cfg(target_os = "linux")]
-fn own_cores() -> Vec<usize> {
-    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-    allowed(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim())
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn pinned_threads_have_one_core_each_in_turn() {
-    watchdog(LONG, || {
-        let cores = own_cores();
-        let pool = Pool::builder().threads(5).thread_name(|i| format!("pin-{i}")).pin_threads(true).build().unwrap();
-        let expected: Vec<_> = (0..5).map(|i| (i, cores[i % cores.len()].to_string())).collect();
-        assert_eq!(cores_of("pin-"), expected);
-        assert_eq!(pool.install(own_cores), cores, "guests are left alone");
-        assert_eq!(pool.install(|| sum_to(1000)), 500_500);
-        let free = Pool::builder().threads(2).thread_name(|i| format!("free-{i}")).build().unwrap();
-        assert!(cores_of("free-").iter().all(|(_, list)| allowed(list) == cores));
-        drop(free);
     });
 }
