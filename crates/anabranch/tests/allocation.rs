@@ -1,4 +1,5 @@
-//! What is allocated: nothing for a fork that nobody takes, and nothing stays behind.
+//! How much the whole process allocates: a fork that is not stolen allocates nothing, and nothing leaks. The count is
+//! that of all threads, so the tests run one at a time.
 
 #[path = "common/allocator.rs"]
 mod allocator;
@@ -70,7 +71,7 @@ fn round(i: u64) {
 }
 
 #[test]
-fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
+fn ten_thousand_rounds_leak_nothing() {
     // The messages of so many panics say nothing.
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<Vec<u64>>().is_none() {
@@ -94,7 +95,7 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
 }
 
 #[test]
-fn a_pool_that_is_dropped_gives_all_its_memory_back() {
+fn dropped_pool_frees_its_memory() {
     alone(|| {
         let make = || (0..50).for_each(|i| assert_eq!(pool(2).install(|| sum_to(i)), i * (i + 1) / 2));
         make();

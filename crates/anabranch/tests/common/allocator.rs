@@ -1,7 +1,6 @@
-//! An allocator that counts what it is asked for, for the whole of a test program: blocks and bytes, of each thread and
-//! of all.
+//! A global allocator that counts blocks and bytes, for each thread and for the process.
 //!
-//! What one thread allocates and another frees is in the counts of both.
+//! A block that one thread allocates and another frees counts for both.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

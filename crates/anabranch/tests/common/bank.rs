@@ -1,4 +1,4 @@
-//! The two sides of the bank. Whoever has this has the protocol, as `bank`, with a wire or without.
+//! The two sides of the bank protocol. The including module declares the protocol as `bank`, with a wire or without.
 
 use super::bank::{self, client, server};
 use anabranch::{Cx, channel::RecvError};

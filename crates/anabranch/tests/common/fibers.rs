@@ -1,5 +1,5 @@
-//! What the tests of fibers share: pools with and without membarrier, the ways to a `Cx`, a rendezvous, and a look at
-//! who waits.
+//! Helpers for tests of fibers: pools with and without membarrier, every kind of `Cx`, a rendezvous, and a view of the
+//! waiting fibers.
 
 use super::{LONG, watchdog};
 use anabranch::{

@@ -1,5 +1,5 @@
-//! What the tests share: a watchdog, chance, values that are counted, pools of several sizes, and a way to wait that
-//! lets work go.
+//! Helpers that the test programs share: a watchdog, random numbers, counted values, pools of several sizes, child
+//! processes, and a wait that lets other threads steal.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

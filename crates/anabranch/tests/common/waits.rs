@@ -1,4 +1,4 @@
-//! For tests of what waits: futures that are polled by hand, and a look at who waits for what.
+//! Helpers for tests of waits: futures that the test polls by hand, and a view of what fibers wait for.
 
 use anabranch::Pool;
 use std::{

@@ -1,4 +1,4 @@
-//! The examples run, on small inputs, and print what they should; and they fail where they should, with a reason.
+//! The examples run on small inputs, print the expected output, and report errors with a reason.
 
 #![cfg(unix)]
 
@@ -28,7 +28,7 @@ const ALL: [&str; 7] =
 const ENDLESS: &str = "3600";
 
 #[test]
-fn each_says_how_it_is_used() {
+fn each_example_prints_usage() {
     for name in ALL {
         let help = Example::new(name).run(["--help"]);
         help.assert_success();
@@ -40,7 +40,7 @@ fn each_says_how_it_is_used() {
 }
 
 #[test]
-fn the_readme_lists_them_all() {
+fn readme_lists_all_examples() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut there: Vec<String> = fs::read_dir(&folder)
         .unwrap()
@@ -58,7 +58,7 @@ fn the_readme_lists_them_all() {
 }
 
 #[test]
-fn echo_in_two_processes() {
+fn echo_works_between_two_processes() {
     let output = Example::new("echo").run(["--connections", "300", "--messages", "3", "--seconds", ENDLESS]);
     output.assert_success();
     assert!(output.stdout.contains("client: 300 connections in"), "{output:?}");
@@ -67,7 +67,7 @@ fn echo_in_two_processes() {
 }
 
 #[test]
-fn echo_in_one_process() {
+fn echo_works_in_one_process() {
     for threads in [1, 3] {
         let arguments = ["alone", "--connections", "60", "--messages", "5", "--seconds", ENDLESS];
         let output = Example::new("echo").threads(threads).run(arguments);
@@ -80,7 +80,7 @@ fn echo_in_one_process() {
 }
 
 #[test]
-fn an_echo_server_ends_with_its_input_and_closes_what_is_open() {
+fn echo_server_closes_connections_at_end_of_input() {
     watchdog(LONG, || {
         let mut server = Example::new("echo").spawn(["server", "--seconds", ENDLESS]);
         let mut said = BufReader::new(server.stdout.take().unwrap());
@@ -101,7 +101,7 @@ fn an_echo_server_ends_with_its_input_and_closes_what_is_open() {
 }
 
 #[test]
-fn echo_says_what_it_cannot_have() {
+fn echo_reports_invalid_arguments() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let output = Example::new("echo").run(["server", "--port", &port]);
@@ -115,7 +115,7 @@ fn echo_says_what_it_cannot_have() {
 }
 
 #[test]
-fn echo_without_enough_open_files() {
+fn echo_survives_limit_on_open_files() {
     let output = Example::new("echo").with_open_files(100).run(["alone", "--connections", "100"]);
     output.assert_failure("232 open files are needed, and 100 are allowed");
     watchdog(LONG, || {
@@ -145,7 +145,7 @@ fn digest(output: &Output) -> &str {
 }
 
 #[test]
-fn the_digest_of_a_tree_is_that_of_its_sorted_list() {
+fn hash_tree_digest_is_that_of_sorted_list() {
     let root = fresh("hash_tree");
     fs::create_dir_all(root.join("a/b/c")).unwrap();
     let mut list = blake3::Hasher::new();
@@ -169,7 +169,7 @@ fn the_digest_of_a_tree_is_that_of_its_sorted_list() {
 }
 
 #[test]
-fn a_tree_with_nothing_to_hash_and_things_that_are_no_files() {
+fn hash_tree_skips_what_is_not_a_file() {
     let root = fresh("hash_tree_empty");
     let output = Example::new("hash_tree").run([root.as_os_str()]);
     output.assert_success();
@@ -186,7 +186,7 @@ fn a_tree_with_nothing_to_hash_and_things_that_are_no_files() {
 }
 
 #[test]
-fn a_tree_that_cannot_be_read() {
+fn hash_tree_reports_unreadable_tree() {
     let root = fresh("hash_tree_unreadable");
     let missing = root.join("missing");
     Example::new("hash_tree").run([missing.as_os_str()]).assert_failure("missing: No such file");
@@ -206,7 +206,7 @@ fn a_tree_that_cannot_be_read() {
 }
 
 #[test]
-fn the_first_that_greets_wins() {
+fn happy_eyeballs_returns_first_greeting() {
     let output = Example::new("happy_eyeballs").run(["--delay", "20", "--seconds", ENDLESS]);
     output.assert_success();
     let place = |text| output.stdout.find(text).unwrap_or_else(|| panic!("{text:?} is missing: {output:?}"));
@@ -221,7 +221,7 @@ fn the_first_that_greets_wins() {
 }
 
 #[test]
-fn philosophers_starve_and_are_seen_to_or_eat() {
+fn philosophers_eat_or_report_starvation() {
     let dine = |threads, seconds| {
         let output =
             Example::new("philosophers").threads(threads).run(["--guests", "3", "--meals", "50", "--seconds", seconds]);
@@ -240,7 +240,7 @@ fn philosophers_starve_and_are_seen_to_or_eat() {
 }
 
 #[test]
-fn a_proof_of_work_holds() {
+fn proof_of_work_is_valid() {
     for threads in [1, 3] {
         let output = Example::new("proof_of_work").threads(threads).run(["--bits", "9", "--seconds", ENDLESS, "text"]);
         output.assert_success();
@@ -251,7 +251,7 @@ fn a_proof_of_work_holds() {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
+fn proof_of_work_search_can_be_stopped() {
     for threads in [1, 3] {
         let search = || Example::new("proof_of_work").threads(threads);
         search().run(["--bits", "64", "--seconds", "1"]).assert_failure("nothing found, and the time was up");
@@ -262,7 +262,7 @@ fn a_search_ends_when_it_is_told_to() {
 
 #[test]
 #[cfg(feature = "serde")]
-fn a_bank_and_its_customer_in_two_processes() {
+fn bank_and_customer_run_in_two_processes() {
     let lines = "the first password was wrong\nthere are 0 in the account\ngot 70\nwanted 60, and there are 30\n";
     for threads in [1, 3] {
         let output = Example::new("bank").threads(threads).run(["--seconds", ENDLESS]);
@@ -312,7 +312,7 @@ fn a_bank_and_its_customer_in_two_processes() {
 }
 
 #[test]
-fn conversations_come_to_their_ends() {
+fn conversations_end() {
     for threads in [1, 3] {
         let output = Example::new("conversations").threads(threads).run([] as [&str; 0]);
         output.assert_success();

@@ -1,4 +1,4 @@
-//! Running the examples as a user would: as programs, with arguments, under a watchdog.
+//! Runs the examples as programs, with arguments, under a watchdog.
 
 use crate::common::LONG;
 use std::{

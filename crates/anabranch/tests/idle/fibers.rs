@@ -1,5 +1,4 @@
-//! A pool whose fibers all wait sleeps: nothing ticks, whatever they wait for. Counted by the system's own record of
-//! context switches.
+//! A pool whose fibers all wait does not wake up. Measured by the context switches that the system records.
 
 #![cfg(target_os = "linux")]
 
@@ -57,7 +56,7 @@ fn suspend_some(pool: &Pool, gate: &Event) {
 }
 
 #[test]
-fn with_suspended_fibers() {
+fn suspended_fibers_cause_no_wakeups() {
     watchdog(LONG, || {
         for (threads, name) in [(1, "one-"), (4, "four-")] {
             let pool = Pool::builder().threads(threads).thread_name(move |i| format!("{name}{i}")).build().unwrap();
@@ -75,7 +74,7 @@ fn with_suspended_fibers() {
 }
 
 #[test]
-fn with_a_clock_that_stands_still() {
+fn stopped_clock_causes_no_wakeups() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let pool =
@@ -89,7 +88,7 @@ fn with_a_clock_that_stands_still() {
 }
 
 #[test]
-fn with_offers_that_were_taken_back() {
+fn reclaimed_joins_cause_no_wakeups() {
     watchdog(LONG, || {
         let pool = Pool::builder().threads(2).thread_name(|i| format!("offers-{i}")).build().unwrap();
         for _ in 0..100 {
@@ -102,7 +101,7 @@ fn with_offers_that_were_taken_back() {
 }
 
 #[test]
-fn while_a_thread_waits_too() {
+fn waiting_guest_causes_no_wakeups() {
     watchdog(LONG, || {
         let pool = Pool::builder().threads(2).thread_name(|i| format!("guest-{i}")).build().unwrap();
         let gate = Event::default();

@@ -1,4 +1,4 @@
-//! An idle pool sleeps: nothing ticks. Counted by the system's own record of context switches.
+//! A pool without work does not wake up. Measured by the context switches that the system records.
 
 #![cfg(target_os = "linux")]
 
@@ -37,7 +37,7 @@ fn until_quiet(prefix: &str) {
 }
 
 #[test]
-fn a_pool_without_work_never_wakes() {
+fn pool_without_work_causes_no_wakeups() {
     common::watchdog(common::LONG, || {
         let pool = Pool::builder().threads(4).thread_name(|i| format!("quiet-{i}")).build().unwrap();
         until_quiet("quiet-");

@@ -1,5 +1,5 @@
-//! What a pool does while its program mostly waits: little. Counted by its own statistics, in which a wait that the
-//! machine prolongs is allowed for.
+//! A pool whose program mostly waits wakes up rarely. Measured by its own statistics, with an allowance for waits that
+//! the machine prolongs.
 
 use crate::common::{LONG, at_rest, pool, sum_to, watchdog};
 use anabranch::{Pool, channel, join, spawn};
@@ -16,7 +16,7 @@ fn looks_within(time: Duration) -> u64 {
 }
 
 #[test]
-fn a_lookout_rests_while_a_root_sleeps() {
+fn sleeping_root_causes_few_wakeups() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = pool(threads);
@@ -30,7 +30,7 @@ fn a_lookout_rests_while_a_root_sleeps() {
 }
 
 #[test]
-fn a_lookout_rests_while_both_branches_of_a_join_sleep() {
+fn sleeping_branches_of_join_cause_few_wakeups() {
     watchdog(LONG, || {
         let pool = pool(2);
         at_rest(&pool);
@@ -44,7 +44,7 @@ fn a_lookout_rests_while_both_branches_of_a_join_sleep() {
 
 /// The owner of a fork that a thief runs looks for other work some times, and then waits to be told.
 #[test]
-fn the_owner_of_a_fork_that_sleeps_elsewhere_rests() {
+fn owner_of_stolen_fork_parks_until_it_is_done() {
     watchdog(LONG, || {
         let pool = pool(2);
         at_rest(&pool);
@@ -66,7 +66,7 @@ fn the_owner_of_a_fork_that_sleeps_elsewhere_rests() {
 
 /// Neither those that sleep in `run`, nor who waits for them.
 #[test]
-fn threads_that_sleep_in_a_broadcast_rest() {
+fn sleeping_broadcast_causes_few_wakeups() {
     watchdog(LONG, || {
         let pool = pool(2);
         at_rest(&pool);
@@ -79,7 +79,7 @@ fn threads_that_sleep_in_a_broadcast_rest() {
 
 /// The workers have waited for long in `run` by then, at parkers of their own.
 #[test]
-fn threads_that_wait_for_long_answer_a_broadcast() {
+fn threads_in_long_waits_answer_broadcast() {
     watchdog(LONG, || {
         let pool = pool(2);
         let (sender, receiver) = channel::unbounded::<()>();
@@ -98,7 +98,7 @@ fn threads_that_wait_for_long_answer_a_broadcast() {
 }
 
 #[test]
-fn a_fiber_and_a_root_rest_while_both_halves_of_their_join_sleep() {
+fn sleeping_halves_of_cx_join_cause_few_wakeups() {
     watchdog(LONG, || {
         let pool = pool(2);
         let nap = Duration::from_millis(400);
@@ -115,7 +115,7 @@ fn a_fiber_and_a_root_rest_while_both_halves_of_their_join_sleep() {
 
 /// The lookout sleeps for long by then, and must be woken for what is forked.
 #[test]
-fn work_after_a_long_rest_is_shared() {
+fn work_after_long_sleep_is_stolen() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..5 {
@@ -139,7 +139,7 @@ fn work_after_a_long_rest_is_shared() {
 }
 
 #[test]
-fn a_timer_wakes_its_worker_and_nobody_else() {
+fn timer_wakes_only_its_worker() {
     const TICKS: u64 = 200;
     watchdog(LONG, || {
         for threads in [1, 2] {
@@ -182,7 +182,7 @@ fn ring(pool: &Pool) {
 
 /// But where the system has blocked that worker, for memory say: its slot is lent then, as it should be.
 #[test]
-fn fibers_that_wait_for_each_other_stay_with_the_worker_of_their_pool() {
+fn ring_of_fibers_needs_no_spare_thread() {
     watchdog(LONG, || {
         loop {
             let pool = pool(1);
@@ -197,7 +197,7 @@ fn fibers_that_wait_for_each_other_stay_with_the_worker_of_their_pool() {
 }
 
 #[test]
-fn guests_come_back_to_seats_that_were_given_up() {
+fn guests_return_after_their_slots_were_released() {
     const CROWD: usize = 200;
     watchdog(LONG, || {
         let pool = pool(2);
@@ -221,7 +221,7 @@ fn guests_come_back_to_seats_that_were_given_up() {
 }
 
 #[test]
-fn timers_that_are_due_together_wake_a_worker_once() {
+fn timers_due_together_wake_worker_once() {
     watchdog(LONG, || {
         let pool: Pool = pool(1);
         let before = pool.stats().total().parks;

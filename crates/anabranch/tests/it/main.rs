@@ -1,4 +1,4 @@
-//! The tests that can share a process. Those that need one of their own are binaries beside this one.
+//! The tests that can share a process. Those that need one of their own are separate test programs.
 
 mod channel;
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-//! What channels have of memory: idle, after use, and when they are gone. All on one thread, whose allocations are
-//! counted.
+//! The memory of channels: idle, after use, and after they are dropped. Each test runs on one thread, whose
+//! allocations are counted.
 
 use crate::allocator::{Since, allocations_of};
 use anabranch::channel::{
@@ -68,7 +68,7 @@ fn check_unbounded<T: Copy, C: Channel<T>>(value: T, make: impl FnOnce() -> C) {
 }
 
 #[test]
-fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() {
+fn drained_unbounded_channel_frees_its_blocks() {
     check_unbounded(1_u8, unbounded);
     check_unbounded(1_u64, unbounded);
     check_unbounded((), unbounded);
@@ -82,7 +82,7 @@ fn an_idle_unbounded_channel_is_small_and_a_drained_one_gives_its_blocks_back() 
 /// The fibers of a worker fill again what they have left, whichever stream it was of, and what it keeps for them is
 /// little.
 #[test]
-fn a_worker_keeps_a_few_slabs_for_all_its_streams() {
+fn worker_caches_few_slabs_for_its_streams() {
     let pool = anabranch::Pool::builder().threads(1).build().unwrap();
     let checked = pool.spawn(|_| {
         let since = Since::now();
@@ -124,7 +124,7 @@ fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
 }
 
 #[test]
-fn a_stream_between_threads_allocates_more_at_a_time() {
+fn stream_between_threads_allocates_larger_blocks() {
     anabranch::run(|_| ());
     check_growing(|n| n as u8, 4096);
     check_growing(|n| n, 4096);
@@ -149,7 +149,7 @@ fn check_bounded<C: Channel<u64>>(capacity: usize, make: impl FnOnce(usize) -> C
 }
 
 #[test]
-fn a_bounded_channel_allocates_when_it_is_made_and_then_no_more() {
+fn bounded_channel_allocates_only_when_created() {
     for capacity in [1, 2, 100, 1000] {
         check_bounded(capacity, bounded);
         check_bounded(capacity, spsc::bounded);
@@ -164,7 +164,7 @@ fn a_bounded_channel_allocates_when_it_is_made_and_then_no_more() {
 
 /// A bounded channel that is too large to be allocated at once grows as it is filled.
 #[test]
-fn a_large_room_is_allocated_when_it_is_needed() {
+fn large_capacity_is_allocated_on_demand() {
     let since = Since::now();
     let (sender, receiver) = bounded::<[u8; 1000]>(1_000_000);
     assert!(since.bytes() < 1 << 17, "{} bytes", since.bytes());
@@ -187,7 +187,7 @@ fn left_by_a_panic<R>(make: impl Fn() -> R) -> isize {
 
 /// More values than there are addresses. crossbeam (1301) went on with a capacity that had wrapped around.
 #[test]
-fn a_room_for_more_than_there_can_be_is_refused_and_leaves_nothing() {
+fn impossible_capacity_panics_and_leaks_nothing() {
     for capacity in [usize::MAX, usize::MAX / 2, usize::MAX / size_of::<u64>()] {
         assert_eq!(left_by_a_panic(|| spsc::bounded::<u64>(capacity)), 0);
         assert_eq!(left_by_a_panic(|| spsc::bounded::<()>(capacity)), 0);
@@ -203,7 +203,7 @@ fn a_room_for_more_than_there_can_be_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_oneshot_is_one_allocation() {
+fn oneshot_is_one_allocation() {
     let since = Since::now();
     let count = allocations_of(|| {
         let (sender, mut receiver) = oneshot::channel();
@@ -241,7 +241,7 @@ fn watch_and_broadcast_channels_do_not_grow() {
 }
 
 #[test]
-fn a_set_gives_back_what_its_members_had() {
+fn set_frees_memory_of_closed_members() {
     let since = Since::now();
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..1000).map(|_| unbounded()).unzip();
     let before = since.bytes();
@@ -267,7 +267,7 @@ fn a_set_gives_back_what_its_members_had() {
 
 /// Members that leave after they were called, whether or not the set is used afterwards.
 #[test]
-fn a_set_keeps_little_of_members_that_were_called_and_left() {
+fn set_keeps_little_memory_of_removed_members() {
     let since = Since::now();
     {
         let mut set = ReceiverSet::new();
@@ -303,7 +303,7 @@ impl Wake for DropsASet {
 /// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is
 /// woken first and drops the set: the member is called when it is gone.
 #[test]
-fn a_set_may_be_dropped_while_a_member_is_called() {
+fn set_may_be_dropped_during_a_notification() {
     for (is_alone, is_used) in [(false, false), (true, false), (false, true), (true, true)] {
         let since = Since::now();
         {
@@ -339,7 +339,7 @@ fn a_set_may_be_dropped_while_a_member_is_called() {
 
 /// Those that go on waiting have a place of their own, from the second wait on.
 #[test]
-fn a_selection_of_streams_allocates_no_more_when_it_is_used_again() {
+fn reused_selection_of_streams_does_not_allocate() {
     anabranch::run(|cx| {
         let since = Since::now();
         let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| spsc::bounded(1)).unzip();
@@ -360,7 +360,7 @@ fn a_selection_of_streams_allocates_no_more_when_it_is_used_again() {
 
 /// It has a waiter, which is made by the first wait.
 #[test]
-fn a_selection_in_async_code_allocates_once() {
+fn async_selection_allocates_once() {
     let since = Since::now();
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| bounded(1)).unzip();
     let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
@@ -380,7 +380,7 @@ fn a_selection_in_async_code_allocates_once() {
 
 /// Cancelled, closed or forgotten by one side: nothing is left of what a stream has grown by.
 #[test]
-fn a_stream_that_is_given_up_leaves_nothing() {
+fn dropped_stream_leaks_nothing() {
     for closes in [false, true] {
         for by_receiver in [false, true] {
             let since = Since::now();

@@ -1,4 +1,4 @@
-//! What a conversation allocates: one block if it is bounded, and nothing for a message; and all of it is freed.
+//! The memory of conversations: one block if it is bounded, none for a message, and all of it freed.
 
 use crate::allocator::{allocations, blocks};
 use crate::common::{self, LONG, watchdog};
@@ -15,7 +15,7 @@ proto! { #[allow(endless)] pub flow {
 }}
 
 #[test]
-fn a_bounded_conversation_is_one_allocation() {
+fn bounded_conversation_is_one_allocation() {
     watchdog(LONG, || {
         let (before, live) = (allocations(), blocks());
         let (mut client, mut server) = ping_pong::pipe();
@@ -35,7 +35,7 @@ fn a_bounded_conversation_is_one_allocation() {
 }
 
 #[test]
-fn waiting_for_a_message_allocates_nothing_either() {
+fn waiting_for_message_does_not_allocate() {
     watchdog(LONG, || {
         // Both fibers on one thread, so that its count is that of both.
         let pool = common::one_thread().build().unwrap();
@@ -70,7 +70,7 @@ fn waiting_for_a_message_allocates_nothing_either() {
 }
 
 #[test]
-fn a_buffered_conversation_allocates_nothing_for_a_message() {
+fn buffered_message_does_not_allocate() {
     watchdog(LONG, || {
         let live = blocks();
         let (mut client, mut server) = flow::pipe();

@@ -1,5 +1,4 @@
-//! Bytes of a stranger's choosing: an error that says what is wrong, never a panic, and no more memory than they are
-//! worth.
+//! Arbitrary bytes over a wire: an error that names the fault, never a panic, and memory in proportion to the bytes.
 
 use crate::allocator::peak;
 use crate::common::{self, LONG, waits::Polled, watchdog};
@@ -62,7 +61,7 @@ fn served_message(body: &[u8]) -> WireError {
 }
 
 #[test]
-fn what_is_said_is_what_is_heard() {
+fn messages_arrive_unchanged() {
     watchdog(LONG, || {
         let leaf = || Box::new(Tree::Leaf(7));
         let all = [
@@ -80,7 +79,7 @@ fn what_is_said_is_what_is_heard() {
 }
 
 #[test]
-fn lengths_are_compared_before_there_is_memory_for_them() {
+fn length_is_checked_before_allocation() {
     watchdog(LONG, || {
         for length in [LIMIT as u32 + 1, u32::MAX] {
             let (error, peak) = peak(|| served(&length.to_le_bytes()));
@@ -100,7 +99,7 @@ fn lengths_are_compared_before_there_is_memory_for_them() {
 }
 
 #[test]
-fn values_that_only_say_that_they_are_many_or_deep() {
+fn claimed_lengths_and_depths_are_refused() {
     watchdog(LONG, || {
         // A sequence of 2^60 numbers, of 2^60 nothings, of trees; a table; a text.
         let many = [128, 128, 128, 128, 128, 128, 128, 128, 16];
@@ -135,7 +134,7 @@ mod large {
 
 /// With a byte for each, which says that it is not there.
 #[test]
-fn values_that_are_large_and_not_there() {
+fn absent_large_values_are_limited() {
     watchdog(LONG, || {
         let gaps = |count: u8| {
             let body = [&[0, count & 0x7F | 0x80, count >> 7][..], &[0; 255][..count.into()]].concat();
@@ -161,7 +160,7 @@ fn hello_of(begin: impl FnOnce(Wire<Played>) -> Result<(), WireError>) -> Vec<u8
 }
 
 #[test]
-fn deep_values_do_not_overflow_a_fibers_stack() {
+fn deep_values_do_not_overflow_fiber_stack() {
     watchdog(LONG, || {
         // In a pool of the usual stacks, as deep as can be.
         common::pool(1).run(|cx| {
@@ -183,7 +182,7 @@ fn deep_values_do_not_overflow_a_fibers_stack() {
 }
 
 #[test]
-fn messages_of_other_states_and_none() {
+fn unexpected_messages_are_refused() {
     watchdog(LONG, || {
         for (body, number) in [(&[6][..], 6), (&[127], 127), (&[255, 255, 255, 255, 15], u32::MAX)] {
             let error = served_message(body);
@@ -208,7 +207,7 @@ fn messages_of_other_states_and_none() {
 }
 
 #[test]
-fn cut_off_at_every_byte() {
+fn truncated_stream_is_an_error_at_every_byte() {
     watchdog(LONG, || {
         let said = [Said::Numbers(vec![300; 3]), Said::Mixed("ab".into(), (false, 'é', -1, None, 0))];
         let bytes = spoken(&said);
@@ -222,7 +221,7 @@ fn cut_off_at_every_byte() {
 }
 
 #[test]
-fn cut_off_at_every_byte_on_a_thread() {
+fn truncated_stream_is_an_error_at_every_byte_on_thread() {
     watchdog(LONG, || {
         // A client that asks and quits, to whom all answers have come before.
         let bytes = [hello(false), frame(&[1, 3, b'n', b'o', b't'])].concat();
@@ -265,7 +264,7 @@ mod other_text {
 }
 
 #[test]
-fn strangers() {
+fn handshake_refuses_other_peers() {
     watchdog(LONG, || {
         let told = |says: &[u8]| match many::server::over(Wire::new(Played::new(says, 0))) {
             Ok(_) => panic!("let in"),
@@ -302,7 +301,7 @@ fn strangers() {
 }
 
 #[test]
-fn messages_of_ones_own_that_cannot_be_written() {
+fn message_too_long_to_send_ends_connection() {
     watchdog(LONG, || {
         let (end, other) = pipe(usize::MAX);
         other.say(&hello(false));
@@ -350,7 +349,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_conversation_is_heard_as_it_was_said(said in prop::collection::vec(said(), 0..8)) {
+    fn any_conversation_arrives_unchanged(said in prop::collection::vec(said(), 0..8)) {
         let (heard, end, ended) = serve(&spoken(&said), LIMIT);
         prop_assert_eq!(heard, said);
         prop_assert!(end.is_ok() && ended.is_ok());
@@ -367,7 +366,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_were_changed_are_an_error_or_something_else(
+    fn changed_bytes_are_an_error_or_another_message(
         said in prop::collection::vec(said(), 1..4),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3u8), 1..4),
     ) {

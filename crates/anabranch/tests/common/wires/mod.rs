@@ -1,4 +1,4 @@
-//! Streams for tests of wires: one that plays what was written down, and a pipe of so many bytes, all polled by hand.
+//! Streams for tests of wires, all polled by hand: one that plays recorded bytes, and a pipe of limited capacity.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

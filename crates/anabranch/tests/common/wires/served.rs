@@ -1,4 +1,4 @@
-//! A server that hears whatever a stranger says: for tests of bytes, and for the fuzzer.
+//! A server that receives arbitrary bytes, for the tests and for the fuzzer.
 
 use super::Played;
 use crate::common::waits::Polled;

@@ -1,10 +1,11 @@
-//! What went wrong in the drop, cancel and close paths of other channels, done here: each test is named for the report.
+//! Bugs in the drop, cancel and close paths of other channel crates, tried on these channels. Each test is named after
+//! the report.
 //!
-//! Others of the kind are where their flavour or subject is: `a_dropped_receive_passes_its_wake_up_on` (flume, iroh
-//! 2536) and `dropped_sends` in `mpmc_close`, `oneshot_futures_may_be_dropped_in_every_state` (the crate
-//! `oneshot`) in `oneshot`, `streams_lose_nothing_to_dropped_futures` (crossfire) in `spsc_close`;
-//! kanal 17 and crossbeam 1295 in `direct_handoff`, crossbeam 1301 in `tests/memory`; kanal 33 and
-//! RUSTSEC-2026-0221 (event-listener) in `send_and_sync`.
+//! Others are beside their subject: `dropped_receive_passes_wakeup_on` (flume, iroh 2536) and
+//! `dropped_send_futures_leave_nothing` in `mpmc_close`, `oneshot_futures_may_be_dropped_in_every_state` (the crate
+//! `oneshot`) in `oneshot`, `dropped_futures_lose_no_value` (crossfire) in `spsc_close`, kanal 17 and crossbeam 1295
+//! in `direct_handoff`, crossbeam 1301 in `tests/memory`, kanal 33 and RUSTSEC-2026-0221 (event-listener) in
+//! `send_and_sync`.
 
 use crate::common::{LONG, Tally, in_pools, waits::Polled, watchdog};
 use anabranch::{
@@ -37,7 +38,7 @@ fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
 
 /// The first block was made by a sender while the receiver went, and leaked or was used after it.
 #[test]
-fn crossbeam_971_the_receiver_goes_while_the_first_value_comes() {
+fn crossbeam_971_receiver_drops_during_first_send() {
     watchdog(LONG, || {
         let tally = Tally::default();
         for round in 0..ROUNDS {
@@ -59,7 +60,7 @@ fn crossbeam_971_the_receiver_goes_while_the_first_value_comes() {
 
 /// Both ends dropped what was left.
 #[test]
-fn rustsec_2025_0024_both_ends_go_at_once() {
+fn rustsec_2025_0024_both_ends_drop_concurrently() {
     watchdog(LONG, || {
         let tally = Tally::default();
         for round in 0..ROUNDS {
@@ -81,7 +82,7 @@ fn rustsec_2025_0024_both_ends_go_at_once() {
 
 /// Who closed and received raced with who sent, for the value and for the waker.
 #[test]
-fn rustsec_2021_0124_a_oneshot_is_closed_while_it_is_sent() {
+fn rustsec_2021_0124_oneshot_closes_during_send() {
     watchdog(LONG, || {
         let tally = Tally::default();
         for round in 0..2 * ROUNDS {
@@ -108,7 +109,7 @@ fn rustsec_2021_0124_a_oneshot_is_closed_while_it_is_sent() {
 
 /// The future of a receive was dropped while the value came, and both touched the waker.
 #[test]
-fn kanal_35_a_waiting_oneshot_is_dropped_while_it_is_sent() {
+fn kanal_35_waiting_oneshot_drops_during_send() {
     watchdog(LONG, || {
         let tally = Tally::default();
         for round in 0..2 * ROUNDS {
@@ -127,7 +128,7 @@ fn kanal_35_a_waiting_oneshot_is_dropped_while_it_is_sent() {
 
 /// A value that was handed to the future of a receive was dropped with it, after the send had succeeded.
 #[test]
-fn kanal_24_what_a_dropped_receive_was_woken_for_is_received_by_another() {
+fn kanal_24_dropped_receive_passes_value_to_another() {
     for (sender, receiver) in shared() {
         for kind in 0..3 {
             let (_other, idle) = unbounded::<u8>();
@@ -161,7 +162,7 @@ fn kanal_24_what_a_dropped_receive_was_woken_for_is_received_by_another() {
 
 /// The values of the arms that were not chosen were lost.
 #[test]
-fn kanal_50_the_other_arms_of_a_selection_lose_nothing() {
+fn kanal_50_losing_arms_lose_no_value() {
     in_pools(|pool| {
         for channels in [[rendezvous(), rendezvous()], [bounded(1), bounded(1)]] {
             let mut tasks = Vec::new();
@@ -206,7 +207,7 @@ fn kanal_50_the_other_arms_of_a_selection_lose_nothing() {
 
 /// A receiver that looked, and was told that the senders had gone, missed what they had sent just before.
 #[test]
-fn flume_120_what_was_sent_before_the_sender_went_is_received() {
+fn flume_120_recv_after_sender_drop_drains() {
     watchdog(LONG, || {
         for round in 0..ROUNDS {
             let receive = |receiver: Receiver<u32>| anabranch::run(|cx| receiver.recv(cx));
@@ -226,7 +227,7 @@ fn flume_120_what_was_sent_before_the_sender_went_is_received() {
 
 /// What was sent while the receiver went stayed in the channel for as long as there were senders.
 #[test]
-fn futures_909_nothing_stays_behind_when_the_receiver_goes() {
+fn futures_909_dropped_receiver_drops_values() {
     /// So many are sent at most, for the sake of a receiver that is late.
     const MOST: u32 = 300;
     watchdog(LONG, || {
@@ -256,7 +257,7 @@ fn futures_909_nothing_stays_behind_when_the_receiver_goes() {
 
 /// The wake-up went to one who had just been cancelled, and nobody else was woken.
 #[test]
-fn crossfire_22_a_wake_up_that_meets_a_cancelled_waiter_goes_on() {
+fn crossfire_22_wakeup_of_cancelled_waiter_is_passed_on() {
     watchdog(LONG, || {
         for round in 0..ROUNDS {
             // Of receivers, for a value.

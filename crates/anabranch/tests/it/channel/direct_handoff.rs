@@ -1,7 +1,7 @@
-//! Values that are put where somebody waits for them, and those who do not come back: mistakes of other channels, done
-//! here.
+//! Values that a sender writes directly to a waiting receiver, and operations that are forgotten before they complete:
+//! bugs of other crates, tried on these channels.
 //!
-//! Each test is named for the report, as in `bugs_of_other_crates`.
+//! Each test is named after the report, as in `bugs_of_other_crates`.
 
 use crate::common::{Counted, Tally, waits::Polled};
 use anabranch::{
@@ -27,7 +27,7 @@ fn owned(tally: &Tally) -> Owned {
 
 /// What was sent to somebody who waited was *assigned* to where it was to be, so what seemed to be there was dropped.
 #[test]
-fn kanal_17_a_value_for_somebody_who_waits_comes_whole() {
+fn kanal_17_value_for_waiting_receiver_arrives_intact() {
     check_handing_over(owned, |value| assert_eq!(value.text, "wholewholewhole"));
     // And what has no size, but is dropped.
     check_handing_over(Nil::new, |_| ());
@@ -138,7 +138,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
 /// A place was claimed for a value by an operation that was forgotten before it put one there, and the channel dropped
 /// what was not there.
 #[test]
-fn crossbeam_1295_what_is_forgotten_before_it_is_done_leaves_no_value() {
+fn crossbeam_1295_forgotten_operation_leaves_no_value() {
     let tally = Tally::default();
     for (sender, receiver) in [bounded(2), bounded(50), unbounded()] {
         let other = sender.clone();

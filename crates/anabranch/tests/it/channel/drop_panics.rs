@@ -1,4 +1,4 @@
-//! Values whose drop panics: the others are dropped all the same, and who waits for them is woken.
+//! Values that panic when they are dropped: the other values are dropped all the same, and waiters are woken.
 
 use crate::common::{
     Counted, LONG, Tally, panic_text, pool,
@@ -41,7 +41,7 @@ fn shared() -> [(Sender<Bomb>, Receiver<Bomb>); 2] {
 }
 
 #[test]
-fn what_a_receiver_leaves_is_dropped_in_spite_of_it() {
+fn dropping_receiver_drops_rest_despite_panic() {
     let tally = Tally::default();
     for (sender, receiver) in shared() {
         thirty(&tally).for_each(|value| assert!(sender.try_send(value).is_ok()));
@@ -67,7 +67,7 @@ fn what_a_receiver_leaves_is_dropped_in_spite_of_it() {
 
 /// The last that has the channel is a sender, or the receivers are members of a set.
 #[test]
-fn whoever_is_the_last() {
+fn last_end_drops_all_values_despite_panic() {
     let tally = Tally::default();
     for (sender, receiver) in shared() {
         thirty(&tally).for_each(|value| assert!(sender.try_send(value).is_ok()));
@@ -90,7 +90,7 @@ fn whoever_is_the_last() {
 /// A value that is replaced, or that nobody will hear of any more, is dropped by who sends the next: which has been
 /// sent.
 #[test]
-fn what_gives_way_to_another() {
+fn replaced_value_may_panic_when_dropped() {
     let tally = Tally::default();
     let (sender, mut receiver) = watch::channel(bomb(&tally));
     let mut waiting = Polled::waiting(receiver.recv_async());
@@ -112,7 +112,7 @@ fn what_gives_way_to_another() {
 
 /// A send that is given up drops its value: in a future, in an arm, on a fiber that is cancelled.
 #[test]
-fn a_send_that_is_given_up() {
+fn dropped_send_may_panic_in_value() {
     watchdog(LONG, || {
         let tally = Tally::default();
         for (sender, receiver) in [rendezvous(), bounded(1)] {
@@ -158,7 +158,7 @@ impl Drop for AlwaysBomb {
 
 /// All of them panic, and all are dropped once. The first panic goes on, unless another is under way.
 #[test]
-fn many_values_whose_drop_panics() {
+fn all_values_are_dropped_if_each_drop_panics() {
     fn check(tally: &Tally, channel: impl Fn() -> Box<dyn FnOnce()>) {
         let before = tally.dropped();
         assert_eq!(panic_text(channel()), "bomb");

@@ -1,5 +1,4 @@
-//! What a selection chooses, what an iterator ends with, and what a receive of many and a lagging receiver get: the
-//! same of all flavours.
+//! Selections choose uniformly among the ready operations, and sets serve their members in turn.
 #![forbid(unsafe_code)]
 
 use anabranch::{
@@ -19,7 +18,7 @@ fn assert_uniform(counts: &[usize]) {
 
 /// Wherever the ready ones are among the arms.
 #[test]
-fn each_ready_arm_is_as_likely_as_the_others() {
+fn ready_arms_are_chosen_uniformly() {
     let ((_open, idle), (full, ready)) = (unbounded::<u32>(), unbounded::<u32>());
     (0..10 * ROUNDS).for_each(|_| full.try_send(0).unwrap());
     anabranch::run(|cx| {
@@ -66,7 +65,7 @@ fn each_ready_arm_is_as_likely_as_the_others() {
 
 /// New or used again, with a `cx`, without waiting, and in async code.
 #[test]
-fn each_ready_operation_of_a_list_is_as_likely_as_the_others() {
+fn ready_operations_of_list_are_chosen_uniformly() {
     let ((_open, idle), (full, ready)) = (unbounded::<u32>(), unbounded::<u32>());
     (0..10 * ROUNDS).for_each(|_| full.try_send(0).unwrap());
     let list = || Select::from_iter([&idle, &idle, &ready, &ready, &idle, &ready].map(|receiver| receiver.receiving()));
@@ -91,7 +90,7 @@ fn each_ready_operation_of_a_list_is_as_likely_as_the_others() {
 
 /// Those that are ready change from one choice to the next: none is left out for ever.
 #[test]
-fn none_is_left_out_where_the_ready_ones_change() {
+fn no_operation_starves_while_readiness_changes() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| unbounded::<()>()).unzip();
     let mut select: Select<_> = receivers.iter().map(|receiver| receiver.receiving()).collect();
     let mut counts = [0; 4];
@@ -106,7 +105,7 @@ fn none_is_left_out_where_the_ready_ones_change() {
 
 /// Each member that has something has its turn before another has two.
 #[test]
-fn members_of_a_set_take_turns() {
+fn members_of_set_take_turns() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..7).map(|_| unbounded::<usize>()).unzip();
     let mut set = ReceiverSet::from_iter(receivers);
     let ready = [2, 3, 6];

@@ -1,5 +1,5 @@
-//! Streams that one thread has been alone with, so that fibers wait there without atomic updates; and then somebody
-//! else comes: an end goes to another thread, or the wait is cancelled from one.
+//! Streams that one thread has used alone, so that its fibers wait without atomic updates. Then another thread takes
+//! over an end, or cancels the wait.
 
 use crate::common::{self, LONG, Tally, pool, watchdog};
 use anabranch::{
@@ -41,7 +41,7 @@ fn a_while(round: u64) {
 }
 
 #[test]
-fn a_sender_that_has_gone_to_another_thread_wakes_the_receiver() {
+fn sender_moved_to_another_thread_wakes_receiver() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = pool(threads);
@@ -62,7 +62,7 @@ fn a_sender_that_has_gone_to_another_thread_wakes_the_receiver() {
 }
 
 #[test]
-fn a_receiver_that_has_gone_to_another_thread_wakes_the_sender() {
+fn receiver_moved_to_another_thread_wakes_sender() {
     watchdog(LONG, || {
         let pool = pool(1);
         for round in 0..200 {
@@ -85,7 +85,7 @@ fn a_receiver_that_has_gone_to_another_thread_wakes_the_sender() {
 }
 
 #[test]
-fn a_wait_is_cancelled_from_another_thread() {
+fn another_thread_may_cancel_local_wait() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = pool(threads);
@@ -112,7 +112,7 @@ fn a_wait_is_cancelled_from_another_thread() {
 
 /// Each value is received once or is still there, whichever came first.
 #[test]
-fn a_value_and_a_cancellation_come_together() {
+fn concurrent_value_and_cancellation_lose_nothing() {
     watchdog(LONG, || {
         let pool = pool(2);
         for round in 0..300 {
@@ -146,7 +146,7 @@ fn a_value_and_a_cancellation_come_together() {
 
 /// On one thread the order is certain: who was cancelled receives nothing that was sent afterwards.
 #[test]
-fn what_is_sent_after_a_cancellation_is_left() {
+fn value_sent_after_cancellation_stays_in_channel() {
     watchdog(LONG, || {
         on_a_fiber(&common::one_thread().build().unwrap(), |cx| {
             let (mut give, mut given) = spsc::unbounded();
@@ -165,7 +165,7 @@ fn what_is_sent_after_a_cancellation_is_left() {
 }
 
 #[test]
-fn a_pool_that_is_dropped_cancels_those_who_wait() {
+fn dropped_pool_cancels_local_waits() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let (begun, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
@@ -187,7 +187,7 @@ fn a_pool_that_is_dropped_cancels_those_who_wait() {
 }
 
 #[test]
-fn a_wait_has_a_deadline_all_the_same() {
+fn local_wait_has_deadline() {
     watchdog(LONG, || {
         on_a_fiber(&pool(1), |cx| {
             let (mut sender, mut receiver) = own_stream(cx, Some(1));
@@ -204,7 +204,7 @@ fn a_wait_has_a_deadline_all_the_same() {
 
 /// Other fibers would find themselves in a panicking thread.
 #[test]
-fn a_wait_of_a_fiber_that_unwinds_is_cancelled() {
+fn local_wait_of_unwinding_fiber_is_cancelled() {
     struct Waits<'a, 'b>(&'a Cx<'b>, spsc::Receiver<u64>, Arc<AtomicBool>);
     impl Drop for Waits<'_, '_> {
         fn drop(&mut self) {
@@ -227,7 +227,7 @@ fn a_wait_of_a_fiber_that_unwinds_is_cancelled() {
 
 /// There the thread cannot be left, and blocks.
 #[test]
-fn a_wait_inside_another_pool_is_ended_from_elsewhere() {
+fn local_wait_inside_another_pool_ends() {
     watchdog(LONG, || {
         let outer = pool(1);
         let inner = Arc::new(pool(1));
@@ -247,7 +247,7 @@ fn a_wait_inside_another_pool_is_ended_from_elsewhere() {
 }
 
 #[test]
-fn values_are_dropped_once_by_whoever_comes() {
+fn values_are_dropped_once() {
     watchdog(LONG, || {
         let tally = Arc::new(Tally::default());
         for round in 0..100 {

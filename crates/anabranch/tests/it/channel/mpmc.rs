@@ -1,4 +1,4 @@
-//! Channels with many senders and receivers: what comes, in which order, and what the ends say.
+//! Channels with many senders and receivers: which values arrive, in which order, and what the ends report.
 
 use crate::common::{LONG, in_pools, watchdog};
 use anabranch::{
@@ -47,7 +47,7 @@ fn exchange(pool: &Pool, (sender, receiver): (Sender<Numbered>, Receiver<Numbere
 }
 
 #[test]
-fn each_value_comes_once_and_in_order() {
+fn each_value_arrives_once_and_in_order() {
     in_pools(|pool| {
         for (senders, receivers) in [(1, 1), (5, 1), (1, 5), (4, 4)] {
             for channel in channels() {
@@ -58,7 +58,7 @@ fn each_value_comes_once_and_in_order() {
 }
 
 #[test]
-fn between_threads() {
+fn values_arrive_between_threads() {
     watchdog(LONG, || {
         for (sender, receiver) in channels() {
             thread::scope(|s| {
@@ -77,7 +77,7 @@ fn between_threads() {
 }
 
 #[test]
-fn between_tasks() {
+fn values_arrive_between_tasks() {
     in_pools(|pool| {
         for (sender, receiver) in channels() {
             let sending: Vec<_> = (0..3)
@@ -107,7 +107,7 @@ fn between_tasks() {
 }
 
 #[test]
-fn ends_and_what_they_say() {
+fn ends_report_length_capacity_and_close() {
     let (sender, receiver) = unbounded();
     let (other, _) = unbounded::<u8>();
     let weak = sender.downgrade();
@@ -123,7 +123,7 @@ fn ends_and_what_they_say() {
 }
 
 #[test]
-fn many_at_a_time() {
+fn values_arrive_in_batches() {
     in_pools(|pool| {
         for (sender, receiver) in channels() {
             let sending = pool.spawn(move |cx| (0..500).try_for_each(|n| sender.send(cx, n)).unwrap());

@@ -1,5 +1,5 @@
-//! Channels with many senders and receivers that close, and waits that are given up: nothing is lost, and what was not
-//! sent comes back.
+//! Channels with many senders and receivers that close, and waits that are abandoned: no value is lost, and a failed
+//! send returns its value.
 
 use crate::common::{
     LONG, Tally,
@@ -19,7 +19,7 @@ fn channels<T>() -> [(Sender<T>, Receiver<T>); 5] {
 }
 
 #[test]
-fn what_was_not_sent_comes_back() {
+fn failed_send_returns_value() {
     watchdog(LONG, || {
         pool(2).run(|cx| {
             let tally = Tally::default();
@@ -44,7 +44,7 @@ fn what_was_not_sent_comes_back() {
 }
 
 #[test]
-fn closing_wakes_all_who_wait() {
+fn close_wakes_all_waiters() {
     in_pools(|pool| {
         for last in [false, true] {
             for (sender, receiver) in channels::<usize>() {
@@ -94,7 +94,7 @@ fn closing_wakes_all_who_wait() {
 
 /// Senders and receivers are cancelled over and over: none is lost, none comes twice.
 #[test]
-fn nothing_is_lost_to_cancellation() {
+fn cancellation_loses_no_value() {
     in_pools(|pool| {
         for (sender, receiver) in channels() {
             const N: usize = 200;
@@ -142,7 +142,7 @@ fn nothing_is_lost_to_cancellation() {
 
 /// A receiver was woken, and its future is dropped: the next one is woken in its place. flume once lost this wake-up.
 #[test]
-fn a_dropped_receive_passes_its_wake_up_on() {
+fn dropped_receive_passes_wakeup_on() {
     for (sender, receiver) in channels() {
         let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.recv_async()));
         // One that leaves from the middle is passed over.
@@ -162,7 +162,7 @@ fn a_dropped_receive_passes_its_wake_up_on() {
 
 /// A sender whose future is dropped: its value is dropped once, or received once, and room goes to the next.
 #[test]
-fn dropped_sends() {
+fn dropped_send_futures_leave_nothing() {
     let tally = Tally::default();
     let (sender, receiver) = bounded(1);
     sender.try_send(tally.make()).unwrap();
@@ -180,7 +180,7 @@ fn dropped_sends() {
 }
 
 #[test]
-fn the_last_receiver_drops_what_is_left() {
+fn last_receiver_drops_remaining_values() {
     let tally = Tally::default();
     for (sender, receiver) in [bounded(100), unbounded()] {
         let other = receiver.clone();
@@ -200,7 +200,7 @@ fn the_last_receiver_drops_what_is_left() {
 }
 
 #[test]
-fn a_cancelled_receive_is_told_apart_from_a_closed_channel() {
+fn cancelled_receive_differs_from_closed_channel() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (sender, receiver) = rendezvous::<u8>();

@@ -1,4 +1,4 @@
-//! Room in channels with many senders and receivers: kept, given back, and filled by who has waited for it.
+//! Capacity in channels with many senders and receivers: reserved, returned, and passed to waiting senders.
 
 use crate::common::{LONG, fibers::until_waiting, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
@@ -10,7 +10,7 @@ use std::time::Duration;
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn permits_keep_room() {
+fn permit_reserves_capacity() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(2);
         pool(1).run(|cx| {
@@ -36,7 +36,7 @@ fn permits_keep_room() {
 }
 
 #[test]
-fn a_permit_given_back_wakes_a_receiver_for_the_value_that_moves_up() {
+fn dropped_permit_wakes_receiver_of_next_value() {
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);
         let permit = sender.try_reserve().unwrap();
@@ -49,7 +49,7 @@ fn a_permit_given_back_wakes_a_receiver_for_the_value_that_moves_up() {
 }
 
 #[test]
-fn room_in_a_channel_in_all_shapes() {
+fn reserve_works_in_all_forms() {
     in_pools(|pool| {
         let (sender, receiver) = bounded(1);
         pool.run(|cx| {
@@ -87,7 +87,7 @@ fn room_in_a_channel_in_all_shapes() {
 /// Two receivers wait, and one is woken for the only value that fits. A second value waits with its sender, and moves
 /// up when the first is taken: that is a value for the other receiver, whoever has made room for it.
 #[test]
-fn what_moves_up_wakes_a_receiver() {
+fn value_moved_into_buffer_wakes_receiver() {
     watchdog(LONG, || {
         let pool = pool(1);
         for is_batch in [false, true] {

@@ -7,7 +7,7 @@ use std::{thread, time::Duration};
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn oneshot_drops_each_value_once_however_it_ends() {
+fn oneshot_drops_each_value_once() {
     let tally = Tally::default();
     // Sent and received; sent and not received; not sent; refused; closed before and after.
     let (sender, mut receiver) = oneshot::channel();
@@ -117,7 +117,7 @@ fn oneshot_futures_may_be_dropped_in_every_state() {
 
 /// A future that is leaked while it waits must not keep others from waiting.
 #[test]
-fn a_forgotten_future_is_no_obstacle() {
+fn forgotten_future_does_not_block_receive() {
     watchdog(LONG, || {
         let (sender, mut receiver) = oneshot::channel();
         std::mem::forget(Polled::waiting(async { receiver.recv_async().await }));

@@ -1,4 +1,4 @@
-//! Threads send to channels, receive, give up, close and go in all ways at random.
+//! Threads send, receive, cancel, close and drop at random.
 
 use crate::common::{Counted, LONG, Random, Tally, waits::Polled, watchdog};
 use anabranch::{
@@ -83,7 +83,7 @@ fn receive_somehow(
 /// Threads send, receive, give up, close and go in all ways: what was sent is received once or dropped once, in the
 /// order of its sender.
 #[test]
-fn all_ways_to_send_to_receive_and_to_go() {
+fn random_operations_of_threads_lose_nothing() {
     watchdog(LONG, || {
         for round in 0..12 {
             for (sender, receiver) in shared() {
@@ -238,7 +238,7 @@ fn take_somehow(
 /// The same of streams, whose values come in the order of their numbers, and none is left out but those that were
 /// dropped by who gave them up.
 #[test]
-fn all_ways_of_a_stream() {
+fn random_operations_on_spsc_lose_nothing() {
     watchdog(LONG, || {
         for round in 0..24 {
             for (mut sender, mut receiver) in [spsc::bounded(1), spsc::bounded(50), spsc::unbounded()] {

@@ -18,7 +18,7 @@ const SHORT: Duration = Duration::from_millis(1);
 
 /// Sums what comes until a deadline, of each flavour: the sum of a part is none.
 #[test]
-fn a_sum_that_was_cancelled_is_none() {
+fn sum_of_cancelled_iterator_is_an_error() {
     watchdog(LONG, || {
         anabranch::run(|cx| {
             macro_rules! check {
@@ -59,7 +59,7 @@ fn a_sum_that_was_cancelled_is_none() {
 }
 
 #[test]
-fn many_are_received_up_to_the_limit() {
+fn recv_many_respects_limit() {
     let (sender, receiver) = unbounded();
     let (full, rest) = bounded(100);
     let (mut stream, mut outlet) = spsc::unbounded();
@@ -95,7 +95,7 @@ fn many_are_received_up_to_the_limit() {
 
 /// In each way to receive: it is told once how many it has missed, and goes on with the oldest that is kept.
 #[test]
-fn a_receiver_that_lags_is_told() {
+fn lagging_receiver_is_told_once() {
     watchdog(LONG, || {
         let (sender, mut receiver) = broadcast::channel(2);
         let lag = || (1..=5).for_each(|n| sender.send(n).unwrap());
@@ -141,7 +141,7 @@ fn a_receiver_that_lags_is_told() {
 }
 
 #[test]
-fn an_iterator_that_was_cancelled_ends() {
+fn cancelled_iterator_ends_after_error() {
     let (_sender, receiver) = unbounded::<u32>();
     let items = anabranch::run(|cx| {
         cx.cancellable(|cx, canceller| {

@@ -1,5 +1,5 @@
-//! Wakers that do not wait for their turn: what they wake is polled, or dropped with the ends that it has, while
-//! whoever has woken it is still sending or receiving.
+//! Wakers that run their task at once: the task receives, sends or drops its ends while the waking operation is still
+//! under way.
 
 use crate::common::{Counted, LONG, Tally, watchdog};
 use anabranch::{
@@ -128,7 +128,7 @@ macro_rules! check_receiver {
 }
 
 #[test]
-fn who_is_sent_to_receives_or_goes_in_the_middle_of_it() {
+fn receiver_may_receive_or_drop_inside_send() {
     watchdog(LONG, || {
         let tally = Tally::default();
         // The future takes the value from the sender, which has only begun to wait.
@@ -183,7 +183,7 @@ fn who_is_sent_to_receives_or_goes_in_the_middle_of_it() {
 }
 
 #[test]
-fn who_waits_for_a_reply_gets_it_or_goes_in_the_middle_of_it() {
+fn oneshot_receiver_may_receive_or_drop_inside_send() {
     let tally = Tally::default();
     for is_dropped in [false, true] {
         for is_sent in [false, true] {
@@ -239,7 +239,7 @@ macro_rules! check_sender {
 }
 
 #[test]
-fn who_waits_for_room_sends_or_goes_in_the_middle_of_a_receive() {
+fn sender_may_send_or_drop_inside_receive() {
     watchdog(LONG, || {
         let tally = Tally::default();
         check_sender!(tally, rendezvous());
@@ -252,7 +252,7 @@ fn who_waits_for_room_sends_or_goes_in_the_middle_of_a_receive() {
 
 /// Two that pass a value to and fro, each within the send of the other.
 #[test]
-fn two_who_wake_each_other() {
+fn tasks_may_wake_each_other_recursively() {
     let ((there, inbox), (back, outbox)) = (unbounded(), unbounded());
     let count = Count::default();
     let echo = inline(false, async move {

@@ -1,4 +1,4 @@
-//! A rendezvous: a value that was sent is the chosen receiver's, and nobody else can take it.
+//! Channels of capacity zero: a sent value belongs to the chosen receiver.
 #![forbid(unsafe_code)]
 
 use crate::common::{
@@ -20,7 +20,7 @@ use std::{
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn the_sender_cannot_take_back_what_it_has_sent() {
+fn sent_value_cannot_be_taken_back() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
         let pool = pool(1);
@@ -36,7 +36,7 @@ fn the_sender_cannot_take_back_what_it_has_sent() {
 
 /// On one thread, so that the chosen receiver has no chance to run before the channel is closed.
 #[test]
-fn a_chosen_receiver_has_its_value_when_the_channel_is_closed() {
+fn chosen_receiver_keeps_value_after_close() {
     watchdog(LONG, || {
         on_a_fiber(&one_thread().build().unwrap(), |cx| {
             let (sender, receiver) = rendezvous();
@@ -66,7 +66,7 @@ fn until_waiting_in(cx: &anabranch::Cx<'_>, count: usize) {
 
 /// One who waits in a selection is handed the value by the arm that was chosen.
 #[test]
-fn a_selection_that_was_chosen_receives() {
+fn chosen_selection_receives() {
     watchdog(LONG, || {
         let pool = pool(1);
         let ((one, first), (two, second)) = (rendezvous(), rendezvous());
@@ -90,7 +90,7 @@ fn a_selection_that_was_chosen_receives() {
 /// What `try_send` has sent was received. So it meets no future, which may be dropped before it is polled. A sender
 /// that waits does.
 #[test]
-fn a_send_that_does_not_wait_meets_no_future() {
+fn try_send_does_not_pair_with_pending_future() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
         let mut future = Polled::waiting(receiver.recv_async());
@@ -120,7 +120,7 @@ fn a_send_that_does_not_wait_meets_no_future() {
 
 /// A value comes back to its sender if its receiver goes without it, and the channel keeps nothing.
 #[test]
-fn a_receive_that_is_dropped_leaves_nothing_behind() {
+fn dropped_receive_leaves_nothing() {
     let tally = Tally::default();
     let (sender, receiver) = rendezvous();
     for is_sending in [false, true] {
@@ -147,7 +147,7 @@ fn a_receive_that_is_dropped_leaves_nothing_behind() {
 
 /// A receive that ended otherwise before a sender came does not count as one that waits.
 #[test]
-fn a_receive_that_was_cancelled_or_is_late_receives_nothing() {
+fn cancelled_or_late_receive_gets_nothing() {
     watchdog(LONG, || {
         on_the_only_thread(|cx| {
             let (sender, receiver) = rendezvous();
@@ -177,7 +177,7 @@ fn ready<R>(poll: Poll<R>) -> Option<R> {
 
 /// Either of two futures in one task may be polled first.
 #[test]
-fn two_futures_of_one_task_meet() {
+fn two_futures_of_one_task_pair() {
     let (sender, receiver) = rendezvous();
     for is_sender_first in [false, true] {
         let (mut sent, mut got) = (None, None);
@@ -205,7 +205,7 @@ fn two_futures_of_one_task_meet() {
 
 /// A sender that may wait does not end before its value has been received: not by a future that is woken and dropped.
 #[test]
-fn what_is_sent_by_one_who_may_wait_is_not_lost_with_a_future() {
+fn waiting_send_survives_dropped_receive_future() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
         let first = Polled::waiting(receiver.recv_async());
@@ -231,7 +231,7 @@ fn what_is_sent_by_one_who_may_wait_is_not_lost_with_a_future() {
 
 /// As `try_send`: it meets a fiber that waits, and no future.
 #[test]
-fn a_selection_with_a_default_meets_who_certainly_receives() {
+fn selection_with_default_pairs_with_committed_receiver() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
         let pool = pool(1);
@@ -257,7 +257,7 @@ fn a_selection_with_a_default_meets_who_certainly_receives() {
 
 /// A set takes a value from a sender that waits, when it is asked: nothing is sent to one that is not in use.
 #[test]
-fn a_set_that_is_not_used_accepts_nothing() {
+fn unused_set_accepts_nothing() {
     watchdog(LONG, || {
         let (sender, receiver) = rendezvous();
         let mut set = ReceiverSet::new();
@@ -285,7 +285,7 @@ fn a_set_that_is_not_used_accepts_nothing() {
 
 /// A set that goes, or a member that leaves it, wakes another who would receive what it was woken for.
 #[test]
-fn a_set_that_was_woken_and_goes_passes_it_on() {
+fn dropped_set_passes_wakeup_on() {
     let (sender, receiver) = rendezvous();
     let mut set = ReceiverSet::from_iter([receiver.clone()]);
     let mut future = Polled::waiting(receiver.recv_async());
@@ -301,7 +301,7 @@ fn a_set_that_was_woken_and_goes_passes_it_on() {
 
 /// Fibers that wait are handed values while others look for some: each value comes once, to whoever it was for.
 #[test]
-fn many_meet() {
+fn many_senders_and_receivers_pair() {
     watchdog(LONG, || {
         let pool = pool(2);
         let sum = pool.run(|cx| {

@@ -1,4 +1,4 @@
-//! Selecting among operations: fair or biased, with a default, with deadlines, and without losing anything.
+//! `select!`: fair or biased, with a default, with deadlines, and without losing a value.
 
 use crate::common::{LONG, Tally, fibers::with_every_cx, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
@@ -15,7 +15,7 @@ use std::{fmt::Debug, sync::Arc, thread, time::Duration};
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn one_of_each_kind() {
+fn select_completes_each_kind_of_operation() {
     in_pools(|pool| {
         pool.run(|cx| {
             let (shared, mut stream) = (unbounded::<u8>(), spsc::bounded::<u8>(1));
@@ -48,7 +48,7 @@ fn one_of_each_kind() {
 }
 
 #[test]
-fn it_waits_until_one_can_be_done() {
+fn select_waits_until_an_operation_is_ready() {
     in_pools(|pool| {
         let (a, from_a) = rendezvous();
         let (b, from_b) = bounded(1);
@@ -96,7 +96,7 @@ fn it_waits_until_one_can_be_done() {
 
 /// Two sides select over sends and receives between them: each value goes once.
 #[test]
-fn sends_and_receives_meet() {
+fn sends_and_receives_of_selections_pair() {
     in_pools(|pool| {
         for (forth, back) in [(rendezvous(), rendezvous()), (bounded(1), bounded(2))] {
             let mut handles = Vec::new();
@@ -132,7 +132,7 @@ fn sends_and_receives_meet() {
 /// Who would send to a rendezvous, or receive from it, is nobody to meet for itself. It was once: that selection went
 /// round and round, and nobody else came to their turn on its thread.
 #[test]
-fn a_selection_does_not_meet_itself() {
+fn selection_does_not_pair_with_itself() {
     fn either(cx: &Cx<'_>, (sender, receiver): &(Sender<u32>, Receiver<u32>)) -> Result<Option<u32>, Cancelled> {
         select!(cx, {
             sent = sender.sending(1) => { sent.unwrap(); None },
@@ -183,7 +183,7 @@ fn a_selection_does_not_meet_itself() {
 }
 
 #[test]
-fn the_default_is_for_when_nothing_can_be_done() {
+fn default_runs_only_if_nothing_is_ready() {
     watchdog(LONG, || {
         pool(1).run(|cx| {
             let tally = Tally::default();
@@ -206,7 +206,7 @@ fn the_default_is_for_when_nothing_can_be_done() {
 }
 
 #[test]
-fn fair_and_biased() {
+fn select_is_fair_and_biased_select_is_ordered() {
     watchdog(LONG, || {
         pool(1).run(|cx| {
             let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| unbounded()).unzip();
@@ -231,7 +231,7 @@ fn fair_and_biased() {
 /// Receives from streams go on waiting between the waits of a selection: used in all ways, one after the other, it
 /// loses nothing.
 #[test]
-fn receives_from_streams_go_on_waiting() {
+fn spsc_receives_persist_across_selections() {
     in_pools(|pool| {
         let tally = Tally::default();
         let (mut senders, mut receivers): (Vec<_>, Vec<_>) =
@@ -304,7 +304,7 @@ fn receives_from_streams_go_on_waiting() {
 /// Receives from what many look at, waited for again and again: each waits for what it has not received yet. They
 /// waited for what comes after the first, which had come, and so went round and round.
 #[test]
-fn what_many_look_at_is_waited_for_again() {
+fn watch_can_be_selected_repeatedly() {
     fn follow<E: Debug + PartialEq, O: Operation<Done = Result<Arc<u32>, E>>>(
         cx: &Cx<'_>,
         operations: [O; 2],
@@ -333,7 +333,7 @@ fn what_many_look_at_is_waited_for_again() {
 
 /// A selection that is forgotten has left its waiters behind: the receivers can be used again all the same.
 #[test]
-fn a_selection_that_is_forgotten() {
+fn forgotten_selection_loses_nothing() {
     pool(1).run(|cx| {
         let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..2).map(|_| spsc::unbounded()).unzip();
         let mut select: Select<_> = receivers.iter_mut().map(spsc::Receiver::receiving).collect();
@@ -355,7 +355,7 @@ fn a_selection_that_is_forgotten() {
 }
 
 #[test]
-fn control_flow_goes_out_of_the_arms() {
+fn arms_may_break_continue_and_return() {
     fn sum(cx: &anabranch::Cx<'_>, receiver: &channel::Receiver<u32>) -> Result<u32, Closed> {
         let mut sum = 0;
         loop {
@@ -383,7 +383,7 @@ fn control_flow_goes_out_of_the_arms() {
 }
 
 #[test]
-fn cancelling() {
+fn cancelled_selection_completes_nothing() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (_sender, receiver) = unbounded::<u8>();
@@ -403,7 +403,7 @@ fn cancelling() {
 
 /// Many threads and fibers select over the same channels, with deadlines: each value comes once.
 #[test]
-fn stress() {
+fn concurrent_selections_lose_nothing() {
     watchdog(LONG, || {
         let (senders, receivers): (Vec<_>, Vec<_>) = [rendezvous(), bounded(1), unbounded()].into_iter().unzip();
         let mut threads = Vec::new();

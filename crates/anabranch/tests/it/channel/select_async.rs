@@ -1,4 +1,4 @@
-//! Selecting in async code: what can be selected, and that a future may be dropped at any time.
+//! `select!` in async code: what can be selected, and futures that are dropped at any time.
 
 use crate::common::{
     self, LONG, Tally, in_pools, pool,
@@ -26,7 +26,7 @@ use std::{
 
 /// Each wakes the one who waits for all of them; before, and while it waits.
 #[test]
-fn one_of_each_kind() {
+fn async_select_completes_each_kind_of_operation() {
     in_pools(|pool| {
         for turn in 0..2 * 11 {
             let (turn, waits) = (turn / 2, turn % 2 == 0);
@@ -107,7 +107,7 @@ fn one_of_each_kind() {
 }
 
 #[test]
-fn the_default_bias_and_fairness() {
+fn async_select_supports_default_bias_and_fairness() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| unbounded()).unzip();
     let mut counts = [0; 4];
     watchdog(LONG, || {
@@ -145,7 +145,7 @@ fn the_default_bias_and_fairness() {
 
 /// Bodies may await, and leave by `?`, `break` and `return`; the channels can be used again in them.
 #[test]
-fn control_flow_goes_out_of_the_arms() {
+fn async_arms_may_break_continue_and_return() {
     async fn sum(mut receiver: spsc::Receiver<u32>, other: &anabranch::channel::Receiver<u32>) -> Result<u32, Closed> {
         let mut sum = 0;
         loop {
@@ -172,7 +172,7 @@ fn control_flow_goes_out_of_the_arms() {
 
 /// One arm was woken for a value, and the future is dropped before it is polled: another receiver gets it.
 #[test]
-fn a_dropped_selection_passes_its_wake_up_on() {
+fn dropped_selection_passes_wakeup_on() {
     for (sender, receiver) in [rendezvous(), bounded(1), unbounded()] {
         let (_other, idle) = unbounded::<u8>();
         let mut select = Select::from(vec![receiver.receiving(), idle.receiving()]);
@@ -202,7 +202,7 @@ fn a_dropped_selection_passes_its_wake_up_on() {
 /// A lock is offered to a selection, which comes too late for it and gets another. The next in the queue hears of the
 /// first.
 #[test]
-fn what_a_selection_came_too_late_for_is_offered_to_the_next() {
+fn missed_value_is_offered_to_next_waiter() {
     let (one, other) = (Mutex::new(1), Mutex::new(2));
     let held = (one.try_lock(), other.try_lock());
     let mut select = Select::from(vec![one.locking(), other.locking()]);
@@ -219,7 +219,7 @@ fn what_a_selection_came_too_late_for_is_offered_to_the_next() {
 
 /// A send in a selection that is dropped has happened, or its value is dropped: once in any case.
 #[test]
-fn dropped_sends() {
+fn dropped_sends_return_their_values() {
     let tally = Tally::default();
     for is_taken in [false, true] {
         for (sender, receiver) in [rendezvous(), bounded(1)] {
@@ -243,7 +243,7 @@ fn dropped_sends() {
 }
 
 #[test]
-fn time_for_async_code() {
+fn timeouts_work_in_async_select() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -283,7 +283,7 @@ fn time_for_async_code() {
 
 /// Outside of any pool, and inside.
 #[test]
-fn sleeps_are_had_everywhere() {
+fn sleep_async_works_on_fibers_and_threads() {
     in_pools(|pool| {
         let sleep = || async { sleep_async(Duration::from_micros(10)).await };
         let task = pool.spawn_async(sleep());
@@ -297,7 +297,7 @@ fn sleeps_are_had_everywhere() {
 
 /// Threads select in futures that they drop at random: each value comes once.
 #[test]
-fn stress() {
+fn concurrent_async_selections_lose_nothing() {
     watchdog(LONG, || {
         let (senders, receivers): (Vec<_>, Vec<_>) = [rendezvous(), bounded(1), unbounded()].into_iter().unzip();
         let pool = pool(2);
@@ -345,7 +345,7 @@ fn stress() {
 
 /// On one thread: a task that finds at once what it wants, again and again, until another has run.
 #[test]
-fn who_need_not_wait_lets_others_run() {
+fn ready_async_select_yields_to_other_tasks() {
     watchdog(LONG, || {
         for kind in 0..4 {
             let pool = common::one_thread().build().unwrap();

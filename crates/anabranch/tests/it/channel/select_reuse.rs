@@ -1,4 +1,4 @@
-//! Selections and operations that are used again: after another wait, and after one whose future was forgotten.
+//! Selections and operations that are reused: after another wait, and after a wait whose future was forgotten.
 
 use crate::common::{LONG, in_pools, waits::Polled, watchdog};
 use anabranch::{
@@ -10,7 +10,7 @@ use std::{mem, sync::Arc, time::Duration};
 
 /// A selection whose future is leaked while it waits: its operations are moved, added to and dropped afterwards.
 #[test]
-fn a_forgotten_wait_of_a_selection_is_over_when_it_is_used_again() {
+fn forgotten_wait_ends_when_selection_is_reused() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..20).map(|_| unbounded()).unzip();
     let mut select = Select::new();
     for (n, receiver) in receivers.iter().enumerate() {
@@ -39,7 +39,7 @@ fn a_forgotten_wait_of_a_selection_is_over_when_it_is_used_again() {
 
 /// The place of a forgotten future is another's.
 #[test]
-fn a_forgotten_wait_for_an_event_is_no_obstacle() {
+fn forgotten_wait_for_event_does_not_block() {
     let mut trigger = Trigger::new();
     let signal = trigger.signal();
     let (sender, receiver) = unbounded();
@@ -66,7 +66,7 @@ fn a_forgotten_wait_for_an_event_is_no_obstacle() {
 }
 
 #[test]
-fn a_selection_is_used_again_and_again() {
+fn selection_can_be_reused() {
     in_pools(|pool| {
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..10).map(|_| bounded(1)).unzip();
         let task = pool.spawn_async(async move {
@@ -102,7 +102,7 @@ fn a_selection_is_used_again_and_again() {
 
 /// See the test of this name in `select`.
 #[test]
-fn what_many_look_at_is_waited_for_again() {
+fn watch_can_be_awaited_repeatedly_in_reused_selection() {
     watchdog(LONG, || {
         let (setting, mut settings) = watch::channel(0);
         let (cry, mut cries) = broadcast::channel(4);
@@ -122,7 +122,7 @@ fn what_many_look_at_is_waited_for_again() {
 
 /// Room that is kept, and sets: each waited for again and again, in vain and not.
 #[test]
-fn room_and_sets_are_waited_for_again() {
+fn permits_and_sets_can_be_selected_repeatedly() {
     const SHORT: Duration = Duration::from_millis(1);
     watchdog(LONG, || {
         let (full, drained) = bounded(1);
@@ -153,7 +153,7 @@ fn room_and_sets_are_waited_for_again() {
 /// What `select!` is made of, called by hand: arms that are chosen among again, and a future that is polled after its
 /// end.
 #[test]
-fn arms_that_were_done_can_be_chosen_among_again() {
+fn completed_arms_can_be_selected_again() {
     use anabranch::channel::__select::{arm, choose, choose_async, into_done};
     watchdog(LONG, || {
         let (sender, receiver) = bounded(1);

@@ -1,7 +1,7 @@
-//! What of a channel may go to another thread, by the kind of its values.
+//! Which channel types are `Send` and `Sync`, by the kind of their values.
 //!
-//! RUSTSEC-2026-0221 is a type of event-listener that was `Send` and `Sync` whatever it carried; kanal 33 is the same
-//! mistake at the ends of a channel. So here each type is asked for each kind of value.
+//! RUSTSEC-2026-0221 is a type of event-listener that was `Send` and `Sync` for all values. kanal 33 is the same bug
+//! at the ends of a channel. Each type is checked for each kind of value.
 
 use anabranch::channel::{
     self, Closed, ClosedError, Permit, Receive, Receiver, ReceiverSet, Select, SendError, SendTimeoutError, Sender,
@@ -55,7 +55,7 @@ const BOTH: (bool, bool) = (true, true);
 const NEITHER: (bool, bool) = (false, false);
 
 #[test]
-fn the_question_is_answered() {
+fn probe_detects_send_and_sync() {
     assert_eq!(crosses!(u8), BOTH);
     assert_eq!(crosses!(Cell<u8>), (true, false));
     assert_eq!(crosses!(MutexGuard<'static, u8>), (false, true));
@@ -117,7 +117,7 @@ macro_rules! looked_at {
 }
 
 #[test]
-fn rustsec_2026_0221_ends_and_operations_cross_as_their_values_do() {
+fn rustsec_2026_0221_ends_and_operations_are_send_as_their_values() {
     handed_on!(u8, true);
     handed_on!(Cell<u8>, true);
     handed_on!(MutexGuard<'static, u8>, false);
@@ -130,7 +130,7 @@ fn rustsec_2026_0221_ends_and_operations_cross_as_their_values_do() {
 
 /// A value that comes back is the sender's own again.
 #[test]
-fn errors_cross_as_their_values_do() {
+fn errors_are_send_as_their_values() {
     assert_eq!(crosses!((ClosedError<u8>, SendError<u8>, SendTimeoutError<u8>, TrySendError<u8>)), BOTH);
     assert_eq!(crosses!(ClosedError<Cell<u8>>), (true, false));
     assert_eq!(crosses!(SendError<Rc<u8>>), NEITHER);
@@ -186,7 +186,7 @@ macro_rules! futures {
 }
 
 #[test]
-fn futures_cross_as_their_values_do() {
+fn futures_are_send_as_their_values() {
     assert_eq!(futures!(1_u8), [true; 13]);
     assert_eq!(futures!(Rc::new(1)), [false; 13]);
     // Those that look at a value with others must not, if it is one that not several may look at.
@@ -197,7 +197,7 @@ fn futures_cross_as_their_values_do() {
 
 /// A set is asked what it receives: sealed, so that nobody else says so of a type that does not go by these rules.
 #[test]
-fn a_set_receives_what_its_members_do() {
+fn set_item_is_that_of_its_members() {
     fn item<R: Receive<Item = Rc<u8>>>(set: &mut ReceiverSet<R>) -> Option<Result<Rc<u8>, Closed>> {
         set.try_recv().ok().map(|(_, received)| received)
     }

@@ -1,4 +1,4 @@
-//! Sets of receivers: who sent, who closed, who came and went.
+//! Sets of receivers: results of members, closed members, and members that are added and removed.
 
 use crate::common::{LONG, Tally, in_pools, pool, watchdog};
 use anabranch::{
@@ -23,7 +23,7 @@ use std::{
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn it_says_who_sent_and_who_closed() {
+fn recv_names_member_that_sent_or_closed() {
     in_pools(|pool| {
         let mut set = ReceiverSet::new();
         let mut next = HashMap::new();
@@ -54,7 +54,7 @@ fn it_says_who_sent_and_who_closed() {
 }
 
 #[test]
-fn streams_can_be_members() {
+fn spsc_receivers_can_be_members() {
     in_pools(|pool| {
         let mut set = ReceiverSet::new();
         for n in 0..10_u64 {
@@ -73,7 +73,7 @@ fn streams_can_be_members() {
 }
 
 #[test]
-fn members_come_and_go() {
+fn members_can_be_added_and_removed() {
     watchdog(LONG, || {
         let mut set = ReceiverSet::new();
         let channels: Vec<_> = (0..10).map(|_| unbounded()).collect();
@@ -96,7 +96,7 @@ fn members_come_and_go() {
 }
 
 #[test]
-fn all_get_their_turn() {
+fn ready_members_are_served_evenly() {
     let mut set = ReceiverSet::new();
     let mut counts = HashMap::new();
     for _ in 0..10 {
@@ -111,7 +111,7 @@ fn all_get_their_turn() {
 }
 
 #[test]
-fn a_set_that_is_dropped_passes_its_wake_ups_on() {
+fn dropped_set_passes_wakeups_on() {
     let (sender, receiver) = unbounded();
     let mut set = ReceiverSet::new();
     set.insert(receiver.clone());
@@ -125,7 +125,7 @@ fn a_set_that_is_dropped_passes_its_wake_ups_on() {
 }
 
 #[test]
-fn it_waits_with_deadlines_in_selections_and_in_tasks() {
+fn set_works_with_deadlines_selections_and_tasks() {
     in_pools(|pool| {
         let mut set = ReceiverSet::new();
         let (sender, receiver) = unbounded();
@@ -148,7 +148,7 @@ fn it_waits_with_deadlines_in_selections_and_in_tasks() {
 }
 
 #[test]
-fn stress() {
+fn sets_lose_nothing_under_load() {
     watchdog(LONG, || {
         let tally = Tally::default();
         let mut set = ReceiverSet::new();
@@ -183,7 +183,7 @@ fn stress() {
 
 /// One value each, and then they leave; so do those whose sender goes without a word.
 #[test]
-fn replies_can_be_members() {
+fn oneshot_receivers_can_be_members() {
     in_pools(|pool| {
         let mut set = ReceiverSet::new();
         let mut expected = HashMap::new();
@@ -213,7 +213,7 @@ fn replies_can_be_members() {
 
 /// One that is taken out while it waits, is sent to, and is put in again.
 #[test]
-fn a_reply_is_not_lost_by_leaving() {
+fn removed_oneshot_keeps_its_value() {
     let tally = Tally::default();
     let mut set = ReceiverSet::new();
     let (sender, receiver) = oneshot::channel();
@@ -232,7 +232,7 @@ fn a_reply_is_not_lost_by_leaving() {
 }
 
 #[test]
-fn watchers_and_listeners_can_be_members() {
+fn watch_and_broadcast_receivers_can_be_members() {
     in_pools(|pool| {
         let (settings, cries): (Vec<_>, Vec<_>) = (0..5).map(|_| (watch::channel(0), broadcast::channel(64))).unzip();
         let mut watching: ReceiverSet<_> = settings.iter().map(|(_, receiver)| receiver.clone()).collect();
@@ -291,7 +291,7 @@ fn waits(calls: &Calls, poll: impl FnOnce()) -> bool {
 
 /// Each wakes the set, which waits, however long all has been on one thread.
 #[test]
-fn calls_of_its_own_thread_wake_a_set() {
+fn send_on_own_thread_wakes_set() {
     let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| spsc::unbounded()).unzip();
     let mut set = ReceiverSet::from_iter(receivers);
     let calls = Arc::new(Calls::default());
@@ -317,7 +317,7 @@ fn calls_of_its_own_thread_wake_a_set() {
 
 /// After long on one worker a set goes to another thread, while that worker goes on sending, and ends there.
 #[test]
-fn a_set_goes_to_another_thread_while_its_members_are_called() {
+fn set_may_move_to_another_thread_while_notified() {
     in_pools(|pool| {
         let used = pool.spawn(|cx| {
             let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::unbounded()).unzip();
@@ -364,7 +364,7 @@ fn a_set_goes_to_another_thread_while_its_members_are_called() {
 
 /// Each is a member until it has given its value, or its sender has gone.
 #[test]
-fn replies_in_a_set_are_one_item_each() {
+fn oneshot_member_yields_one_item() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel()).unzip();
     let mut set = ReceiverSet::from_iter(receivers);
     for (n, sender) in senders.into_iter().enumerate() {

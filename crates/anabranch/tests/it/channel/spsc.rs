@@ -1,4 +1,4 @@
-//! Streams: what is sent comes in its order, to whoever waits for it in whatever way.
+//! Streams with one sender and one receiver: values arrive in order, for every form of waiting.
 
 use crate::common::{LONG, in_pools, watchdog};
 use anabranch::{
@@ -21,7 +21,7 @@ fn streams<T>() -> [(spsc::Sender<T>, spsc::Receiver<T>); 4] {
 }
 
 #[test]
-fn streams_keep_the_order() {
+fn values_arrive_in_order() {
     in_pools(|pool| {
         for (mut sender, mut receiver) in streams() {
             pool.run(|cx| {
@@ -35,7 +35,7 @@ fn streams_keep_the_order() {
 }
 
 #[test]
-fn streams_between_threads() {
+fn values_arrive_between_threads() {
     for (mut sender, mut receiver) in streams() {
         watchdog(LONG, || {
             thread::scope(|s| {
@@ -47,7 +47,7 @@ fn streams_between_threads() {
 }
 
 #[test]
-fn streams_between_tasks() {
+fn values_arrive_between_tasks() {
     in_pools(|pool| {
         for (mut sender, mut receiver) in streams() {
             let sending = pool.spawn_async(async move {
@@ -70,7 +70,7 @@ fn streams_between_tasks() {
 }
 
 #[test]
-fn streams_send_in_batches() {
+fn batches_arrive_in_order() {
     in_pools(|pool| {
         for (mut sender, mut receiver) in streams() {
             pool.run(|cx| {
@@ -94,7 +94,7 @@ fn streams_send_in_batches() {
 }
 
 #[test]
-fn values_of_every_size() {
+fn values_of_every_size_arrive() {
     fn check<T: Clone + PartialEq + std::fmt::Debug>(value: T) {
         for (mut sender, mut receiver) in streams() {
             for _ in 0..100 {
@@ -113,7 +113,7 @@ fn values_of_every_size() {
 }
 
 #[test]
-fn room_in_a_stream_in_all_shapes() {
+fn reserve_works_in_all_forms() {
     in_pools(|pool| {
         let (mut sender, mut receiver) = spsc::bounded(1);
         pool.run(|cx| {
@@ -174,7 +174,7 @@ proptest! {
 
     /// Without concurrency a stream is a queue.
     #[test]
-    fn a_stream_is_a_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
+    fn stream_is_a_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
         let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
         let room = capacity.unwrap_or(usize::MAX);
         let mut model = VecDeque::new();
@@ -232,7 +232,7 @@ const LONG_ENOUGH: u64 = 3000;
 
 /// The receiver waits for each, wherever in a slab it is, also when no exchange is made any more.
 #[test]
-fn an_owner_wakes_a_receiver_that_waits() {
+fn exclusive_sender_wakes_waiting_receiver() {
     in_pools(|pool| {
         for room in [None, Some(1), Some(7)] {
             let make = || room.map_or_else(spsc::unbounded, spsc::bounded);
@@ -259,7 +259,7 @@ fn an_owner_wakes_a_receiver_that_waits() {
 
 /// A send that was forgotten while it waited for room is no receiver that waits for a value.
 #[test]
-fn an_owner_does_not_take_a_forgotten_send_for_a_receiver() {
+fn forgotten_send_is_not_taken_for_a_receiver() {
     let (mut sender, mut receiver) = spsc::bounded(3);
     anabranch::run(|cx| {
         for n in 0..LONG_ENOUGH {

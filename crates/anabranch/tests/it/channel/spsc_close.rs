@@ -1,5 +1,4 @@
-//! Streams that end, and waits that are given up: every value is received once or dropped once, whatever is closed,
-//! cancelled or dropped.
+//! Streams that close, and waits that are abandoned: every value is received once or dropped once.
 
 use crate::common::{LONG, Tally, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
@@ -17,7 +16,7 @@ fn streams<T>() -> [(spsc::Sender<T>, spsc::Receiver<T>); 4] {
 }
 
 #[test]
-fn streams_give_back_what_was_not_sent() {
+fn failed_send_returns_value() {
     watchdog(LONG, || {
         pool(2).run(|cx| {
             let tally = Tally::default();
@@ -48,7 +47,7 @@ fn streams_give_back_what_was_not_sent() {
 }
 
 #[test]
-fn streams_wake_who_waits_when_the_other_end_goes() {
+fn dropping_one_end_wakes_the_other() {
     in_pools(|pool| {
         pool.run(|cx| {
             for closes in [false, true] {
@@ -102,7 +101,7 @@ fn a_cancelled_scope_neither_sends_nor_receives() {
 
 /// Values are sent and received while both sides are cancelled over and over: none is lost, none comes twice.
 #[test]
-fn streams_lose_nothing_to_cancellation() {
+fn cancellation_loses_no_value() {
     in_pools(|pool| {
         for (mut sender, mut receiver) in streams() {
             const N: usize = 300;
@@ -145,7 +144,7 @@ fn streams_lose_nothing_to_cancellation() {
 
 /// Futures are polled and dropped while values come: flume and crossfire lost wake-ups here.
 #[test]
-fn streams_lose_nothing_to_dropped_futures() {
+fn dropped_futures_lose_no_value() {
     watchdog(LONG, || {
         for (mut sender, mut receiver) in streams() {
             let sending = thread::spawn(move || {
@@ -174,7 +173,7 @@ fn streams_lose_nothing_to_dropped_futures() {
 
 /// The receiver closes or goes in the middle: what was sent and not received is dropped, what was not sent comes back.
 #[test]
-fn streams_drop_each_value_once_whoever_goes_first() {
+fn each_value_is_dropped_once() {
     watchdog(LONG, || {
         for round in 0..100 {
             for (mut sender, mut receiver) in streams() {
@@ -224,7 +223,7 @@ fn streams_drop_each_value_once_whoever_goes_first() {
 
 /// A future that is leaked while it waits must not make a slot that is full look as if it were free.
 #[test]
-fn a_forgotten_send_leaves_a_stream_full() {
+fn forgotten_send_leaves_stream_full() {
     let (mut sender, mut receiver) = spsc::bounded(1);
     sender.try_send(1).unwrap();
     std::mem::forget(Polled::waiting(async { sender.send_async(2).await }));
@@ -238,7 +237,7 @@ fn a_forgotten_send_leaves_a_stream_full() {
 /// A sender that comes upon the end of a stream puts its value down for a moment: a receiver that looks again must not
 /// take it.
 #[test]
-fn the_end_of_a_stream_is_the_end() {
+fn closed_stream_stays_closed() {
     watchdog(LONG, || {
         for _ in 0..300 {
             let tally = Tally::default();

@@ -17,7 +17,7 @@ use std::{
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_watcher_sees_the_latest_and_never_an_older_one() {
+fn watch_receiver_sees_latest_and_never_older() {
     in_pools(|pool| {
         let (sender, receiver) = watch::channel(0);
         let watching: Vec<_> = (0..4)
@@ -49,7 +49,7 @@ fn a_watcher_sees_the_latest_and_never_an_older_one() {
 }
 
 #[test]
-fn what_a_watcher_is_told() {
+fn watch_results_follow_versions_and_close() {
     watchdog(LONG, || {
         let tally = Tally::default();
         let (sender, mut receiver) = watch::channel(tally.make());
@@ -74,7 +74,7 @@ fn what_a_watcher_is_told() {
 }
 
 #[test]
-fn everybody_gets_everything_that_is_broadcast() {
+fn each_receiver_gets_each_broadcast() {
     in_pools(|pool| {
         let (sender, receiver) = broadcast::channel(2000);
         let receiving: Vec<_> = (0..4)
@@ -116,7 +116,7 @@ fn everybody_gets_everything_that_is_broadcast() {
 }
 
 #[test]
-fn who_is_slow_misses_the_oldest_and_is_told() {
+fn slow_receiver_misses_oldest_and_is_told() {
     let tally = Tally::default();
     let (sender, mut receiver) = broadcast::channel(3);
     (0..10).for_each(|n| assert!(sender.send((n, tally.make())).is_ok()));
@@ -136,7 +136,7 @@ fn who_is_slow_misses_the_oldest_and_is_told() {
 }
 
 #[test]
-fn futures_and_selections() {
+fn futures_and_selections_receive_versions() {
     watchdog(LONG, || {
         let (sender, mut one) = broadcast::channel(4);
         let (setting, mut settings) = watch::channel(0);
@@ -171,7 +171,7 @@ fn futures_and_selections() {
 }
 
 #[test]
-fn watchers_on_threads() {
+fn watch_receivers_on_threads_see_latest() {
     watchdog(LONG, || {
         let (sender, receiver) = watch::channel(0);
         thread::scope(|s| {
@@ -219,7 +219,7 @@ fn services_answer() {
 
 /// A service that ends by itself, or panics, while requests wait: whoever asked is told, and so is who asks afterwards.
 #[test]
-fn services_that_end_early() {
+fn requests_fail_when_service_ends_early() {
     in_pools(|pool| {
         for panics in [false, true] {
             let tally = Tally::default();
@@ -260,7 +260,7 @@ fn services_that_end_early() {
 // ---- what the ends can be asked, and how they close ----
 
 #[test]
-fn closing_by_hand() {
+fn close_ends_waits_and_keeps_values() {
     watchdog(LONG, || {
         let tally = Tally::default();
         let (setting, mut settings) = watch::channel(tally.make());
@@ -292,7 +292,7 @@ fn closing_by_hand() {
 }
 
 #[test]
-fn weak_senders_and_who_is_who() {
+fn weak_senders_upgrade_and_same_channel_compares() {
     let (setting, settings) = watch::channel(0);
     let (cry, mut cries) = broadcast::channel(2);
     let (other_setting, _) = watch::channel(0);
@@ -313,7 +313,7 @@ fn weak_senders_and_who_is_who() {
 
 /// The last receiver of a broadcast drops what is kept for receivers; those that come later begin with nothing.
 #[test]
-fn a_broadcast_keeps_nothing_for_nobody() {
+fn broadcast_without_receivers_keeps_nothing() {
     let tally = Tally::default();
     let (sender, receiver) = broadcast::channel(10);
     let other = receiver.clone();
@@ -335,7 +335,7 @@ fn a_broadcast_keeps_nothing_for_nobody() {
 
 /// Receivers come and go while values are sent: each sees all that is sent from its beginning to its end.
 #[test]
-fn receivers_of_a_broadcast_come_and_go() {
+fn broadcast_receivers_may_subscribe_and_leave() {
     watchdog(LONG, || {
         let (sender, first) = broadcast::channel(1 << 14);
         drop(first);
@@ -369,7 +369,7 @@ fn receivers_of_a_broadcast_come_and_go() {
 }
 
 #[test]
-fn broadcasts_come_in_batches() {
+fn broadcasts_are_received_in_batches() {
     in_pools(|pool| {
         let (sender, mut receiver) = broadcast::channel(100);
         (0..10).for_each(|n| sender.send(n).unwrap());

@@ -1,5 +1,5 @@
-//! A `Cx` that destructors, wakers, futures, iterators and handlers use in the middle of an operation: the wait panics or
-//! works.
+//! Destructors, wakers, futures, iterators and handlers that use a `Cx` in the middle of an operation: the wait panics
+//! or works.
 
 use super::{CURRENT, SHORT, is_foreign, on_one_thread};
 use crate::common::{LONG, fibers::on_fiber, one_thread, pool, watchdog};
@@ -32,7 +32,7 @@ impl Drop for WaitsInDrop<'_> {
 }
 
 #[test]
-fn waits_in_drops_of_a_panic_end() {
+fn waits_in_drops_end_while_unwinding() {
     static DROPPED: AtomicU32 = AtomicU32::new(0);
     for threads in [1, 2] {
         watchdog(LONG, || {
@@ -56,7 +56,7 @@ fn waits_in_drops_of_a_panic_end() {
 }
 
 #[test]
-fn the_cx_of_a_fiber_that_waits_is_refused_in_a_drop_on_another() {
+fn cx_of_waiting_fiber_is_refused_in_drop_on_another() {
     // While another fiber unwinds: the drop must not abort the process by a second panic, so it catches it.
     struct Uses<'a>(&'a SendWrapper<&'a Cx<'a>>, &'a AtomicU32);
     impl Drop for Uses<'_> {
@@ -107,7 +107,7 @@ impl Future for Waits {
 }
 
 #[test]
-fn a_future_that_waits_when_it_is_polled_works_or_is_refused() {
+fn future_that_waits_in_poll_works_or_panics() {
     let refused = Arc::new(AtomicU32::new(0));
     let in_future = Arc::clone(&refused);
     let ended = on_one_thread(move |cx| {
@@ -138,7 +138,7 @@ impl Wake for WaitingWaker {
 }
 
 #[test]
-fn a_waker_that_waits_works_or_is_refused() {
+fn waker_that_waits_works_or_panics() {
     let woken = on_one_thread(|cx| {
         let woken = Arc::new(AtomicU32::new(0));
         let waker = Arc::new(WaitingWaker(SendWrapper::new(Arc::clone(&woken)))).into();
@@ -193,7 +193,7 @@ impl Drop for WaitsAnyway<'_> {
 }
 
 #[test]
-fn an_iterator_that_waits_while_a_map_takes_from_it_does_not_block_the_others() {
+fn iterator_that_waits_does_not_block_map() {
     let mapped = on_one_thread(|cx| {
         let own = SendWrapper::new(cx);
         let items = (0..8).inspect(|_| drop(WaitsAnyway(&own)));
@@ -203,7 +203,7 @@ fn an_iterator_that_waits_while_a_map_takes_from_it_does_not_block_the_others() 
 }
 
 #[test]
-fn an_item_that_waits_when_a_map_drops_it_does_not_block_the_others() {
+fn item_that_waits_in_drop_does_not_block_map() {
     let failed = on_one_thread(|cx| {
         let own = SendWrapper::new(cx);
         let first = AtomicU32::new(0);
@@ -222,7 +222,7 @@ fn an_item_that_waits_when_a_map_drops_it_does_not_block_the_others() {
 }
 
 #[test]
-fn the_initialiser_of_a_fiber_local_may_come_by_a_cx() {
+fn initialiser_of_fiber_local_may_wait() {
     use anabranch::FiberLocal;
     static MADE: AtomicU32 = AtomicU32::new(0);
     static LOCAL: FiberLocal<u32> = FiberLocal::new(|| {
@@ -248,7 +248,7 @@ fn the_initialiser_of_a_fiber_local_may_come_by_a_cx() {
 }
 
 #[test]
-fn a_fiber_local_that_waits_when_it_is_dropped_is_refused() {
+fn drop_of_fiber_local_refuses_cx_of_another_fiber() {
     use anabranch::FiberLocal;
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     struct Waits;
@@ -273,7 +273,7 @@ fn a_fiber_local_that_waits_when_it_is_dropped_is_refused() {
 }
 
 #[test]
-fn a_handler_of_hazards_does_not_wait_by_the_cx_whose_wait_is_told_of() {
+fn hazard_handler_refuses_cx_of_reported_wait() {
     static REFUSED: AtomicU32 = AtomicU32::new(0);
     watchdog(LONG, || {
         let told = |_: &anabranch::Hazard| {

@@ -1,5 +1,4 @@
-//! Ways by which safe code can use a `Cx` where it does not belong, by the help of published crates: each panics with
-//! the message, or works.
+//! A `Cx` that safe code uses on a stack that is not its own: in children, racers, stolen halves and other pools.
 
 use super::{CURRENT, SHORT, check_foreign, is_foreign, on_one_thread};
 use crate::common::{LONG, fibers::on_fiber, one_thread, panic_text, pool, watchdog};
@@ -14,7 +13,7 @@ use std::{
 };
 
 #[test]
-fn the_cx_of_a_child_is_not_that_of_its_parent_nor_of_a_sibling() {
+fn cx_of_child_is_refused_in_parent_and_sibling() {
     // A child lends its own to a sibling by a thread-local that both are in.
     let refused = on_one_thread(|cx| {
         let refused = AtomicU32::new(0);
@@ -42,7 +41,7 @@ fn the_cx_of_a_child_is_not_that_of_its_parent_nor_of_a_sibling() {
 }
 
 #[test]
-fn the_cx_of_a_scope_around_the_current_one_works_on_the_same_fiber() {
+fn cx_of_outer_scope_works_on_same_fiber() {
     // Lifetimes keep that of an inner scope from being used after it; those of outer ones are there to be used.
     let waits = on_one_thread(|outer| {
         let in_timeout = outer.timeout(SHORT, |_| Ok::<_, WaitError>(outer.sleep(SHORT * 30)));
@@ -61,7 +60,7 @@ fn the_cx_of_a_scope_around_the_current_one_works_on_the_same_fiber() {
 }
 
 #[test]
-fn an_inner_scope_that_is_left_by_unwinding_leaves_the_fiber_as_it_was() {
+fn unwinding_out_of_inner_scope_restores_fiber() {
     let waits = on_one_thread(|outer| {
         for _ in 0..3 {
             let unwound = catch_unwind(AssertUnwindSafe(|| {
@@ -83,7 +82,7 @@ fn an_inner_scope_that_is_left_by_unwinding_leaves_the_fiber_as_it_was() {
 }
 
 #[test]
-fn racers_and_halves_do_not_wait_by_the_cx_of_the_race() {
+fn cx_of_race_is_refused_in_racers() {
     let refused = on_one_thread(|cx| {
         let own = SendWrapper::new(cx);
         let own = &own;
@@ -103,7 +102,7 @@ fn racers_and_halves_do_not_wait_by_the_cx_of_the_race() {
 }
 
 #[test]
-fn a_stolen_half_does_not_wait_by_the_cx_of_the_join() {
+fn cx_of_join_is_refused_in_stolen_half() {
     // The wrapper refuses on another thread; a fiber of the same thread may run the half while the join waits.
     watchdog(LONG, || {
         for threads in [1, 2, 4] {
@@ -135,7 +134,7 @@ fn a_stolen_half_does_not_wait_by_the_cx_of_the_join() {
 }
 
 #[test]
-fn a_guest_of_another_pool_waits_by_either_cx_on_its_own_stack_alone() {
+fn guest_of_another_pool_may_use_both_cxs_on_its_own_stack() {
     watchdog(LONG, || {
         let other = one_thread().build().unwrap();
         let inner = Arc::new(one_thread().build().unwrap());
@@ -164,7 +163,7 @@ fn a_guest_of_another_pool_waits_by_either_cx_on_its_own_stack_alone() {
 }
 
 #[test]
-fn loops_wait_by_the_cx_around_them_where_they_run_on_its_stack() {
+fn parallel_loop_may_use_outer_cx_on_its_stack() {
     watchdog(LONG, || {
         for threads in [1, 2, 4] {
             on_fiber(&pool(threads), |cx| {
@@ -185,7 +184,7 @@ fn loops_wait_by_the_cx_around_them_where_they_run_on_its_stack() {
 }
 
 #[test]
-fn runs_in_runs_on_a_fiber_wait_by_all_their_cxs_and_refuse_others() {
+fn nested_runs_may_use_all_their_cxs_and_refuse_others() {
     let text = panic_text(|| {
         on_one_thread(|fiber| {
             anabranch::run(|first| {
@@ -215,7 +214,7 @@ fn runs_in_runs_on_a_fiber_wait_by_all_their_cxs_and_refuse_others() {
 // of the same thread waits for its turn, and with it the thread.
 
 #[test]
-fn a_loop_over_messages_by_the_cx_of_another_fiber_is_refused_where_it_waits() {
+fn iterator_with_cx_of_another_fiber_panics_where_it_waits() {
     let seen = on_one_thread(|cx| {
         let (sender, receiver) = channel::unbounded();
         let own = SendWrapper::new(cx);
@@ -235,7 +234,7 @@ fn a_loop_over_messages_by_the_cx_of_another_fiber_is_refused_where_it_waits() {
 }
 
 #[test]
-fn an_item_of_a_set_and_a_handle_by_the_cx_of_another_fiber_are_refused() {
+fn set_and_handle_refuse_cx_of_another_fiber() {
     let refused = on_one_thread(|cx| {
         let (_sender, receiver) = channel::unbounded::<u8>();
         let own = SendWrapper::new(cx);

@@ -1,5 +1,5 @@
-//! A `Cx` belongs to one fiber or thread, and waits on the stack of that one only. What safe code can carry to another fiber of
-//! the same thread by the help of published crates panics with a message where it would have to wait, or works.
+//! A `Cx` belongs to one fiber or thread, and waits on its stack only. With published crates, safe code can carry a
+//! `Cx` to another fiber of the same thread. There it panics with a message where it would have to wait.
 
 #![forbid(unsafe_code)]
 

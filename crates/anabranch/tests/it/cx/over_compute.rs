@@ -1,7 +1,7 @@
-//! Waits on a fiber with compute work open on its stack: the stack is not left, the thread blocks. Other fibers of the
-//! thread would put forks of their own on top, and the lists of a thread are in the order of one stack.
+//! Waits on a fiber with open compute work on its stack block the thread and do not leave the stack. Other fibers of
+//! the thread would push forks on top, and the fork list of a thread is in the order of one stack.
 //!
-//! Where nothing of compute work is open in these lists, in the body of a scope say, a fiber waits as anywhere.
+//! Where no compute work is open, as in the body of a scope, the fiber is suspended as usual.
 
 use crate::common::{LONG, fibers::on_fiber, one_thread, pool, sum_to, watchdog};
 use anabranch::{Cx, Pool};
@@ -176,7 +176,7 @@ fn wait_in_a_task_that_runs_while_its_scope_waits_blocks() {
 }
 
 #[test]
-fn wait_in_the_answer_to_a_broadcast_of_this_thread_blocks() {
+fn wait_in_own_answer_to_broadcast_blocks() {
     watchdog(LONG, || {
         let pool = Arc::new(one_thread().build().unwrap());
         let own = Arc::clone(&pool);
@@ -190,7 +190,7 @@ fn wait_in_the_answer_to_a_broadcast_of_this_thread_blocks() {
 }
 
 #[test]
-fn a_pinned_wait_ends_by_whichever_way_it_may() {
+fn blocking_wait_ends_by_value_cancellation_or_deadline() {
     use anabranch::{Cancelled, WaitError, channel};
     watchdog(LONG, || {
         let pool = pool(2);

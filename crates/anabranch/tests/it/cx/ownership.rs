@@ -1,8 +1,5 @@
-//! A `Cx` belongs to one fiber. What safe code can carry to another fiber of the same thread, by the help of published
-//! crates, panics with a message where it would have to wait; what would leave a stack with open compute work blocks
-//! the thread instead.
-//!
-//! Each test ended in a crash, a hang or a corrupted list before this was checked.
+//! Every waiting operation with the `Cx` of another fiber panics. Each of these tests ended in a crash, a hang or a
+//! corrupted list before the check existed.
 
 use super::{SHORT, check_foreign, on_one_thread};
 use crate::common::{LONG, one_thread, panic_text, watchdog};
@@ -133,7 +130,7 @@ fn shielded_and_limited_waits_by_the_cx_of_another_fiber_panic() {
 }
 
 #[test]
-fn what_does_not_wait_works_by_the_cx_of_another_fiber() {
+fn operations_that_do_not_wait_accept_cx_of_another_fiber() {
     static NUMBER: anabranch::FiberLocal<AtomicU32> = anabranch::FiberLocal::new(|| AtomicU32::new(0));
     let number = on_one_thread(|cx| {
         NUMBER.get(cx).store(7, Ordering::Relaxed);
@@ -152,7 +149,7 @@ fn what_does_not_wait_works_by_the_cx_of_another_fiber() {
 }
 
 #[test]
-fn a_fiber_spawned_by_the_scope_of_another_fiber_is_waited_for() {
+fn scope_waits_for_fiber_spawned_by_another_fiber() {
     // Spawned after the body of the scope has ended: the scope counts it all the same.
     let ended = Arc::new(AtomicU32::new(0));
     let seen = on_one_thread({
@@ -177,7 +174,7 @@ fn a_fiber_spawned_by_the_scope_of_another_fiber_is_waited_for() {
 scoped_tls_hkt::scoped_thread_local!(static CURRENT: for<'a> &'a Cx<'a>);
 
 #[test]
-fn a_cx_in_a_thread_local_is_not_that_of_the_fibers_that_run_meanwhile() {
+fn cx_in_thread_local_is_refused_in_other_fibers() {
     let text = panic_text(|| {
         on_one_thread(|cx| {
             cx.scope(|s| {
@@ -191,13 +188,13 @@ fn a_cx_in_a_thread_local_is_not_that_of_the_fibers_that_run_meanwhile() {
 }
 
 #[test]
-fn a_cx_in_a_thread_local_is_that_of_the_fiber_itself() {
+fn cx_in_thread_local_works_in_its_fiber() {
     let slept = on_one_thread(|cx| CURRENT.set(cx, || CURRENT.with(|cx| cx.sleep(SHORT))));
     assert_eq!(slept, Ok(()));
 }
 
 #[test]
-fn the_cx_of_a_run_on_a_fiber_is_not_that_of_the_fibers_that_run_meanwhile() {
+fn cx_of_run_on_fiber_is_refused_in_other_fibers() {
     let text = panic_text(|| {
         on_one_thread(|fiber| {
             anabranch::run(|thread| {
@@ -212,7 +209,7 @@ fn the_cx_of_a_run_on_a_fiber_is_not_that_of_the_fibers_that_run_meanwhile() {
 }
 
 #[test]
-fn the_cx_of_the_fiber_works_inside_of_a_run_and_of_another_pool() {
+fn cx_of_fiber_works_inside_run_and_another_pool() {
     let other = Pool::builder().threads(1).build().unwrap();
     let waits = on_one_thread(move |fiber| {
         [
@@ -226,7 +223,7 @@ fn the_cx_of_the_fiber_works_inside_of_a_run_and_of_another_pool() {
 }
 
 #[test]
-fn a_broadcast_does_not_wait_by_a_cx_that_waits_already() {
+fn broadcast_refuses_cx_that_already_waits() {
     // The thread of the pool answers while it waits in `run`, by the `Cx` of just that wait.
     watchdog(LONG, || {
         let pool = one_thread().build().unwrap();
@@ -254,7 +251,7 @@ fn a_broadcast_does_not_wait_by_a_cx_that_waits_already() {
 }
 
 #[test]
-fn a_run_in_the_initialiser_of_a_thread_local_keeps_other_fibers_out() {
+fn run_in_thread_local_initialiser_runs_no_other_fiber() {
     static MADE: AtomicU32 = AtomicU32::new(0);
     thread_local!(static VALUE: u32 = {
         anabranch::run(|cx| cx.sleep(SHORT)).unwrap();

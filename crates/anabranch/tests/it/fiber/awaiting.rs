@@ -86,7 +86,7 @@ fn handles_are_futures() {
 }
 
 #[test]
-fn a_handle_that_is_dropped_in_mid_wait() {
+fn handle_may_be_dropped_while_pending() {
     in_all_pools(|pool| {
         let tally = Tally::default();
         for i in 0..100 {
@@ -119,7 +119,7 @@ fn a_handle_that_is_dropped_in_mid_wait() {
 }
 
 #[test]
-fn a_handle_that_was_polled_can_be_joined_and_the_other_way_round() {
+fn polled_handle_can_be_joined_and_joined_handle_polled() {
     watchdog(LONG, || {
         let pool = pool(2);
         let gate = Event::default();
@@ -141,7 +141,7 @@ fn a_handle_that_was_polled_can_be_joined_and_the_other_way_round() {
 }
 
 #[test]
-fn the_last_waker_is_the_one_that_is_called() {
+fn last_waker_is_woken() {
     watchdog(LONG, || {
         let pool = pool(1);
         let gate = Event::default();
@@ -161,7 +161,7 @@ fn the_last_waker_is_the_one_that_is_called() {
 }
 
 #[test]
-fn triggers_between_fibers_threads_and_async_code() {
+fn triggers_work_between_fibers_threads_and_tasks() {
     in_all_pools(|pool| {
         let (mut to_fiber, mut to_async) = (Trigger::new(), Trigger::new());
         let (wake_fiber, wake_async) = (to_fiber.signal(), to_async.signal());
@@ -189,7 +189,7 @@ fn triggers_between_fibers_threads_and_async_code() {
 }
 
 #[test]
-fn futures_in_fibers() {
+fn block_on_runs_future_in_fiber() {
     in_all_pools(|pool| {
         // One that wakes itself, one that another thread wakes, one that is never woken.
         let mut left = 300;
@@ -227,7 +227,7 @@ fn futures_in_fibers() {
 }
 
 #[test]
-fn a_waker_outlives_the_wait() {
+fn waker_may_outlive_wait() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (send, receive) = std::sync::mpsc::channel();
@@ -264,7 +264,7 @@ impl Wake for PanicsWhenWoken {
 
 /// On one worker the last fiber runs when the one that joins waits.
 #[test]
-fn a_handle_that_was_polled_can_be_joined() {
+fn polled_handle_can_be_joined_by_fiber() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (mut trigger, signal) = trigger();
@@ -279,7 +279,7 @@ fn a_handle_that_was_polled_can_be_joined() {
 }
 
 #[test]
-fn a_waker_that_panics_unwinds_nobody() {
+fn panicking_waker_does_not_unwind_worker() {
     watchdog(LONG, || {
         let pool = pool(1);
         let waker = Waker::from(Arc::new(PanicsWhenWoken));

@@ -1,5 +1,5 @@
-//! Cancellation at every point of a program at which it may wait, before the wait and during it, from within and from
-//! outside: the program ends, leaves nothing behind, and finishes what is shielded.
+//! Cancellation at every point at which a program may wait, before the wait and during it, from inside and from
+//! outside. The program ends, leaks nothing, and completes what is shielded.
 
 use crate::common::{
     self, LONG, Tally,
@@ -220,7 +220,7 @@ fn run_with(pool: &Pool, fatal: usize, how: How) -> bool {
 }
 
 #[test]
-fn at_every_step() {
+fn cancellation_at_every_step_ends_program() {
     in_all_pools(|pool| {
         for how in [How::Before, How::ByAFiber, How::ByAThread] {
             let mut fatal = 1;
@@ -234,7 +234,7 @@ fn at_every_step() {
 }
 
 #[test]
-fn a_wait_is_cancelled_with_its_own_scope_and_no_other() {
+fn wait_is_cancelled_only_with_its_own_scope() {
     with_every_cx(|cx| {
         // Two scopes of one strand, neither inside the other, one of them cancelled while the strand waits in the
         // other.
@@ -254,7 +254,7 @@ fn a_wait_is_cancelled_with_its_own_scope_and_no_other() {
 }
 
 #[test]
-fn a_wait_by_an_outer_cx_is_not_cancelled_with_an_inner_scope() {
+fn wait_by_outer_cx_ignores_inner_cancellation() {
     with_every_cx(|cx| {
         let slept = cx.cancellable(|inner, canceller| {
             inner.sleep(Duration::from_micros(1)).unwrap();
@@ -313,7 +313,7 @@ fn a_canceller_may_be_used_at_any_time() {
 }
 
 #[test]
-fn many_cancel_one_tree_at_once() {
+fn concurrent_cancellations_of_one_tree_are_safe() {
     in_all_pools(|pool| {
         for _ in 0..10 {
             let handle = pool.spawn(|cx| {
@@ -347,7 +347,7 @@ fn many_cancel_one_tree_at_once() {
 }
 
 #[test]
-fn a_deep_tree_is_cancelled_without_a_deep_stack() {
+fn deep_tree_is_cancelled_without_recursion() {
     fn nest(cx: &Cx<'_>, left: u32) -> Result<(), Cancelled> {
         if left == 0 {
             return cx.sleep(FOREVER);
@@ -364,7 +364,7 @@ fn a_deep_tree_is_cancelled_without_a_deep_stack() {
 }
 
 #[test]
-fn code_that_does_not_wait_finds_out_by_looking() {
+fn check_reports_cancellation() {
     in_all_pools(|pool| {
         let handle = pool.spawn(|cx| {
             cx.scope(|s| {
@@ -400,7 +400,7 @@ fn code_that_does_not_wait_finds_out_by_looking() {
 /// Two scopes of one fiber side by side: that of the body, and one that was made by the `Cx` outside of it. On one
 /// worker the fiber of the scope runs when the body waits.
 #[test]
-fn a_cancelled_scope_leaves_waits_in_the_scope_beside_it_alone() {
+fn cancellation_does_not_reach_sibling_scope() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (mut trigger, signal) = trigger();

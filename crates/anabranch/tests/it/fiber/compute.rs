@@ -1,5 +1,4 @@
-//! Fork-join inside fibers, fibers inside fork-join, and both at a time in one pool: neither keeps the other from going
-//! on.
+//! Fork-join inside fibers, fibers inside fork-join, and both at once in one pool: neither starves the other.
 
 use crate::common::{
     LONG, Tally,
@@ -32,7 +31,7 @@ fn compute() {
 }
 
 #[test]
-fn compute_in_fibers_while_others_wait() {
+fn fibers_compute_while_others_wait() {
     in_all_pools(|pool| {
         let gate = Event::default();
         let waits: Vec<_> = (0..50)
@@ -58,7 +57,7 @@ fn compute_in_fibers_while_others_wait() {
 }
 
 #[test]
-fn a_lock_of_std_is_held_across_a_compute_join() {
+fn std_lock_may_be_held_across_compute_join() {
     // Nobody else's work is run on top of it.
     in_all_pools(|pool| {
         let total = Arc::new(Mutex::new(0));
@@ -81,7 +80,7 @@ fn a_lock_of_std_is_held_across_a_compute_join() {
 }
 
 #[test]
-fn branches_that_block_for_each_other_in_a_fiber() {
+fn branches_in_fiber_may_block_on_each_other() {
     in_all_pools(|pool| {
         on_fiber(pool, |cx| {
             cx.yield_now();
@@ -100,7 +99,7 @@ fn branches_that_block_for_each_other_in_a_fiber() {
 }
 
 #[test]
-fn panics_of_compute_in_fibers() {
+fn compute_panics_propagate_in_fibers() {
     in_all_pools(|pool| {
         let tally = Tally::default();
         for i in 0..20 {
@@ -124,7 +123,7 @@ fn panics_of_compute_in_fibers() {
 }
 
 #[test]
-fn fibers_inside_fork_join_inside_fibers() {
+fn fibers_nest_in_joins_in_fibers() {
     in_all_pools(|pool| {
         let sum = on_fiber(pool, |cx| {
             cx.yield_now();
@@ -160,7 +159,7 @@ fn fibers_inside_fork_join_inside_fibers() {
 }
 
 #[test]
-fn fibers_in_loops_and_tasks() {
+fn loops_and_tasks_may_spawn_fibers() {
     in_all_pools(|pool| {
         let sum = AtomicU64::new(0);
         pool.install(|| {
@@ -205,7 +204,7 @@ fn a_scope_of_tasks_may_be_open_while_its_fiber_waits() {
 }
 
 #[test]
-fn broadcasts_while_fibers_run_and_wait() {
+fn broadcast_completes_while_fibers_run_and_wait() {
     in_all_pools(|pool| {
         let is_over = Arc::new(AtomicBool::new(false));
         for i in 0..10 {
@@ -230,7 +229,7 @@ fn broadcasts_while_fibers_run_and_wait() {
 }
 
 #[test]
-fn a_broadcast_from_a_fiber() {
+fn fiber_may_broadcast() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = Arc::new(pool(threads));
@@ -250,7 +249,7 @@ fn a_broadcast_from_a_fiber() {
 }
 
 #[test]
-fn more_guests_than_threads() {
+fn more_guests_than_threads_make_progress() {
     in_all_pools(|pool| {
         thread::scope(|s| {
             for i in 0..2 * pool.num_threads() + 2 {
@@ -274,7 +273,7 @@ fn more_guests_than_threads() {
 }
 
 #[test]
-fn a_pool_full_of_fibers_runs_roots_and_a_busy_one_runs_fibers() {
+fn roots_and_fibers_do_not_starve_each_other() {
     in_all_pools(|pool| {
         let is_over = Arc::new(AtomicBool::new(false));
         let spins = |cx: &Cx<'_>, is_over: &AtomicBool| {
@@ -358,7 +357,7 @@ fn a_timeout_and_a_cancellation_reach_a_fiber_inside_another_pool() {
 }
 
 #[test]
-fn thread_locals_and_borrows_across_a_wait_are_those_of_the_thread() {
+fn thread_locals_belong_to_thread_across_waits() {
     thread_local! {
         static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     }
@@ -374,7 +373,7 @@ fn thread_locals_and_borrows_across_a_wait_are_those_of_the_thread() {
 }
 
 #[test]
-fn fibers_begin_though_guests_hold_all_slots() {
+fn fibers_start_while_guests_hold_all_slots() {
     in_all_pools(|pool| {
         let begun = AtomicU64::new(0);
         let is_over = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! Deadlines: noticed in time by code that never has to wait; and times that are as long, or as short, as can be.
+//! Deadlines: code that never has to wait notices them, and extreme times work.
 
 use crate::common::{
     LONG,
@@ -153,7 +153,7 @@ fn a_deadline_is_noticed_in_scopes_below() {
 
 /// As long as can be: neither is there an overflow, nor is anything due.
 #[test]
-fn times_without_an_end_never_come() {
+fn infinite_timeouts_never_expire() {
     with_every_cx(|cx| {
         let cancelled = |body: &dyn Fn(&Cx<'_>) -> Result<(), WaitError>| {
             let result = cx.timeout(Duration::from_micros(200), |cx| body(cx));
@@ -193,7 +193,7 @@ fn times_without_an_end_never_come() {
 
 /// As short as can be, and already over.
 #[test]
-fn times_that_are_over_come_at_once() {
+fn past_deadlines_expire_at_once() {
     with_every_cx(|cx| {
         let past = cx.now() - Duration::from_nanos(1);
         let long_past = cx.now().checked_sub(Duration::from_secs(1 << 40)).unwrap_or(past);
@@ -214,7 +214,7 @@ fn times_that_are_over_come_at_once() {
 
 /// A period as long as a clock can show is waited for once, and what comes after is never.
 #[test]
-fn an_interval_ends_with_its_clock() {
+fn interval_ends_with_its_clock() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let pool = one_thread().clock(manual.clock()).build().unwrap();
@@ -241,7 +241,7 @@ fn an_interval_ends_with_its_clock() {
 
 /// More periods may have been missed than 32 bits can say.
 #[test]
-fn an_interval_leaves_out_all_that_was_missed() {
+fn interval_skips_missed_ticks() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
@@ -265,7 +265,7 @@ fn an_interval_leaves_out_all_that_was_missed() {
 
 /// The deadline is one of the pool in which it was set, whose clock is moved by hand.
 #[test]
-fn a_deadline_is_kept_inside_another_pool() {
+fn deadline_uses_clock_of_its_pool_inside_another_pool() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let outer = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();

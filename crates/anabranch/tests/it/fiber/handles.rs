@@ -1,4 +1,4 @@
-//! What becomes of the result of a fiber, and of its panic, whichever way its handle goes; and who wins a race.
+//! The result or panic of a fiber, for each way in which its handle is used or dropped, and the winner of a race.
 
 #![cfg(unix)]
 
@@ -55,7 +55,7 @@ fn a_panic_is_reported_once_if_the_handle_is_dropped_before_it() {
 }
 
 #[test]
-fn a_panic_that_a_handle_was_told_of_is_not_reported() {
+fn panic_returned_by_join_is_not_reported() {
     with_reports(|pool, reports| {
         let handle = pool.spawn(|_| panic!("told"));
         assert!(matches!(pool.run(|cx| handle.join(cx)), Err(JoinError::Panicked(_))));
@@ -109,7 +109,7 @@ fn a_panic_is_reported_after_the_end_of_the_pool() {
 }
 
 #[test]
-fn a_handle_that_was_polled_and_dropped_has_its_panic_reported() {
+fn panic_is_reported_after_polled_handle_is_dropped() {
     with_reports(|pool, reports| {
         let gate = Event::default();
         let wait = gate.clone();
@@ -201,7 +201,7 @@ impl Drop for PanicsWhenDropped {
 }
 
 #[test]
-fn a_result_that_nobody_wants_may_panic_when_it_is_dropped() {
+fn unclaimed_result_may_panic_when_dropped() {
     watchdog(LONG, || {
         let pool = pool(1);
         // Whoever comes last drops the result: the worker, or this thread.

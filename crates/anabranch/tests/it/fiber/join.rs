@@ -1,5 +1,5 @@
-//! `Cx::join`: two that wait for each other, on any pool and from any `Cx`; depth; what is forked while compute code
-//! forks too.
+//! `Cx::join`: halves that wait for each other, on any pool and with any `Cx`, deep nesting, and compute forks in
+//! between.
 
 use crate::common::{
     LONG, Tally,
@@ -14,7 +14,7 @@ use std::{
 };
 
 #[test]
-fn two_halves_meet_whoever_comes_first() {
+fn halves_can_wait_for_each_other_in_either_order() {
     with_every_cx(|cx| {
         for rounds in [1, 2, 50] {
             let (one, two) = Meeting::pair(rounds);
@@ -26,7 +26,7 @@ fn two_halves_meet_whoever_comes_first() {
 }
 
 #[test]
-fn the_first_half_waits_for_the_second_and_the_other_way_round() {
+fn either_half_can_wait_for_the_other() {
     with_every_cx(|cx| {
         let event = Event::default();
         cx.join(|cx| event.wait(cx).unwrap(), |_| event.set());
@@ -51,7 +51,7 @@ fn one_half_yields_until_the_other_has_run() {
 }
 
 #[test]
-fn halves_of_halves_meet() {
+fn nested_halves_can_wait_for_each_other() {
     with_every_cx(|cx| {
         let ((a, b), (c, d)) = (Meeting::pair(5), Meeting::pair(5));
         let result = cx.join(
@@ -85,7 +85,7 @@ fn fib_that_waits(cx: &Cx<'_>, n: u32) -> u64 {
 }
 
 #[test]
-fn trees() {
+fn joins_nest_in_trees() {
     with_every_cx(|cx| {
         assert_eq!(fib(cx, 18), 2584);
         assert_eq!(fib_that_waits(cx, 11), 89);
@@ -115,7 +115,7 @@ fn nested_in_the_second(cx: &Cx<'_>, left: usize) -> usize {
 }
 
 #[test]
-fn ten_thousand_deep_on_a_fiber() {
+fn ten_thousand_joins_nest_on_fiber() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = Pool::builder().threads(threads).fiber_stack_size(64 << 20).build().unwrap();
@@ -126,7 +126,7 @@ fn ten_thousand_deep_on_a_fiber() {
 }
 
 #[test]
-fn ten_thousand_deep_on_a_thread() {
+fn ten_thousand_joins_nest_on_thread() {
     watchdog(LONG, || {
         let deep = thread::Builder::new().stack_size(64 << 20).spawn(|| {
             for threads in [1, 2] {
@@ -153,7 +153,7 @@ fn a_join_inside_another_pool_blocks_and_goes_on() {
 }
 
 #[test]
-fn forks_that_wait_and_forks_that_compute_on_one_stack() {
+fn waiting_and_computing_joins_nest() {
     with_every_cx(|cx| {
         let (one, two) = Meeting::pair(20);
         let ((a, sum), b) = cx.join(
@@ -169,7 +169,7 @@ fn forks_that_wait_and_forks_that_compute_on_one_stack() {
 }
 
 #[test]
-fn what_is_not_send_stays_in_the_first_half() {
+fn first_half_may_use_non_send_values() {
     with_every_cx(|cx| {
         let counter = std::rc::Rc::new(std::cell::Cell::new(0));
         let ((), b) = cx.join(
@@ -201,7 +201,7 @@ impl From<Cancelled> for Failure {
 }
 
 #[test]
-fn a_half_that_fails_cancels_the_other() {
+fn failing_half_cancels_other_half() {
     with_every_cx(|cx| {
         let fails = |cx: &Cx<'_>| {
             cx.yield_now();
@@ -220,7 +220,7 @@ fn a_half_that_fails_cancels_the_other() {
 }
 
 #[test]
-fn of_two_failures_the_first_in_time_is_returned() {
+fn try_join_returns_first_error_in_time() {
     with_every_cx(|cx| {
         let (a, b) = (Event::default(), Event::default());
         let first = |own: &Event, n| {
@@ -252,7 +252,7 @@ fn of_two_failures_the_first_in_time_is_returned() {
 }
 
 #[test]
-fn what_two_that_fail_leave_behind_is_dropped() {
+fn values_of_failed_halves_are_dropped() {
     with_every_cx(|cx| {
         let tally = Tally::default();
         for (one_fails, other_fails) in [(false, false), (false, true), (true, false), (true, true)] {

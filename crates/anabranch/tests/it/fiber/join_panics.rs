@@ -1,5 +1,5 @@
-//! Panics of the halves of a `Cx::join`: whichever panics, wherever the second one is by then, one panic comes out,
-//! both have ended, and what they had was dropped once.
+//! Panics in the halves of `Cx::join`: one panic propagates after both halves have ended, and their values are dropped
+//! once.
 
 use crate::common::{
     self, LONG, Tally,
@@ -71,7 +71,7 @@ fn run_both(cx: &Cx<'_>, second: Second, panics: (bool, bool)) {
 }
 
 #[test]
-fn every_combination() {
+fn every_combination_of_panics_arrives_once() {
     with_every_cx(|cx| {
         for second in [Second::Unstarted, Second::Waiting, Second::Ended] {
             for panics in [(false, false), (false, true), (true, false), (true, true)] {
@@ -203,7 +203,7 @@ fn values_and_payloads_of_deep_joins_are_dropped_once() {
 }
 
 #[test]
-fn a_pool_is_as_usable_as_before() {
+fn pool_is_usable_after_panics() {
     in_all_pools(|pool| {
         for _ in 0..50 {
             let text = panic_text(|| {

@@ -1,5 +1,5 @@
-//! What happens at the limits: a stack that overflows, no more fibers allowed, guards without markers. In child
-//! processes, since it is about what they write and how they end.
+//! Limits: stack overflow, the maximum number of fibers, and guards without markers. Child processes run what aborts
+//! or writes to the error stream.
 
 #![cfg(unix)]
 
@@ -46,7 +46,7 @@ fn use_stack(bytes: usize) -> usize {
 }
 
 #[test]
-fn an_overflow_names_the_fiber_and_aborts() {
+fn overflow_names_fiber_and_aborts() {
     fn named() {
         let pool = common::pool(1);
         let handle = pool.spawn_named("deep", |cx| {
@@ -88,7 +88,7 @@ fn an_overflow_names_the_fiber_and_aborts() {
         ("without markers", without_markers),
         ("in compute", in_compute),
     ];
-    let children = in_children("an_overflow_names_the_fiber_and_aborts", cases);
+    let children = in_children("overflow_names_fiber_and_aborts", cases);
     for (child, name) in children.iter().zip(["deep", "child", "protected", "computes"]) {
         let words = words(child);
         assert_eq!(child.status.signal(), Some(6), "{name}: {:?}\n{words}", child.status);
@@ -97,7 +97,7 @@ fn an_overflow_names_the_fiber_and_aborts() {
 }
 
 #[test]
-fn an_overflow_outside_of_fibers_is_that_of_std() {
+fn overflow_outside_fibers_is_reported_by_std() {
     fn on_a_thread() {
         let pool = common::pool(1);
         on_fiber(&pool, |cx| cx.yield_now());
@@ -109,7 +109,7 @@ fn an_overflow_outside_of_fibers_is_that_of_std() {
         pool.broadcast(|_| use_stack(64 << 20));
     }
     let children = in_children(
-        "an_overflow_outside_of_fibers_is_that_of_std",
+        "overflow_outside_fibers_is_reported_by_std",
         [("thread", on_a_thread as fn()), ("worker", on_a_worker)],
     );
     for (child, name) in children.iter().zip(["plain", "anabranch-0"]) {
@@ -137,7 +137,7 @@ fn meet_at_the_limit(cx: &Cx<'_>, gate: &Event, count: &AtomicUsize) {
 }
 
 #[test]
-fn at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once() {
+fn fibers_beyond_limit_wait_and_pool_warns_once() {
     fn over_the_limit() {
         for threads in [1, 4] {
             let pool = Pool::builder().threads(threads).max_fibers(10).build().unwrap();
@@ -190,7 +190,7 @@ fn at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once() {
         assert_eq!(ended.load(Ordering::Relaxed), 20);
     }
     let [over, below, dropped] = in_children(
-        "at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once",
+        "fibers_beyond_limit_wait_and_pool_warns_once",
         [("over", over_the_limit as fn()), ("below", below_the_limit), ("dropped", dropped_at_the_limit)],
     );
     for child in [&over, &below, &dropped] {
@@ -202,7 +202,7 @@ fn at_the_limit_of_fibers_others_wait_and_the_pool_says_so_once() {
 }
 
 #[test]
-fn without_guard_markers_all_is_the_same() {
+fn fibers_work_without_guard_markers() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = Pool::builder().threads(threads).without_guard_markers().build().unwrap();
@@ -223,7 +223,7 @@ fn without_guard_markers_all_is_the_same() {
 }
 
 #[test]
-fn where_the_system_has_no_more_mappings_fibers_wait() {
+fn fibers_wait_when_mappings_run_out() {
     // About 32,000 stacks with protected guards fit into the usual limit on mappings.
     fn too_many() {
         let pool = Pool::builder().threads(1).without_guard_markers().fiber_stack_size(16 << 10).build().unwrap();
@@ -240,6 +240,6 @@ fn where_the_system_has_no_more_mappings_fibers_wait() {
         gate.set();
         until(|| count.load(Ordering::Relaxed) == 40_000);
     }
-    let [child] = in_children("where_the_system_has_no_more_mappings_fibers_wait", [("too many", too_many as fn())]);
+    let [child] = in_children("fibers_wait_when_mappings_run_out", [("too many", too_many as fn())]);
     assert!(child.status.success(), "{:?}\n{}", child.status, words(&child));
 }

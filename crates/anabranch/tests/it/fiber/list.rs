@@ -1,4 +1,4 @@
-//! The list of fibers, and of threads that wait: what a program that hangs is asked for.
+//! The list of fibers and waiting threads, by which a hanging program is examined.
 
 use crate::common::{
     self, LONG,

@@ -1,4 +1,4 @@
-//! Fiber-local values: one for each fiber and each half of a join, dropped before whoever waits for the fiber goes on.
+//! Fiber-local values: one for each fiber and each half of a join, dropped before a join returns.
 
 use crate::common::{
     self, Counted, LONG, Tally,
@@ -20,7 +20,7 @@ static OTHER: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(8));
 static LIST: FiberLocal<RefCell<Vec<Counted>>> = FiberLocal::new(RefCell::default);
 
 #[test]
-fn each_fiber_has_its_own() {
+fn each_fiber_has_its_own_value() {
     in_all_pools(|pool| {
         let handles: Vec<_> = (0..50)
             .map(|i| {
@@ -40,7 +40,7 @@ fn each_fiber_has_its_own() {
 }
 
 #[test]
-fn each_half_each_child_and_each_run_has_its_own() {
+fn halves_children_and_runs_have_their_own_values() {
     with_every_cx(|cx| {
         let fresh = |cx: &Cx<'_>| {
             assert_eq!(NUMBER.get(cx).get(), 7);
@@ -74,7 +74,7 @@ fn each_half_each_child_and_each_run_has_its_own() {
 }
 
 #[test]
-fn they_are_dropped_before_anybody_hears_of_the_end() {
+fn values_are_dropped_before_join_returns() {
     with_every_cx(|cx| {
         let tally = Tally::default();
         let keep = |cx: &Cx<'_>, waits: bool| {
@@ -126,7 +126,7 @@ fn they_are_dropped_before_anybody_hears_of_the_end() {
 }
 
 #[test]
-fn those_of_fibers_that_a_closing_pool_cancels() {
+fn values_are_dropped_when_pool_cancels_fibers() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = common::pool(threads);
@@ -152,7 +152,7 @@ static FAILS_FIRST: FiberLocal<u32> = FiberLocal::new(|| {
 });
 
 #[test]
-fn an_initialiser_that_panics_is_called_again() {
+fn initialiser_is_retried_after_panic() {
     in_all_pools(|pool| {
         on_fiber(pool, |cx| {
             assert!(panic_text(|| _ = FAILS_FIRST.get(cx)).contains("initialiser"));
@@ -171,7 +171,7 @@ static MAKES_OTHERS: FiberLocal<Box<u32>> = FiberLocal::new(|| {
 });
 
 #[test]
-fn an_initialiser_may_run() {
+fn initialiser_may_call_run() {
     with_every_cx(|cx| {
         let number = NUMBER.get(cx);
         assert_eq!(**MAKES_OTHERS.get(cx), 1);
@@ -193,7 +193,7 @@ static BEFORE: FiberLocal<RefCell<Option<Bomb>>> = FiberLocal::new(RefCell::defa
 static AFTER: FiberLocal<RefCell<Option<Bomb>>> = FiberLocal::new(RefCell::default);
 
 #[test]
-fn one_that_panics_when_it_is_dropped_does_not_keep_the_others() {
+fn panicking_drop_does_not_keep_other_values() {
     watchdog(LONG, || {
         let (order, reported) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicU32::new(0)));
         let pool = anabranch::Pool::builder()
@@ -227,7 +227,7 @@ impl Drop for PanicsWhenDropped {
 
 /// The fibers run one after the other on the same stack.
 #[test]
-fn a_value_that_panics_when_it_is_dropped_leaves_no_other_to_the_next_fiber() {
+fn panicking_drop_leaks_no_value_to_next_fiber() {
     static COUNT: FiberLocal<Cell<u32>> = FiberLocal::new(|| Cell::new(0));
     static BOMB: FiberLocal<PanicsWhenDropped> = FiberLocal::new(|| PanicsWhenDropped);
     watchdog(LONG, || {

@@ -1,4 +1,4 @@
-//! Races and maps of fibers: one winner, the others ended, nothing left behind.
+//! Races and concurrent maps: one winner, the others ended, nothing leaked.
 
 use crate::common::{
     LONG, Tally,
@@ -65,7 +65,7 @@ impl From<Cancelled> for MapError {
 }
 
 #[test]
-fn no_more_than_the_limit_of_a_map_at_a_time() {
+fn map_concurrent_keeps_its_limit() {
     with_every_cx(|cx| {
         for limit in [1, 2, 7] {
             let (now, most) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -85,7 +85,7 @@ fn no_more_than_the_limit_of_a_map_at_a_time() {
 
 /// Results that come late meet in their drops: so none is dropped while something is locked that the other needs.
 #[test]
-fn late_results_are_dropped_one_beside_the_other() {
+fn results_of_losers_are_dropped_concurrently() {
     struct Meets<'a>(Option<&'a Barrier>);
     impl Drop for Meets<'_> {
         fn drop(&mut self) {

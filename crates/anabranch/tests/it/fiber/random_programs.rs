@@ -1,8 +1,8 @@
 //! Random programs of fibers: trees of joins, scopes, spawns, sleeps, timeouts, cancellations and panics, on pools of
-//! several sizes. Each ends, gives the right result where there is one, and leaves nothing behind.
+//! several sizes. Each ends, returns the right result, and leaks nothing.
 //!
-//! A program is made from a seed, which the name of the thread shows: `ANABRANCH_SEED` runs that one alone, again and
-//! again. `ANABRANCH_SOAK` is the number of seconds to go on for.
+//! A program is generated from a seed, which the name of the thread shows. `ANABRANCH_SEED` runs that program
+//! repeatedly. `ANABRANCH_SOAK` is the number of seconds to run.
 
 use crate::common::{
     self, Counted, LONG, Random, Tally,
@@ -328,7 +328,7 @@ fn run_seed(pools: &[Pool], other: &Arc<Pool>, seed: u64) {
 }
 
 #[test]
-fn random_programs() {
+fn random_programs_end_and_leak_nothing() {
     common::silence_panics_with::<Payload>();
     let build = |threads, without_membarrier| {
         let builder = Pool::builder().threads(threads);

@@ -1,5 +1,5 @@
-//! Scopes of fibers: borrowing, panics, nesting, cancellation, and that all has ended, results included, when they
-//! return.
+//! Scopes of fibers: borrowing, panics, nesting and cancellation. When a scope returns, all its fibers have ended and
+//! their results are dropped.
 
 use crate::common::{
     LONG, Tally,
@@ -83,7 +83,7 @@ fn results_are_dropped_before_the_scope_ends() {
 }
 
 #[test]
-fn a_panic_of_a_child_cancels_the_others_and_comes_out_once() {
+fn panic_of_child_cancels_siblings_and_propagates_once() {
     in_all_pools(|pool| {
         let tally = Tally::default();
         let cancelled = AtomicU32::new(0);
@@ -116,7 +116,7 @@ fn a_panic_of_a_child_cancels_the_others_and_comes_out_once() {
 }
 
 #[test]
-fn a_panic_of_the_body_comes_first() {
+fn panic_of_body_takes_precedence() {
     with_every_cx(|cx| {
         let ended = AtomicU32::new(0);
         let text = panic_text(|| {
@@ -189,7 +189,7 @@ fn children_spawn_by_a_spawner() {
 }
 
 #[test]
-fn a_spawner_may_be_used_by_threads_and_from_other_pools() {
+fn spawner_works_on_threads_and_in_other_pools() {
     let other = pool(1);
     in_all_pools(|pool| {
         let count = AtomicU32::new(0);
@@ -213,7 +213,7 @@ fn a_spawner_may_be_used_by_threads_and_from_other_pools() {
 }
 
 #[test]
-fn the_wait_of_a_scope_is_not_cancelled() {
+fn end_of_scope_waits_despite_cancellation() {
     in_all_pools(|pool| {
         let gate = Event::default();
         let ended = Arc::new(AtomicBool::new(false));
@@ -241,7 +241,7 @@ fn the_wait_of_a_scope_is_not_cancelled() {
 }
 
 #[test]
-fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
+fn cancelled_scope_cancels_only_its_contents() {
     with_every_cx(|cx| {
         let gate = Event::default();
         let result = cx.scope(|s| {
@@ -267,7 +267,7 @@ fn a_scope_that_is_cancelled_cancels_what_is_in_it_and_nothing_else() {
 }
 
 #[test]
-fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
+fn ended_child_can_be_joined_in_cancelled_scope() {
     with_every_cx(|cx| {
         cx.scope(|s| {
             let [one, other] = [1, 2].map(|n| s.spawn(move |_| n));
@@ -284,7 +284,7 @@ fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
 }
 
 #[test]
-fn scopes_in_a_cancelled_scope_come_to_an_end() {
+fn scopes_in_cancelled_scope_end() {
     in_all_pools(|pool| {
         let handle = pool.spawn(|cx| {
             let _ = cx.sleep(FOREVER);
@@ -310,7 +310,7 @@ fn scopes_in_a_cancelled_scope_come_to_an_end() {
 }
 
 #[test]
-fn the_panic_of_a_result_that_nobody_wants_comes_out_of_the_scope() {
+fn panicking_drop_of_unclaimed_result_propagates() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {

@@ -1,5 +1,4 @@
-//! Dropping a pool with fibers: suspended, unstarted, blocked, spawning more, with handles still out. All end, and are
-//! told.
+//! Dropping a pool whose fibers are suspended, unstarted, blocked, or spawn more. All end, and their handles return.
 
 use crate::common::{
     self, LONG, Tally,
@@ -40,7 +39,7 @@ fn drop_with_suspended(pool: Pool, count: usize) {
 }
 
 #[test]
-fn with_many_suspended_fibers() {
+fn drop_cancels_many_suspended_fibers() {
     watchdog(LONG, || {
         drop_with_suspended(pool(2), 100_000);
         for threads in [1, 8] {
@@ -54,7 +53,7 @@ fn with_many_suspended_fibers() {
 
 /// A million; set `ANABRANCH_SOAK` to run it. Prints how long it takes, and the most memory.
 #[test]
-fn with_a_million_suspended_fibers() {
+fn drop_cancels_a_million_suspended_fibers() {
     if std::env::var_os("ANABRANCH_SOAK").is_none() {
         return;
     }
@@ -69,7 +68,7 @@ fn with_a_million_suspended_fibers() {
 }
 
 #[test]
-fn with_unstarted_fibers() {
+fn drop_cancels_unstarted_fibers() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
@@ -107,7 +106,7 @@ fn with_unstarted_fibers() {
 }
 
 #[test]
-fn with_fibers_that_spawn_more() {
+fn drop_waits_for_fibers_that_spawn_more() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             for _ in 0..5 {
@@ -135,7 +134,7 @@ fn with_fibers_that_spawn_more() {
 }
 
 #[test]
-fn with_handles_still_out() {
+fn handles_outlive_pool() {
     watchdog(LONG, || {
         let other = pool(1);
         for threads in [1, 2, 8] {
@@ -176,7 +175,7 @@ fn with_handles_still_out() {
 }
 
 #[test]
-fn with_fibers_that_take_their_time() {
+fn drop_waits_for_slow_fibers() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
@@ -206,7 +205,7 @@ fn with_fibers_that_take_their_time() {
 }
 
 #[test]
-fn with_a_fiber_that_blocks_for_what_it_has_forked() {
+fn drop_waits_for_fiber_blocked_on_its_fork() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             for without_membarrier in [false, true] {
@@ -240,7 +239,7 @@ fn with_a_fiber_that_blocks_for_what_it_has_forked() {
 }
 
 #[test]
-fn by_one_of_its_own_fibers() {
+fn pool_may_be_dropped_by_its_own_fiber() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = Arc::new(pool(threads));
@@ -269,7 +268,7 @@ fn by_one_of_its_own_fibers() {
 }
 
 #[test]
-fn by_a_fiber_of_another_pool() {
+fn pool_may_be_dropped_by_fiber_of_another_pool() {
     watchdog(LONG, || {
         let outer = pool(1);
         let inner = pool(2);
@@ -284,7 +283,7 @@ fn by_a_fiber_of_another_pool() {
 }
 
 #[test]
-fn again_and_again() {
+fn pools_with_fibers_are_dropped_repeatedly() {
     watchdog(LONG, || {
         for round in 0..200u64 {
             let pool = pool(1 + round as usize % 4);

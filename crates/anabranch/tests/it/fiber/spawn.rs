@@ -1,4 +1,4 @@
-//! Spawned fibers: results, panics, detaching, cancelling at each stage, and from where they may be spawned.
+//! Spawned fibers: results, panics, detaching, cancelling at each stage, and the callers that may spawn.
 
 use crate::common::{
     self, LONG, Tally,
@@ -16,7 +16,7 @@ use std::{
 };
 
 #[test]
-fn handles_go_anywhere() {
+fn handles_are_send_and_sync() {
     fn assert_send_and_sync<T: Send + Sync>() {}
     assert_send_and_sync::<JoinHandle<u32>>();
     assert_send_and_sync::<JoinHandle<std::cell::Cell<u32>>>();
@@ -29,7 +29,7 @@ fn handles_go_anywhere() {
 }
 
 #[test]
-fn results_and_panics() {
+fn join_returns_results_and_panics() {
     in_all_pools(|pool| {
         let tally = Tally::default();
         let value = tally.make();
@@ -57,7 +57,7 @@ fn results_and_panics() {
 }
 
 #[test]
-fn begins_though_nobody_is_in_the_pool() {
+fn fiber_starts_without_guests() {
     in_all_pools(|pool| {
         common::at_rest(pool);
         for _ in 0..20 {
@@ -78,7 +78,7 @@ fn begins_though_nobody_is_in_the_pool() {
 }
 
 #[test]
-fn what_a_detached_fiber_leaves_is_dropped() {
+fn result_of_detached_fiber_is_dropped() {
     in_all_pools(|pool| {
         let tally = Tally::default();
         for i in 0..60 {
@@ -101,7 +101,7 @@ fn what_a_detached_fiber_leaves_is_dropped() {
 }
 
 #[test]
-fn a_detached_result_may_panic_when_it_is_dropped() {
+fn detached_result_may_panic_when_dropped() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -132,7 +132,7 @@ fn a_detached_result_may_panic_when_it_is_dropped() {
 }
 
 #[test]
-fn cancelled_before_the_start() {
+fn fiber_cancelled_before_start_cannot_sleep() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
@@ -173,7 +173,7 @@ fn cancelled_before_the_start() {
 }
 
 #[test]
-fn cancelled_while_it_runs_while_it_waits_and_after_its_end() {
+fn cancel_works_while_running_waiting_and_ended() {
     in_all_pools(|pool| {
         let begun = Event::default();
         let running = pool.spawn({
@@ -206,7 +206,7 @@ fn cancelled_while_it_runs_while_it_waits_and_after_its_end() {
 }
 
 #[test]
-fn a_wait_for_a_handle_can_be_cancelled_and_the_handle_kept() {
+fn cancelled_join_keeps_handle() {
     in_all_pools(|pool| {
         let gate = Event::default();
         let mut slow = pool.spawn({
@@ -227,7 +227,7 @@ fn a_wait_for_a_handle_can_be_cancelled_and_the_handle_kept() {
 }
 
 #[test]
-fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
+fn ended_fiber_can_be_joined_in_cancelled_scope() {
     with_every_cx(|cx| {
         cx.cancellable(|cx, canceller| {
             let [mut ended, panicked] = [1, 0].map(|n| anabranch::spawn(move |_| 10 / n));
@@ -249,7 +249,7 @@ fn what_has_ended_can_be_joined_in_a_cancelled_scope() {
 }
 
 #[test]
-fn a_handle_comes_back_until_the_fiber_has_ended() {
+fn try_join_returns_handle_until_fiber_ends() {
     with_every_cx(|cx| {
         let (gate, tally) = (Event::default(), Tally::default());
         let (value, waits) = (tally.make(), gate.clone());
@@ -266,7 +266,7 @@ fn a_handle_comes_back_until_the_fiber_has_ended() {
 }
 
 #[test]
-fn from_everywhere() {
+fn spawn_works_from_threads_fibers_and_compute_code() {
     in_all_pools(|outer| {
         // From a thread in no pool, a guest, a fiber, a child of a scope.
         let from_fiber = outer.spawn(|cx| {
@@ -310,7 +310,7 @@ fn from_everywhere() {
 }
 
 #[test]
-fn a_thousand_that_wait_for_each_other_in_a_chain() {
+fn chain_of_a_thousand_joins_ends() {
     in_all_pools(|pool| {
         let last = (0..1000).fold(pool.spawn(|_| 0u32), |before, _| pool.spawn(move |cx| before.join(cx).unwrap() + 1));
         assert_eq!(pool.run(|cx| last.join(cx)).unwrap(), 1000);
@@ -318,7 +318,7 @@ fn a_thousand_that_wait_for_each_other_in_a_chain() {
 }
 
 #[test]
-fn fibers_that_yield_do_not_keep_others_from_beginning() {
+fn yielding_fibers_do_not_starve_new_fibers() {
     watchdog(LONG, || {
         let pool = pool(1);
         let flag = Arc::new(AtomicU32::new(0));

@@ -1,4 +1,4 @@
-//! Time in fibers: order, deadlines within deadlines, intervals; by a clock that stands still and by the system's.
+//! Time in fibers: order, nested deadlines and intervals, with a manual clock and with the system's.
 
 use crate::common::{
     self, LONG,
@@ -26,7 +26,7 @@ fn by_hand(check: impl Fn(&Pool, &ManualClock)) {
 }
 
 #[test]
-fn sleepers_wake_in_the_order_of_their_deadlines() {
+fn sleepers_wake_in_order_of_deadlines() {
     by_hand(|pool, manual| {
         let order = Arc::new(Mutex::new(Vec::new()));
         let start = manual.clock().now();
@@ -52,7 +52,7 @@ fn sleepers_wake_in_the_order_of_their_deadlines() {
 }
 
 #[test]
-fn on_one_worker_those_that_are_due_together_wake_in_order() {
+fn sleepers_due_together_wake_in_order_on_one_worker() {
     watchdog(LONG, || {
         let manual = ManualClock::new();
         let pool = common::one_thread().clock(manual.clock()).build().unwrap();
@@ -97,7 +97,7 @@ fn a_thread_sleeps_by_the_clock_of_its_pool() {
 }
 
 #[test]
-fn of_nested_timeouts_the_earlier_ends_first() {
+fn earlier_of_nested_timeouts_expires_first() {
     by_hand(|pool, manual| {
         // The inner one is earlier: only it is up.
         let handle = pool.spawn(|cx| {
@@ -166,7 +166,7 @@ fn a_deadline_reaches_children_and_halves() {
 }
 
 #[test]
-fn a_shield_keeps_the_deadline_out() {
+fn shield_hides_deadline() {
     by_hand(|pool, manual| {
         let handle = pool.spawn(|cx| {
             cx.timeout(SECOND, |cx| {
@@ -214,7 +214,7 @@ impl From<TimedOut> for Whatever {
 }
 
 #[test]
-fn who_does_not_look_at_the_time_is_not_late() {
+fn timeout_without_waits_succeeds() {
     with_every_cx(|cx| {
         // An error that has nothing to do with the time, of one who did not ask and of one who did.
         assert_eq!(cx.timeout(Duration::ZERO, |_| Err::<(), _>(Whatever::Else)), Err(Whatever::Else));
@@ -233,7 +233,7 @@ fn who_does_not_look_at_the_time_is_not_late() {
 }
 
 #[test]
-fn a_success_counts_however_late() {
+fn late_success_is_returned() {
     with_every_cx(|cx| {
         assert_eq!(cx.timeout(Duration::ZERO, |_| Ok::<_, WaitError>(1)), Ok(1));
         let late = cx.timeout(Duration::from_micros(10), |cx| {
@@ -245,7 +245,7 @@ fn a_success_counts_however_late() {
 }
 
 #[test]
-fn a_timeout_and_a_cancellation_are_errors_of_io_too() {
+fn timeouts_and_cancellations_convert_to_io_errors() {
     fn read(cx: &Cx<'_>) -> io::Result<u8> {
         cx.sleep(FOREVER)?;
         Ok(1)
@@ -267,7 +267,7 @@ fn a_timeout_and_a_cancellation_are_errors_of_io_too() {
 }
 
 #[test]
-fn who_is_cancelled_from_outside_has_not_timed_out() {
+fn outer_cancellation_is_not_a_timeout() {
     by_hand(|pool, manual| {
         let handle = pool.spawn(|cx| {
             let outer = cx.timeout(10 * SECOND, |cx| {
@@ -303,7 +303,7 @@ fn who_is_cancelled_from_outside_has_not_timed_out() {
 }
 
 #[test]
-fn the_panic_of_a_body_goes_through_a_timeout() {
+fn panic_propagates_through_timeout() {
     with_every_cx(|cx| {
         let text = common::panic_text(|| {
             let _: Result<(), TimedOut> = cx.timeout(Duration::from_micros(10), |cx| {
@@ -316,7 +316,7 @@ fn the_panic_of_a_body_goes_through_a_timeout() {
 }
 
 #[test]
-fn intervals_do_not_drift_and_leave_out_what_was_missed() {
+fn intervals_do_not_drift_and_skip_missed_ticks() {
     by_hand(|pool, manual| {
         let ticks = Arc::new(Mutex::new(Vec::new()));
         let go = Event::default();
@@ -425,7 +425,7 @@ fn a_deadline_holds_in_another_pool_too() {
 }
 
 #[test]
-fn real_time_passes() {
+fn sleep_lasts_in_real_time() {
     with_every_cx(|cx| {
         let start = Instant::now();
         cx.sleep(Duration::from_millis(2)).unwrap();
@@ -439,7 +439,7 @@ fn real_time_passes() {
 }
 
 #[test]
-fn ten_thousand_timers() {
+fn ten_thousand_timers_fire() {
     watchdog(LONG, || {
         let pool = common::pool(2);
         let sum = on_fiber(&pool, |cx: &Cx<'_>| {

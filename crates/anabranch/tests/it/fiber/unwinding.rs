@@ -1,5 +1,5 @@
-//! A fiber that unwinds never leaves its stack: destructors may try to wait as they like, nobody else finds himself in
-//! a panicking thread, and what they start is waited for all the same.
+//! A fiber that unwinds does not leave its stack. Destructors may try to wait, no other fiber runs on a panicking
+//! thread, and fibers that destructors start are waited for.
 
 use crate::common::{
     LONG,
@@ -103,7 +103,7 @@ fn try_to_wait(cx: &Cx<'_>) {
 }
 
 #[test]
-fn guards_that_wait() {
+fn waits_in_guards_end_while_unwinding() {
     in_all_pools(|pool| {
         let witnesses = Witnesses::call(pool);
         for _ in 0..5 {
@@ -137,7 +137,7 @@ fn guards_that_wait() {
 }
 
 #[test]
-fn guards_in_the_halves_of_a_join() {
+fn waits_in_guards_of_halves_end_while_unwinding() {
     in_all_pools(|pool| {
         let witnesses = Witnesses::call(pool);
         for who in 0..3 {
@@ -169,7 +169,7 @@ fn guards_in_the_halves_of_a_join() {
 }
 
 #[test]
-fn on_a_thread_a_guard_may_wait() {
+fn guard_on_thread_may_wait() {
     // Nothing else runs on the thread meanwhile.
     in_all_pools(|pool| {
         let slept = AtomicBool::new(false);
@@ -187,7 +187,7 @@ fn on_a_thread_a_guard_may_wait() {
 }
 
 #[test]
-fn on_a_fiber_a_wait_in_a_guard_is_cancelled() {
+fn wait_of_guard_on_fiber_is_cancelled() {
     in_all_pools(|pool| {
         let cancelled = Arc::new(AtomicU32::new(0));
         panic_text(|| {
@@ -210,7 +210,7 @@ fn on_a_fiber_a_wait_in_a_guard_is_cancelled() {
 }
 
 #[test]
-fn a_panic_that_is_caught_leaves_the_fiber_as_it_was() {
+fn fiber_waits_normally_after_caught_panic() {
     with_every_cx(|cx| {
         for _ in 0..20 {
             let text = panic_text(|| {
@@ -229,7 +229,7 @@ fn a_panic_that_is_caught_leaves_the_fiber_as_it_was() {
 }
 
 #[test]
-fn a_scope_in_a_guard_waits_for_a_child_that_waits() {
+fn scope_in_guard_waits_for_its_child() {
     // On one worker the child is begun by a spare: the fiber that unwinds holds the other thread.
     watchdog(LONG, || {
         for threads in [1, 2] {
@@ -276,7 +276,7 @@ fn while_unwinding<R: Send + 'static>(pool: &Pool, body: impl Fn(&Cx<'_>) -> R +
 }
 
 #[test]
-fn shielded_waits_go_on_to_their_end_while_unwinding() {
+fn shielded_waits_complete_while_unwinding() {
     in_all_pools(|pool| {
         let start = Instant::now();
         let slept = while_unwinding(pool, |cx| cx.shield(|cx| cx.sleep(Duration::from_millis(1))));
@@ -303,7 +303,7 @@ fn shielded_waits_go_on_to_their_end_while_unwinding() {
 }
 
 #[test]
-fn contended_locks_are_had_while_unwinding() {
+fn contended_locks_are_acquired_while_unwinding() {
     in_all_pools(|pool| {
         let mutex = Arc::new(sync::Mutex::new(0));
         let lock = Arc::new(sync::RwLock::new(0));
@@ -332,7 +332,7 @@ fn contended_locks_are_had_while_unwinding() {
 }
 
 #[test]
-fn a_lock_held_by_a_fiber_of_another_thread_is_had_while_unwinding() {
+fn lock_of_fiber_on_other_thread_is_acquired_while_unwinding() {
     watchdog(LONG, || {
         let pool = pool(2);
         let mutex = Arc::new(sync::Mutex::new(()));

@@ -1,4 +1,4 @@
-//! `join`: results, ownership, nesting, and the odd places it is called from.
+//! `join`: results, ownership, nesting, and unusual callers.
 
 use crate::common::{self, LONG, Tally, everywhere, in_pools, join_stolen, pool, sum_to, watchdog};
 use anabranch::{Pool, join};
@@ -12,7 +12,7 @@ use std::{
 };
 
 #[test]
-fn both_results_come_back_in_their_places() {
+fn results_are_returned_in_order() {
     everywhere(|| {
         assert_eq!(join(|| 1, || "two"), (1, "two"));
         assert_eq!(sum_to(10_000), 50_005_000);
@@ -20,7 +20,7 @@ fn both_results_come_back_in_their_places() {
 }
 
 #[test]
-fn closures_borrow_and_change_what_is_around_them() {
+fn closures_may_borrow_mutably() {
     everywhere(|| {
         let mut left = vec![1, 2, 3];
         let mut right = String::from("a");
@@ -115,7 +115,7 @@ fn ten_thousand_levels_nest_on_either_side() {
 }
 
 #[test]
-fn forks_beyond_the_fork_stack_are_plain_calls() {
+fn forks_beyond_fork_stack_are_plain_calls() {
     with_deep_stacks(|| {
         assert_eq!(left_deep(20_000), 20_000);
         assert_eq!(sum_to(1000), 500_500, "the pool works on after its fork stack was full");
@@ -123,7 +123,7 @@ fn forks_beyond_the_fork_stack_are_plain_calls() {
 }
 
 #[test]
-fn a_panic_beyond_the_fork_stack_unwinds_all_of_it() {
+fn panic_beyond_fork_stack_unwinds_all_levels() {
     fn dive(depth: u64, tally: &Tally) {
         if depth == 0 {
             panic!("bottom");
@@ -172,7 +172,7 @@ fn join_works_inside_a_thread_local_initialiser() {
 }
 
 #[test]
-fn join_works_inside_a_lazy_lock_that_many_tasks_want_at_once() {
+fn join_works_inside_contended_lazy_lock() {
     in_pools(|pool| {
         for _ in 0..50 {
             let lazy = LazyLock::new(|| sum_to(300));
@@ -184,7 +184,7 @@ fn join_works_inside_a_lazy_lock_that_many_tasks_want_at_once() {
 }
 
 #[test]
-fn large_closures_and_results_arrive_whole() {
+fn large_closures_and_results_arrive_intact() {
     fn twice(depth: u32, big: [u8; 1024]) -> ([u8; 1024], u64) {
         if depth == 0 {
             return (big, big.iter().map(|&x| u64::from(x)).sum());
@@ -281,7 +281,7 @@ fn owned_values_of_a_stolen_closure_are_dropped_once() {
 }
 
 #[test]
-fn both_closures_run_at_once_where_two_threads_are() {
+fn both_closures_run_concurrently_on_two_threads() {
     in_pools(|pool| {
         if pool.num_threads() > 1 {
             for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Locks held across forks: who waits never runs a stranger's work on top of what it holds.
+//! Locks held across forks: a waiting thread runs no unrelated work on top of the lock that it holds.
 
 use crate::common::{in_pools, sum_to};
 use anabranch::{join, par_for_each, scope};
@@ -126,7 +126,7 @@ fn guarded(root: u64, node: u64, visits: &AtomicU64) {
 }
 
 #[test]
-fn a_waiting_thread_runs_only_descendants_of_what_it_waits_for() {
+fn waiting_thread_runs_only_descendants_of_awaited_fork() {
     in_pools(|pool| {
         let visits = AtomicU64::new(0);
         thread::scope(|threads| {
@@ -140,7 +140,7 @@ fn a_waiting_thread_runs_only_descendants_of_what_it_waits_for() {
 }
 
 #[test]
-fn a_parent_that_waits_runs_only_tasks_of_its_scope() {
+fn waiting_parent_runs_only_tasks_of_its_scope() {
     fn nest(root: u64, node: u64, visits: &AtomicU64) {
         if let Some((awaited_root, awaited)) = AWAITED.get() {
             assert!(root == awaited_root && is_below(node, awaited), "{node} while waiting for {awaited}");

@@ -1,4 +1,4 @@
-//! Panics in the parallel loops, in broadcasts, in handlers and across pools.
+//! Panics in the parallel loops: they propagate, and all results and accumulators are dropped once.
 
 use crate::common::{Tally, everywhere, panic_text, wait_until, where_work_is_stolen};
 use anabranch::{par_for_each, par_map, par_reduce};

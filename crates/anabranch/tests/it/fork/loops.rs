@@ -1,4 +1,4 @@
-//! The parallel loops against their sequential twins.
+//! The parallel loops return what sequential loops return.
 
 use crate::common::{self, LONG, Tally, everywhere, in_pools, panic_text, pool, wait_until, watchdog};
 use anabranch::{Splittable, chunks, chunks_mut, par_for_each, par_map, par_reduce};
@@ -75,7 +75,7 @@ mod ranges_agree {
 }
 
 #[test]
-fn ranges_at_the_ends_of_their_types_agree() {
+fn ranges_at_ends_of_their_types_match_sequential_loops() {
     agrees(|| i8::MIN..i8::MAX, &(i8::MIN..i8::MAX).collect::<Vec<_>>());
     agrees(|| u8::MIN..u8::MAX, &(u8::MIN..u8::MAX).collect::<Vec<_>>());
     agrees(|| i64::MIN..i64::MIN + 300, &(i64::MIN..i64::MIN + 300).collect::<Vec<_>>());
@@ -112,24 +112,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn slices_agree(xs in prop::collection::vec(any::<u32>(), 0..500)) {
+    fn slices_match_sequential_loops(xs in prop::collection::vec(any::<u32>(), 0..500)) {
         agrees(|| &xs[..], &xs.iter().collect::<Vec<_>>());
     }
 
     #[test]
-    fn chunks_agree(xs in prop::collection::vec(any::<u16>(), 0..500), size in prop_oneof![1..20usize, Just(600), Just(usize::MAX)]) {
+    fn chunks_match_sequential_loops(xs in prop::collection::vec(any::<u16>(), 0..500), size in prop_oneof![1..20usize, Just(600), Just(usize::MAX)]) {
         agrees(|| chunks(&xs, size), &xs.chunks(size).collect::<Vec<_>>());
     }
 
     #[test]
-    fn zips_agree(xs in prop::collection::vec(any::<u16>(), 0..400), n in 0..400u64, size in 1..9usize) {
+    fn zips_match_sequential_loops(xs in prop::collection::vec(any::<u16>(), 0..400), n in 0..400u64, size in 1..9usize) {
         agrees(|| (&xs[..], 0..n), &xs.iter().zip(0..n).collect::<Vec<_>>());
         let deep: Vec<_> = (0..n).zip(xs.chunks(size).zip(5..250i16)).collect();
         agrees(|| (0..n, (chunks(&xs, size), 5..250i16)), &deep);
     }
 
     #[test]
-    fn mutable_slices_and_chunks_agree(xs in prop::collection::vec(any::<u32>(), 0..500), size in prop_oneof![1..20usize, Just(600), Just(usize::MAX)]) {
+    fn mutable_slices_and_chunks_match_sequential_loops(xs in prop::collection::vec(any::<u32>(), 0..500), size in prop_oneof![1..20usize, Just(600), Just(usize::MAX)]) {
         for pool in POOLS.iter() {
             let (mut ours, mut theirs) = (xs.clone(), xs.clone());
             pool.install(|| par_for_each(&mut ours[..], |x| *x = x.rotate_left(3)));
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn any_split_of_a_sequence_keeps_its_items(len in 0..200usize, size in 1..9usize, at in any::<prop::sample::Index>()) {
+    fn any_split_keeps_all_items(len in 0..200usize, size in 1..9usize, at in any::<prop::sample::Index>()) {
         let xs: Vec<_> = (0..len).collect();
         let whole = || (chunks(&xs, size), -100..100i8);
         let mid = at.index(whole().len() + 1);
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn texts_are_put_together_in_order(words in prop::collection::vec("[a-z]{0,5}", 0..300)) {
+    fn reduction_combines_in_order(words in prop::collection::vec("[a-z]{0,5}", 0..300)) {
         for pool in POOLS.iter() {
             let text = pool.install(|| par_reduce(&words[..], String::new, |text, word| text + word, |a, b| a + &b));
             prop_assert_eq!(text, words.concat());
@@ -188,7 +188,7 @@ fn zero_sized_results_are_counted_and_dropped() {
 }
 
 #[test]
-fn each_item_is_visited_once_also_in_a_long_loop() {
+fn long_loop_visits_each_item_once() {
     everywhere(|| {
         let visits: Vec<_> = (0..200_000).map(|_| AtomicUsize::new(0)).collect();
         par_for_each(&visits[..], |count| _ = count.fetch_add(1, Ordering::Relaxed));
@@ -251,7 +251,7 @@ impl Splittable for Liar {
 }
 
 #[test]
-fn a_sequence_that_yields_less_than_it_claims_makes_a_map_panic() {
+fn map_panics_if_sequence_yields_too_few_items() {
     everywhere(|| {
         for (yields, claimed) in [(0, 1), (0, 1000), (1, 2), (500, 1000), (999, 1000)] {
             let tally = Tally::default();
@@ -266,7 +266,7 @@ fn a_sequence_that_yields_less_than_it_claims_makes_a_map_panic() {
 }
 
 #[test]
-fn a_sequence_that_yields_more_than_it_claims_is_cut_off() {
+fn surplus_items_of_sequence_are_ignored() {
     everywhere(|| {
         for (yields, claimed) in [(1, 0), (1000, 0), (1000, 999), (1000, 10)] {
             let tally = Tally::default();
@@ -280,7 +280,7 @@ fn a_sequence_that_yields_more_than_it_claims_is_cut_off() {
 }
 
 #[test]
-fn a_sequence_that_claims_too_much_for_memory_makes_a_map_panic() {
+fn map_panics_if_claimed_length_exceeds_memory() {
     let liar = Liar { truth: 0..5, claimed: usize::MAX, tally: Tally::default() };
     assert!(common::panic_text(|| _ = par_map(liar, |_| 0u64)).contains("capacity overflow"));
 }
@@ -313,7 +313,7 @@ impl Splittable for Wrong {
 }
 
 #[test]
-fn a_source_that_splits_elsewhere_is_a_panic() {
+fn wrong_split_panics() {
     type Cut = fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>);
     let len = |items: &Range<usize>| items.end - items.start;
     let cuts: [Cut; 4] = [
@@ -341,7 +341,7 @@ fn a_source_that_splits_elsewhere_is_a_panic() {
 }
 
 #[test]
-fn a_length_that_grows_is_a_panic_and_no_endless_recursion() {
+fn growing_length_panics_without_endless_recursion() {
     static CALLS: AtomicUsize = AtomicUsize::new(100);
     let len = |_: &Range<usize>| 2 * CALLS.fetch_add(1, Ordering::Relaxed);
     everywhere(|| {
@@ -352,7 +352,7 @@ fn a_length_that_grows_is_a_panic_and_no_endless_recursion() {
 }
 
 #[test]
-fn a_length_that_is_wrong_throughout_ends_the_loop_all_the_same() {
+fn loop_with_wrong_lengths_ends() {
     // The pieces are as long as they say and the iterator is not. A map cannot have results for items that are not
     // there.
     struct Longer(Range<usize>);

@@ -1,5 +1,5 @@
-//! Forks that are open, in any number, are there for others to take: under deep recursion, while their owner waits for
-//! a broadcast or for tasks, and when many broadcasts arrive at a time.
+//! Open forks can be stolen, in any number: under deep recursion, while their owner waits for a broadcast or for
+//! tasks, and during many broadcasts.
 
 use super::panic_anywhere::{caught, throw};
 use crate::common::{LONG, Tally, pool, sum_to, watchdog};
@@ -26,7 +26,7 @@ fn descend(depth: usize, fork: &(impl Fn() + Sync), bottom: &(impl Fn() + Sync))
 }
 
 #[test]
-fn a_receive_below_thousands_of_forks_is_fed_by_all_of_them() {
+fn thousands_of_open_forks_feed_one_receiver() {
     watchdog(LONG, || {
         for pool in [pool(1), pool(2), Pool::builder().threads(1).without_membarrier().build().unwrap()] {
             const DEPTH: usize = 6_000;
@@ -121,7 +121,7 @@ fn the_fork_of_a_waiting_scope_is_taken() {
 
 /// What a broadcast runs waits in turn, and finds the next broadcast in the inbox, and so on.
 #[test]
-fn broadcasts_of_many_guests_do_not_pile_up_on_one_stack() {
+fn concurrent_broadcasts_do_not_nest_without_bound() {
     watchdog(LONG, || {
         const GUESTS: usize = 200;
         let pool = Pool::builder().threads(1).stack_size(256 << 10).build().unwrap();
@@ -179,7 +179,7 @@ fn follow(depth: u32, bottom: &(impl Fn() + Sync), tally: &Tally) -> u32 {
 
 /// Ten thousand are within what a thread can have open, twenty thousand are not: those beyond are plain calls.
 #[test]
-fn forks_nest_by_the_ten_thousand_and_panics_come_up_from_the_bottom() {
+fn panics_propagate_from_twenty_thousand_nested_forks() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             let pool = Pool::builder().threads(threads).stack_size(256 << 20).build().unwrap();

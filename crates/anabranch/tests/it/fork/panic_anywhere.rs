@@ -65,7 +65,7 @@ fn everything(trap: &Trap) {
 }
 
 #[test]
-fn every_place_may_panic() {
+fn panic_at_each_step_propagates_and_leaks_nothing() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
@@ -90,7 +90,7 @@ fn every_place_may_panic() {
 }
 
 #[test]
-fn every_place_may_panic_in_operations_of_broadcasts() {
+fn panic_at_each_step_of_broadcast_propagates() {
     watchdog(LONG, || {
         let pool = pool(2);
         let tally = Tally::default();

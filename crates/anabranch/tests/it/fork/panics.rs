@@ -1,5 +1,4 @@
-//! Panics in joins and scopes: they arrive once, unchanged, after everything has ended, and nothing is leaked on the
-//! way.
+//! Panics in joins and scopes propagate once, unchanged, after all closures have ended, and leak nothing.
 
 use crate::common::{
     self, LONG, Tally, at_rest, everywhere, in_pools, join_stolen, panic_text, sum_to, watchdog, where_work_is_stolen,
@@ -12,7 +11,7 @@ use std::{
 };
 
 #[test]
-fn a_panic_of_the_first_closure_is_passed_on_and_the_second_is_not_run() {
+fn panic_of_first_closure_skips_second() {
     in_pools(|pool| {
         let tally = Tally::default();
         let counted = tally.make();
@@ -42,7 +41,7 @@ fn a_panic_of_the_first_closure_is_passed_on_and_the_second_is_not_run() {
 }
 
 #[test]
-fn a_panic_of_the_second_closure_is_passed_on_and_the_first_result_dropped() {
+fn panic_of_second_closure_drops_first_result() {
     everywhere(|| {
         let tally = Tally::default();
         let text = panic_text(|| _ = join(|| tally.make(), || panic!("second")));
@@ -94,7 +93,7 @@ fn a_panic_waits_for_the_stolen_closure_and_drops_its_result() {
 }
 
 #[test]
-fn when_both_panic_the_first_one_s_panic_arrives() {
+fn panic_of_first_closure_takes_precedence() {
     where_work_is_stolen(|| {
         let tally = Tally::default();
         let (a, b) = (tally.make(), tally.make());
@@ -110,7 +109,7 @@ fn when_both_panic_the_first_one_s_panic_arrives() {
 }
 
 #[test]
-fn a_payload_arrives_once_and_unchanged() {
+fn payload_arrives_once_and_unchanged() {
     struct Payload(Box<u64>, common::Counted);
     everywhere(|| {
         let tally = Tally::default();
@@ -142,7 +141,7 @@ impl Drop for Spiteful {
 }
 
 #[test]
-fn a_surplus_payload_whose_drop_panics_does_no_harm() {
+fn surplus_payload_may_panic_when_dropped() {
     where_work_is_stolen(|| {
         let tally = Tally::default();
         let (one, two) = (tally.make(), tally.make());
@@ -162,7 +161,7 @@ fn a_surplus_payload_whose_drop_panics_does_no_harm() {
 }
 
 #[test]
-fn a_panic_deep_in_a_recursion_unwinds_all_of_it() {
+fn panic_deep_in_recursion_unwinds_all_levels() {
     fn grow(depth: u32, bad: u32, tally: &Tally) {
         let _counted = tally.make();
         if depth == 0 {
@@ -199,7 +198,7 @@ fn a_panic_of_a_scope_s_body_waits_for_its_tasks() {
 }
 
 #[test]
-fn one_panic_of_many_tasks_arrives_and_the_others_are_dropped() {
+fn one_of_many_task_panics_propagates() {
     everywhere(|| {
         let (payloads, results) = (Tally::default(), Tally::default());
         let payload = catch_unwind(AssertUnwindSafe(|| {
@@ -220,7 +219,7 @@ fn one_panic_of_many_tasks_arrives_and_the_others_are_dropped() {
 }
 
 #[test]
-fn a_panic_of_the_body_goes_before_those_of_tasks() {
+fn panic_of_body_takes_precedence_over_tasks() {
     everywhere(|| {
         let text = panic_text(|| {
             scope(|s| {
@@ -233,7 +232,7 @@ fn a_panic_of_the_body_goes_before_those_of_tasks() {
 }
 
 #[test]
-fn a_panic_of_a_task_s_task_arrives_and_the_rest_has_run() {
+fn panic_of_nested_task_propagates_after_all_tasks() {
     everywhere(|| {
         let ended = AtomicUsize::new(0);
         let text = panic_text(|| {
@@ -272,7 +271,7 @@ fn a_join_in_a_drop_that_unwinds_may_have_stolen_work() {
 }
 
 #[test]
-fn a_thread_that_unwinds_runs_nothing_while_it_waits() {
+fn unwinding_thread_runs_no_tasks_while_it_waits() {
     fn grow(depth: u32, on_top: &AtomicBool) {
         if thread::panicking() {
             on_top.store(true, Ordering::Relaxed);
@@ -294,7 +293,7 @@ fn a_thread_that_unwinds_runs_nothing_while_it_waits() {
 
 /// What the drop of a payload throws is a payload too.
 #[test]
-fn the_panic_of_a_payload_s_drop_is_dropped_as_well() {
+fn payload_thrown_by_drop_of_payload_is_dropped() {
     struct Carrier(Option<common::Counted>);
     impl Drop for Carrier {
         fn drop(&mut self) {

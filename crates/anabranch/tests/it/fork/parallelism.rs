@@ -1,5 +1,4 @@
-//! That work is really spread: pieces meet each other in time, on threads of their own. No clock decides, only the
-//! watchdog does.
+//! Work runs in parallel: pieces wait for each other on threads of their own. Only the watchdog uses a clock.
 
 use crate::common::{self, LONG, pool, wait_until, watchdog};
 use anabranch::{join, scope};
@@ -28,7 +27,7 @@ impl Meeting {
 }
 
 #[test]
-fn a_pool_that_slept_runs_both_branches_at_once() {
+fn sleeping_pool_runs_both_branches_concurrently() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..10 {
@@ -47,7 +46,7 @@ fn a_pool_that_slept_runs_both_branches_at_once() {
 }
 
 #[test]
-fn a_pool_in_full_swing_runs_both_branches_at_once() {
+fn busy_pool_runs_both_branches_concurrently() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..500 {
@@ -99,7 +98,7 @@ fn all_threads_take_part_in_a_scope() {
 }
 
 #[test]
-fn a_thread_that_waits_lends_its_slot() {
+fn waiting_thread_lends_its_slot() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..20 {
@@ -111,7 +110,7 @@ fn a_thread_that_waits_lends_its_slot() {
 }
 
 #[test]
-fn guests_of_one_pool_are_helped_one_after_the_other() {
+fn concurrent_guests_are_all_helped() {
     watchdog(LONG, || {
         let pool = pool(3);
         thread::scope(|threads| {

@@ -1,4 +1,4 @@
-//! `scope`: the parent waits, tasks borrow, and anyone may spawn.
+//! `scope`: the parent waits, tasks borrow, and any thread may spawn.
 
 use crate::common::{self, LONG, Tally, everywhere, in_pools, pool, sum_to, wait_until, watchdog};
 use anabranch::{join, scope};
@@ -39,7 +39,7 @@ fn the_body_s_result_is_passed_on() {
 }
 
 #[test]
-fn tasks_borrow_and_change_what_is_outside_of_the_scope() {
+fn tasks_may_borrow_from_outside_scope() {
     everywhere(|| {
         let mut cells = vec![0; 100];
         let step = 3;
@@ -71,7 +71,7 @@ fn tasks_spawn_tasks_at_any_depth() {
 }
 
 #[test]
-fn a_chain_of_tasks_that_spawn_each_other_is_followed_to_its_end() {
+fn scope_waits_for_chain_of_spawned_tasks() {
     fn next<'s>(s: &'s anabranch::Scope<'s, '_>, left: u32, steps: &'s AtomicU64) {
         steps.fetch_add(1, Ordering::Relaxed);
         if left > 0 {
@@ -86,7 +86,7 @@ fn a_chain_of_tasks_that_spawn_each_other_is_followed_to_its_end() {
 }
 
 #[test]
-fn a_thread_of_no_pool_spawns_while_the_body_runs() {
+fn thread_outside_pools_may_spawn_while_body_runs() {
     everywhere(|| {
         let sum = AtomicU64::new(0);
         scope(|s| {
@@ -102,7 +102,7 @@ fn a_thread_of_no_pool_spawns_while_the_body_runs() {
 }
 
 #[test]
-fn a_thread_inside_a_task_spawns_while_the_parent_waits() {
+fn thread_inside_task_may_spawn_while_parent_waits() {
     everywhere(|| {
         let done = AtomicU64::new(0);
         scope(|s| {
@@ -119,7 +119,7 @@ fn a_thread_inside_a_task_spawns_while_the_parent_waits() {
 }
 
 #[test]
-fn a_worker_of_another_pool_spawns_into_the_scope_s_own_pool() {
+fn worker_of_another_pool_spawns_into_pool_of_scope() {
     in_pools(|pool| {
         let other = common::pool(2);
         let names = Mutex::new(Vec::new());
@@ -194,7 +194,7 @@ fn tasks_own_values_that_are_dropped_once() {
 }
 
 #[test]
-fn what_a_task_owns_is_gone_before_the_scope_ends() {
+fn values_of_tasks_are_dropped_before_scope_ends() {
     struct Touches<'a>(&'a AtomicU64);
     impl Drop for Touches<'_> {
         fn drop(&mut self) {
@@ -217,7 +217,7 @@ fn what_a_task_owns_is_gone_before_the_scope_ends() {
 }
 
 #[test]
-fn tasks_run_while_the_body_goes_on_where_two_threads_are() {
+fn tasks_run_concurrently_with_body_on_two_threads() {
     in_pools(|pool| {
         if pool.num_threads() > 1 {
             pool.install(|| {
@@ -232,7 +232,7 @@ fn tasks_run_while_the_body_goes_on_where_two_threads_are() {
 }
 
 #[test]
-fn a_waiting_parent_runs_tasks_that_a_busy_thread_spawned() {
+fn waiting_parent_runs_tasks_of_busy_thread() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..100 {
@@ -256,7 +256,7 @@ fn a_waiting_parent_runs_tasks_that_a_busy_thread_spawned() {
 }
 
 #[test]
-fn many_scopes_on_many_threads_do_not_disturb_each_other() {
+fn scopes_on_many_threads_are_independent() {
     in_pools(|pool| {
         thread::scope(|threads| {
             for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Tasks of a scope begin, whoever spawns them, and whatever else the pool does meanwhile.
+//! Tasks of a scope start, from any spawner, whatever else the pool runs.
 
 use crate::common::{LONG, fibers::until_in, one_thread, pool, watchdog};
 use anabranch::{Pool, scope, sync::Trigger};
@@ -32,7 +32,7 @@ fn spawn_from_outside_while_the_body_waits(pool: &Pool) {
 }
 
 #[test]
-fn a_task_that_is_spawned_from_outside_wakes_a_sleeping_pool() {
+fn task_spawned_from_outside_wakes_sleeping_pool() {
     watchdog(LONG, || {
         for threads in [1, 2] {
             spawn_from_outside_while_the_body_waits(&pool(threads));
@@ -45,7 +45,7 @@ fn a_task_that_is_spawned_from_outside_wakes_a_sleeping_pool() {
 }
 
 #[test]
-fn a_task_that_another_pool_spawns_wakes_a_sleeping_pool() {
+fn task_spawned_by_another_pool_wakes_sleeping_pool() {
     watchdog(LONG, || {
         let (sleeping, other) = (pool(1), pool(1));
         sleeping.install(|| {
@@ -72,7 +72,7 @@ fn yield_until(pool: &Pool, flag: &Arc<AtomicBool>) -> anabranch::JoinHandle<()>
 }
 
 #[test]
-fn a_task_is_run_by_a_worker_whose_fibers_always_go_on() {
+fn task_runs_on_worker_with_always_ready_fibers() {
     watchdog(LONG, || {
         for pool in [pool(1), one_thread().build().unwrap()] {
             let flag = Arc::new(AtomicBool::new(false));
@@ -95,7 +95,7 @@ fn a_task_is_run_by_a_worker_whose_fibers_always_go_on() {
 }
 
 #[test]
-fn a_task_that_a_fiber_spawns_is_run_while_fibers_of_its_worker_always_go_on() {
+fn task_of_fiber_runs_on_worker_with_always_ready_fibers() {
     watchdog(LONG, || {
         for pool in [pool(1), one_thread().build().unwrap()] {
             let flag = Arc::new(AtomicBool::new(false));
@@ -118,7 +118,7 @@ fn a_task_that_a_fiber_spawns_is_run_while_fibers_of_its_worker_always_go_on() {
 
 /// The second half of a `join` whose first half waits lies on a shelf, as a task lies in a queue.
 #[test]
-fn a_fork_is_run_by_a_worker_whose_fibers_always_go_on() {
+fn fork_runs_on_worker_with_always_ready_fibers() {
     watchdog(LONG, || {
         let pool = pool(1);
         let flag = Arc::new(AtomicBool::new(false));
@@ -140,7 +140,7 @@ fn a_fork_is_run_by_a_worker_whose_fibers_always_go_on() {
 
 /// None of the fibers ever goes on, each begins another.
 #[test]
-fn a_task_is_run_by_a_worker_that_always_has_fibers_to_begin() {
+fn task_runs_on_worker_with_always_new_fibers() {
     fn begin_another(pool: &Arc<Pool>, flag: &Arc<AtomicBool>, begun: &Arc<AtomicUsize>) {
         let (pool, flag, begun) = (Arc::clone(pool), Arc::clone(flag), Arc::clone(begun));
         pool.clone().spawn(move |_| {

@@ -1,4 +1,5 @@
-//! Pools in which threads block, at a bad moment or in an odd way: each of these once went wrong.
+//! Workers that block at an inconvenient time: before a lookout exists, after a broadcast, by short sleeps, without
+//! spares.
 
 use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
 use anabranch::{Pool, join, scope};
@@ -36,7 +37,7 @@ fn receive_before_sending() {
 /// The threads of a new pool all search, and there is no lookout. If each finds work before it looks whether there is a
 /// slot for it, and blocks in it, nobody ever looks.
 #[test]
-fn the_threads_block_in_work_that_they_found_without_a_lookout() {
+fn workers_may_block_in_first_work_of_new_pool() {
     watchdog(LONG, || {
         for i in 0..200 {
             let pool = pool(1 + i % 2);
@@ -47,7 +48,7 @@ fn the_threads_block_in_work_that_they_found_without_a_lookout() {
 
 /// After a broadcast all threads search too, the one that was the lookout among them.
 #[test]
-fn the_threads_block_in_work_that_they_found_after_a_broadcast() {
+fn workers_may_block_in_first_work_after_broadcast() {
     watchdog(LONG, || {
         for i in 0..200 {
             let pool = pool(1 + i % 2);
@@ -61,7 +62,7 @@ fn the_threads_block_in_work_that_they_found_after_a_broadcast() {
 
 /// The clock of a thread that naps for less than the monitor's beat never stands still.
 #[test]
-fn a_branch_waits_by_short_naps() {
+fn branch_may_wait_by_short_sleeps() {
     watchdog(LONG, || {
         let (pool, flag) = (pool(1), AtomicBool::new(false));
         at_rest(&pool);
@@ -76,7 +77,7 @@ fn a_branch_waits_by_short_naps() {
 
 /// A cap that nobody needs is complained about: nobody is blocked, the lookout merely has no successor.
 #[test]
-fn a_cap_of_zero_is_no_harm_where_nobody_blocks() {
+fn cap_of_zero_refuses_nothing_if_no_thread_blocks() {
     watchdog(LONG, || {
         let pool = Pool::builder().threads(2).max_spare_threads(0).build().unwrap();
         for _ in 0..30 {
@@ -98,7 +99,7 @@ fn a_cap_of_zero_is_no_harm_where_nobody_blocks() {
 /// Each refusal once left a seat behind, some 100 kB.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_system_that_refuses_spares_costs_no_memory() {
+fn refused_spares_leak_no_memory() {
     fn virtual_kilobytes() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
@@ -106,7 +107,7 @@ fn a_system_that_refuses_spares_costs_no_memory() {
     }
     const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
     if std::env::var_os(IS_CHILD).is_none() {
-        let child = rerun(module_path!(), "a_system_that_refuses_spares_costs_no_memory")
+        let child = rerun(module_path!(), "refused_spares_leak_no_memory")
             .env(IS_CHILD, "1")
             // Otherwise threads that allocate for the first time take address space by the 64 MiB.
             .env("MALLOC_ARENA_MAX", "1")
@@ -136,7 +137,7 @@ fn a_system_that_refuses_spares_costs_no_memory() {
 
 /// Without `membarrier` a raid needs another way to the forks of a thread that does not answer.
 #[test]
-fn a_branch_blocks_in_a_later_join_without_membarrier() {
+fn branch_may_block_in_later_join_without_membarrier() {
     watchdog(LONG, || {
         let pool = Pool::builder().threads(2).without_membarrier().build().unwrap();
         at_rest(&pool);

@@ -1,6 +1,5 @@
-//! Waiting without harm: branches that block in calls the pool knows nothing of (locks, channels, barriers, sleeps,
-//! sockets) while what they wait for has still to be run. Each program ends on pools of every size, entered in every
-//! way.
+//! Branches that block in calls unknown to the pool (locks, channels, barriers, sleeps, sockets) until another branch
+//! has run. Each program ends on pools of every size, from every kind of caller.
 
 use crate::common::{LONG, at_rest, pool, sum_to, watchdog};
 use anabranch::{Pool, join, scope};
@@ -209,17 +208,17 @@ fn run_all(pool: &Pool, enter: fn(&Pool, fn()), programs: &[Program]) {
 }
 
 #[test]
-fn programs_of_a_guest_end() {
+fn blocking_programs_of_guest_end() {
     watchdog(LONG, || [1, 2, 8].map(|threads| run_all(&pool(threads), by_guest, PROGRAMS)));
 }
 
 #[test]
-fn programs_of_a_task_end() {
+fn blocking_programs_of_task_end() {
     watchdog(LONG, || [1, 2, 8].map(|threads| run_all(&pool(threads), by_task, PROGRAMS)));
 }
 
 #[test]
-fn programs_from_outside_end() {
+fn blocking_programs_from_outside_end() {
     watchdog(LONG, || {
         assert_eq!(sum_to(200), 20_100);
         for (_, program) in PROGRAMS {
@@ -232,7 +231,7 @@ fn programs_from_outside_end() {
 }
 
 #[test]
-fn three_programs_at_a_time_end() {
+fn three_concurrent_blocking_programs_end() {
     watchdog(LONG, || {
         let pool = pool(2);
         at_rest(&pool);
@@ -251,7 +250,7 @@ fn three_programs_at_a_time_end() {
 }
 
 #[test]
-fn where_more_must_be_blocked_than_there_are_threads_spares_are_added() {
+fn spares_are_added_for_blocked_threads() {
     watchdog(LONG, || {
         for program in [chain_of_receivers, barrier_in_all_leaves, barrier_in_a_scope] {
             for enter in [by_guest, by_task] {
@@ -271,7 +270,7 @@ fn where_more_must_be_blocked_than_there_are_threads_spares_are_added() {
 
 /// Raids do without `membarrier` as well, so the same programs end.
 #[test]
-fn without_membarrier_the_programs_end_too() {
+fn blocking_programs_end_without_membarrier() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = Pool::builder().threads(threads).without_membarrier().build().unwrap();

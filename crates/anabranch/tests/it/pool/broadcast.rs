@@ -1,4 +1,4 @@
-//! `Pool::broadcast`: each thread of the pool once, wherever the call comes from.
+//! `Pool::broadcast`: runs once on each thread of the pool, from every kind of caller.
 
 use crate::common::{self, LONG, Tally, in_pools, join_stolen, pool, sum_to, wait_until, watchdog};
 use anabranch::{join, scope};
@@ -13,7 +13,7 @@ use std::{
 };
 
 #[test]
-fn answers_are_in_the_order_of_the_threads() {
+fn results_are_in_order_of_threads() {
     in_pools(|pool| {
         let threads = pool.num_threads();
         let expected: Vec<_> = (0..threads).collect();
@@ -26,7 +26,7 @@ fn answers_are_in_the_order_of_the_threads() {
 }
 
 #[test]
-fn it_reaches_a_pool_that_sleeps() {
+fn broadcast_wakes_sleeping_pool() {
     in_pools(|pool| {
         for _ in 0..5 {
             thread::sleep(std::time::Duration::from_millis(30));
@@ -36,7 +36,7 @@ fn it_reaches_a_pool_that_sleeps() {
 }
 
 #[test]
-fn all_threads_are_in_it_at_once() {
+fn broadcast_runs_on_all_threads_concurrently() {
     in_pools(|pool| {
         let barrier = Barrier::new(pool.num_threads());
         for _ in 0..20 {
@@ -46,7 +46,7 @@ fn all_threads_are_in_it_at_once() {
 }
 
 #[test]
-fn a_worker_broadcasts_to_all_and_to_itself() {
+fn worker_may_broadcast_to_its_own_pool() {
     in_pools(|pool| {
         let answers = pool.broadcast(|outer| pool.broadcast(move |inner| (outer, inner)));
         for (outer, inner) in answers.into_iter().enumerate() {
@@ -56,7 +56,7 @@ fn a_worker_broadcasts_to_all_and_to_itself() {
 }
 
 #[test]
-fn two_workers_broadcast_to_each_other_at_once() {
+fn two_workers_may_broadcast_to_each_other() {
     watchdog(LONG, || {
         let pool = pool(2);
         let barrier = Barrier::new(2);
@@ -71,7 +71,7 @@ fn two_workers_broadcast_to_each_other_at_once() {
 }
 
 #[test]
-fn a_stolen_job_broadcasts_while_its_owner_waits() {
+fn stolen_job_may_broadcast_while_owner_waits() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..100 {
@@ -108,7 +108,7 @@ fn operations_may_fork_and_spawn() {
 }
 
 #[test]
-fn many_threads_broadcast_and_work_at_once() {
+fn many_threads_may_broadcast_and_work_concurrently() {
     in_pools(|pool| {
         thread::scope(|threads| {
             for i in 0..12 {
@@ -134,7 +134,7 @@ fn wait_without_forking(flag: &AtomicBool) {
 
 /// Operations that wait do not count as running: the word of `pool::sleep` must not run below zero meanwhile.
 #[test]
-fn a_guest_comes_in_while_operations_of_a_broadcast_wait() {
+fn guest_may_enter_while_operations_wait() {
     watchdog(LONG, || {
         let pool = pool(3);
         let over = AtomicBool::new(false);
@@ -155,7 +155,7 @@ fn a_guest_comes_in_while_operations_of_a_broadcast_wait() {
 
 /// A sleeper that runs an operation is called as lookout, and the wait inside the operation takes the token.
 #[test]
-fn a_call_that_comes_during_an_operation_is_not_lost() {
+fn wakeup_during_operation_is_not_lost() {
     watchdog(LONG, || {
         let pool = pool(4);
         for (waits, holds) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| i != j) {
@@ -193,7 +193,7 @@ fn a_call_that_comes_during_an_operation_is_not_lost() {
 
 /// The owner is unwinding and waits for its stolen half, which wants an answer from the owner.
 #[test]
-fn a_stolen_job_broadcasts_while_its_owner_panics() {
+fn stolen_job_may_broadcast_while_owner_panics() {
     watchdog(LONG, || {
         let pool = pool(2);
         let begun = AtomicBool::new(false);
@@ -220,7 +220,7 @@ fn a_stolen_job_broadcasts_while_its_owner_panics() {
 
 /// Worker 1 waits for a job on worker 0, where an operation is stacked upon it that wants an answer from worker 1.
 #[test]
-fn a_nested_broadcast_meets_one_from_a_stolen_job() {
+fn nested_broadcast_and_broadcast_of_stolen_job_end() {
     watchdog(LONG, || {
         let pool = pool(2);
         let (go, begun) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -251,7 +251,7 @@ fn a_nested_broadcast_meets_one_from_a_stolen_job() {
 }
 
 #[test]
-fn a_panic_in_a_broadcast_arrives_after_all_have_answered() {
+fn panic_propagates_after_all_threads_answered() {
     in_pools(|pool| {
         let (calls, tally) = (AtomicUsize::new(0), Tally::default());
         let payload = catch_unwind(AssertUnwindSafe(|| {

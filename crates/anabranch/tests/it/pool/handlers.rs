@@ -1,4 +1,4 @@
-//! Broadcasts, handlers and payloads in unlucky company: each of these once went wrong.
+//! Start, exit and panic handlers, and thread names, that panic or are invalid.
 
 use super::spares;
 use crate::common::{self, LONG, Tally, at_rest, join_stolen, panic_text, sum_to, watchdog};
@@ -21,7 +21,7 @@ impl Drop for Spiteful {
 }
 
 #[test]
-fn a_start_handler_panics_with_a_payload_whose_drop_panics() {
+fn start_handler_payload_may_panic_when_dropped() {
     watchdog(LONG, || {
         let error = Pool::builder().threads(2).on_start(|_| panic_any(Spiteful)).build().unwrap_err();
         assert!(matches!(error, BuildError::StartHandlerPanicked));
@@ -29,7 +29,7 @@ fn a_start_handler_panics_with_a_payload_whose_drop_panics() {
 }
 
 #[test]
-fn an_exit_handler_panics_with_a_payload_whose_drop_panics() {
+fn exit_handler_payload_may_panic_when_dropped() {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     struct Looks;
     impl Drop for Looks {
@@ -52,7 +52,7 @@ fn an_exit_handler_panics_with_a_payload_whose_drop_panics() {
 /// The names of spares are asked for in the middle of waits. A panic there once unwound a join whose other half was
 /// running.
 #[test]
-fn names_that_are_not_to_be_had_do_not_cost_a_spare() {
+fn invalid_names_do_not_prevent_spares() {
     const OWN: usize = 2;
     fn name(i: usize) -> String {
         match i % 3 {
@@ -89,7 +89,7 @@ fn names_that_are_not_to_be_had_do_not_cost_a_spare() {
 }
 
 #[test]
-fn a_start_handler_that_panics_fails_the_build_and_ends_the_threads() {
+fn panicking_start_handler_fails_build_and_ends_threads() {
     watchdog(LONG, || {
         for bad in 0..4 {
             static EXITS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
@@ -108,7 +108,7 @@ fn a_start_handler_that_panics_fails_the_build_and_ends_the_threads() {
 }
 
 #[test]
-fn an_exit_handler_that_panics_does_not_keep_the_pool_from_ending() {
+fn panicking_exit_handler_does_not_prevent_shutdown() {
     watchdog(LONG, || {
         static EXITS: AtomicUsize = AtomicUsize::new(0);
         let pool = Pool::builder()
@@ -126,7 +126,7 @@ fn an_exit_handler_that_panics_does_not_keep_the_pool_from_ending() {
 }
 
 #[test]
-fn a_start_handler_that_panics_on_a_spare_does_not_cost_the_thread() {
+fn panicking_start_handler_keeps_spare() {
     watchdog(LONG, || {
         let (pool, seen) = {
             let seen = Arc::new(Mutex::new(Vec::new()));
@@ -165,7 +165,7 @@ fn thrown(body: impl FnOnce()) -> u32 {
 }
 
 #[test]
-fn the_panic_handler_sees_what_reaches_no_caller() {
+fn panic_handler_receives_surplus_panics() {
     watchdog(LONG, || {
         for threads in [2, 8] {
             let (builder, seen) = keeping(Pool::builder().threads(threads));
@@ -201,7 +201,7 @@ fn the_panic_handler_sees_what_reaches_no_caller() {
 }
 
 #[test]
-fn the_panic_handler_sees_the_panics_of_handlers() {
+fn panic_handler_receives_panics_of_handlers() {
     watchdog(LONG, || {
         let (builder, seen) = keeping(Pool::builder().threads(3).on_exit(|i| panic_any(i as u32)));
         drop(builder.build().unwrap());
@@ -225,7 +225,7 @@ impl Drop for CountedSpite {
 }
 
 #[test]
-fn a_panic_handler_that_panics_does_no_harm() {
+fn panicking_panic_handler_is_contained() {
     watchdog(LONG, || {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         static EXITS: AtomicUsize = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! What a pool tells of while it may stand still: fibers that keep their thread from others. In release builds too.
+//! Hazards that a pool reports: fibers that block their thread. In release builds too.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +17,7 @@ use std::{
 };
 
 #[test]
-fn run_that_waits_on_a_fiber_is_told_of_once() {
+fn waiting_run_on_fiber_is_reported_once() {
     watchdog(LONG, || {
         let (tell, told) = mpsc::channel();
         let tell = Mutex::new(tell);
@@ -46,7 +46,7 @@ fn run_that_waits_on_a_fiber_is_told_of_once() {
 }
 
 #[test]
-fn a_panic_of_the_handler_goes_to_the_panic_handler() {
+fn panic_of_hazard_handler_goes_to_panic_handler() {
     watchdog(LONG, || {
         let (tell, told) = mpsc::channel();
         let tell = Mutex::new(tell);
@@ -62,7 +62,7 @@ fn a_panic_of_the_handler_goes_to_the_panic_handler() {
 }
 
 #[test]
-fn a_fiber_that_blocks_its_thread_is_told_of_and_goes_on() {
+fn blocking_fiber_is_reported_and_continues() {
     watchdog(LONG, || {
         let (tell, told) = mpsc::channel();
         let tell = Mutex::new(tell);
@@ -84,7 +84,7 @@ fn a_fiber_that_blocks_its_thread_is_told_of_and_goes_on() {
 }
 
 #[test]
-fn without_a_handler_a_line_is_written_and_a_full_stream_does_no_harm() {
+fn hazard_without_handler_is_written_to_stderr() {
     const CHILD: &str = "ANABRANCH_HAZARDS_CHILD";
     if env::var_os(CHILD).is_some() {
         let pool = Pool::builder().threads(1).build().unwrap();
@@ -92,7 +92,7 @@ fn without_a_handler_a_line_is_written_and_a_full_stream_does_no_harm() {
         return;
     }
     let child = |stderr: Stdio| {
-        let name = "without_a_handler_a_line_is_written_and_a_full_stream_does_no_harm";
+        let name = "hazard_without_handler_is_written_to_stderr";
         let mut command = rerun(module_path!(), name);
         command.env(CHILD, "1").stdout(Stdio::null()).stderr(stderr);
         watchdog(LONG, || command.spawn().unwrap().wait_with_output().unwrap())

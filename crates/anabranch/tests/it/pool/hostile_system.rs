@@ -1,6 +1,5 @@
-//! Systems that do not give what the runtime asks them for: system calls that begin to fail after the start, no
-//! `/proc`, an error stream that takes nothing. In child processes, since it is about what they are refused, what they
-//! write, and how they end.
+//! Systems that refuse what the runtime asks for: system calls that start to fail, no `/proc`, an error stream that is
+//! full. Child processes run the cases.
 
 #![cfg(target_os = "linux")]
 
@@ -69,7 +68,7 @@ fn feeds_a_blocked_branch() {
 }
 
 #[test]
-fn membarrier_that_begins_to_fail_ends_the_process_with_one_message() {
+fn failing_membarrier_aborts_with_one_message() {
     fn raid() {
         let pool = common::pool(2);
         without_membarrier(None);
@@ -85,11 +84,9 @@ fn membarrier_that_begins_to_fail_ends_the_process_with_one_message() {
         thread::spawn(move || sender.try_send(1)).join().unwrap().unwrap();
         receiver.try_recv().unwrap();
     }
-    for child in in_children(
-        "membarrier_that_begins_to_fail_ends_the_process_with_one_message",
-        Stdio::piped,
-        [("raid", raid), ("bias", bias)],
-    ) {
+    for child in
+        in_children("failing_membarrier_aborts_with_one_message", Stdio::piped, [("raid", raid), ("bias", bias)])
+    {
         let text = words(&child);
         assert_eq!(child.status.signal(), Some(libc::SIGABRT), "{}\n{text}", child.status);
         assert_eq!(text.matches("anabranch: ").count(), 1, "{text}");
@@ -98,7 +95,7 @@ fn membarrier_that_begins_to_fail_ends_the_process_with_one_message() {
 }
 
 #[test]
-fn membarrier_that_fails_from_the_start_is_done_without() {
+fn pool_works_if_membarrier_is_refused_at_start() {
     fn check(command: Option<u32>) {
         without_membarrier(command);
         let pool = common::pool(2);
@@ -106,7 +103,7 @@ fn membarrier_that_fails_from_the_start_is_done_without() {
         pool.install(feeds_a_blocked_branch);
     }
     let children = in_children(
-        "membarrier_that_fails_from_the_start_is_done_without",
+        "pool_works_if_membarrier_is_refused_at_start",
         Stdio::piped,
         [("all", || check(None)), ("only the barrier itself", || check(Some(PRIVATE_EXPEDITED)))],
     );
@@ -116,7 +113,7 @@ fn membarrier_that_fails_from_the_start_is_done_without() {
 }
 
 #[test]
-fn a_blocked_thread_is_found_without_proc() {
+fn blocked_thread_is_found_without_proc() {
     fn no_file_can_be_opened() {
         seccomp::refuse(libc::SYS_openat, None, libc::EACCES);
         assert!(std::fs::read("/proc/self/stat").is_err());
@@ -125,13 +122,13 @@ fn a_blocked_thread_is_found_without_proc() {
         assert!(pool.stats().slots_lent > 0);
     }
     let [child] =
-        in_children("a_blocked_thread_is_found_without_proc", Stdio::piped, [("refused", no_file_can_be_opened)]);
+        in_children("blocked_thread_is_found_without_proc", Stdio::piped, [("refused", no_file_can_be_opened)]);
     assert!(child.status.success(), "{}\n{}", child.status, words(&child));
 }
 
 /// What the runtime says of its own accord is lost, and nothing else happens.
 #[test]
-fn an_error_stream_that_is_full_harms_nobody() {
+fn full_stderr_does_no_harm() {
     fn too_many_fibers() {
         let pool = Pool::builder().threads(1).max_fibers(1).build().unwrap();
         let fibers: Vec<_> =
@@ -185,7 +182,7 @@ fn an_error_stream_that_is_full_harms_nobody() {
         }
     }
     for child in in_children(
-        "an_error_stream_that_is_full_harms_nobody",
+        "full_stderr_does_no_harm",
         full,
         [
             ("too many fibers", too_many_fibers),

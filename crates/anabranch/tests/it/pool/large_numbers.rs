@@ -1,4 +1,4 @@
-//! Many at once: guests by the thousand, pools by the thousand, forks ten thousand deep, panics everywhere.
+//! Large numbers of guests, roots, pools and threads.
 
 use crate::common::{self, LONG, pool, sum_to, watchdog};
 use anabranch::{join, par_for_each, par_map, par_reduce, scope};
@@ -33,7 +33,7 @@ fn small_work() {
 }
 
 #[test]
-fn a_thousand_guests_come_at_once() {
+fn a_thousand_guests_enter_concurrently() {
     watchdog(LONG, || {
         let pool = pool(2);
         let visits = AtomicU64::new(0);
@@ -71,7 +71,7 @@ fn three_hundred_roots_are_open_at_once() {
 }
 
 #[test]
-fn thousands_of_pools_come_and_go() {
+fn thousands_of_pools_are_built_and_dropped() {
     let pools = if std::env::var_os("ANABRANCH_SOAK").is_some() { 10_000 } else { 2_000 };
     watchdog(2 * LONG, || {
         for i in 0..pools {

@@ -1,4 +1,4 @@
-//! Pools: how they are built, who gets in, and how they end.
+//! Pools: how they are built, entered and dropped.
 
 use crate::common::{LONG, in_pools, join_stolen, panic_text, pool, sum_to, watchdog};
 use anabranch::{BuildError, Pool, current_num_threads, join, scope};
@@ -137,7 +137,7 @@ fn a_pool_may_be_used_after_a_panic_was_caught() {
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn build_errors_name_their_causes() {
     let error = Pool::builder().threads(0).build().unwrap_err();
     assert!(matches!(error, BuildError::ZeroThreads));
     assert!(error.to_string().contains("at least one thread"));
@@ -151,7 +151,7 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
-fn install_inside_of_the_same_pool_is_a_plain_call() {
+fn nested_install_is_a_plain_call() {
     in_pools(|pool| {
         let here = thread::current().id();
         assert_eq!(pool.install(|| pool.install(|| thread::current().id())), here);
@@ -200,7 +200,7 @@ fn work_of_one_pool_may_enter_another_at_every_leaf() {
 }
 
 #[test]
-fn what_a_thread_forked_goes_on_while_it_is_in_another_pool() {
+fn forks_of_thread_run_while_it_is_in_another_pool() {
     fn fork(depth: usize, ran: &AtomicUsize, away: &Pool) {
         if depth == 0 {
             // This thread forks no more in its first pool: all that it has forked must have been laid open.
@@ -246,7 +246,7 @@ fn two_hundred_threads_at_once_join_in_one_pool() {
 }
 
 #[test]
-fn guests_beyond_the_number_of_threads_all_work() {
+fn more_guests_than_threads_all_work() {
     in_pools(|pool| {
         let inside = AtomicUsize::new(0);
         thread::scope(|threads| {
@@ -302,7 +302,7 @@ fn a_pool_is_dropped_by_a_thread_of_another_pool() {
 }
 
 #[test]
-fn a_pool_may_be_used_while_its_creator_s_thread_is_gone() {
+fn pool_outlives_thread_that_built_it() {
     watchdog(LONG, || {
         let pool = thread::spawn(|| {
             let pool = pool(2);
@@ -315,7 +315,7 @@ fn a_pool_may_be_used_while_its_creator_s_thread_is_gone() {
 }
 
 #[test]
-fn pools_and_errors_go_from_thread_to_thread() {
+fn pools_and_errors_are_send_and_sync() {
     fn is_send_and_sync<T: Send + Sync>() {}
     is_send_and_sync::<Pool>();
     is_send_and_sync::<BuildError>();
@@ -324,7 +324,7 @@ fn pools_and_errors_go_from_thread_to_thread() {
 }
 
 #[test]
-fn a_panic_out_of_install_leaves_the_thread_outside_again() {
+fn thread_is_outside_pool_after_panic_in_install() {
     in_pools(|pool| {
         let outside = anabranch::current_num_threads();
         assert_eq!(panic_text(|| pool.install(|| panic!("root"))), "root");
@@ -334,7 +334,7 @@ fn a_panic_out_of_install_leaves_the_thread_outside_again() {
 }
 
 #[test]
-fn a_panic_crosses_from_pool_to_pool() {
+fn panic_propagates_between_pools() {
     let (one, two) = (pool(2), pool(2));
     watchdog(LONG, || {
         let text = panic_text(|| {

@@ -1,4 +1,4 @@
-//! Pinned threads: each has one core, and spare threads too.
+//! Pinned threads, spare threads among them: each is bound to one core.
 
 use super::blocked_workers::chain_of_receivers;
 use crate::common::{LONG, at_rest, sum_to, watchdog};
@@ -38,7 +38,7 @@ fn own_cores() -> Vec<usize> {
 }
 
 #[test]
-fn pinned_threads_have_one_core_each_in_turn() {
+fn pinned_threads_take_cores_in_turn() {
     watchdog(LONG, || {
         let cores = own_cores();
         let pool = Pool::builder().threads(5).thread_name(|i| format!("pin-{i}")).pin_threads(true).build().unwrap();
@@ -54,7 +54,7 @@ fn pinned_threads_have_one_core_each_in_turn() {
 
 /// A spare inherits the one core of the thread that starts it, and must not take that for all there are.
 #[test]
-fn pinned_spares_take_their_turn_too() {
+fn pinned_spares_use_several_cores() {
     fn own_cores() -> String {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
         status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned()

@@ -1,4 +1,4 @@
-//! Makes a system call fail from now on, as a sandbox does that a program enters after it has started.
+//! Makes a system call fail from now on, like a sandbox that a program enters after its start.
 
 /// Makes `call` fail with `error` in all threads of this process, also those that are yet to start; with `command`,
 /// only where its first argument is that. Programs without privileges may do this.

@@ -1,4 +1,4 @@
-//! Spare threads: how many, how they are called, how they end; and the handlers that see what reaches no caller.
+//! Spare threads: their number, names, handlers and end.
 
 use crate::common::{LONG, at_rest, pool, rerun, sum_to, watchdog};
 use anabranch::{Pool, join};
@@ -71,11 +71,11 @@ fn meets_the_cap(cap: usize) {
 const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
 
 #[test]
-fn a_pool_at_its_cap_goes_on_when_somebody_is_released_and_says_so_once() {
+fn pool_at_cap_warns_once_and_continues_after_release() {
     if std::env::var_os(IS_CHILD).is_some() {
         return watchdog(LONG, || meets_the_cap(1));
     }
-    let child = rerun(module_path!(), "a_pool_at_its_cap_goes_on_when_somebody_is_released_and_says_so_once")
+    let child = rerun(module_path!(), "pool_at_cap_warns_once_and_continues_after_release")
         .env(IS_CHILD, "1")
         .output()
         .unwrap();
@@ -87,14 +87,14 @@ fn a_pool_at_its_cap_goes_on_when_somebody_is_released_and_says_so_once() {
 }
 
 #[test]
-fn a_pool_that_nobody_listens_to_goes_on() {
+fn pool_at_cap_continues_if_stderr_is_closed() {
     if std::env::var_os(IS_CHILD).is_some() {
         return watchdog(LONG, || meets_the_cap(1));
     }
     // What the child says on its standard error is refused.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let child = rerun(module_path!(), "a_pool_that_nobody_listens_to_goes_on")
+    let child = rerun(module_path!(), "pool_at_cap_continues_if_stderr_is_closed")
         .env(IS_CHILD, "1")
         .stderr(writer)
         .output()
@@ -103,12 +103,12 @@ fn a_pool_that_nobody_listens_to_goes_on() {
 }
 
 #[test]
-fn a_pool_without_spares_goes_on_when_somebody_is_released() {
+fn pool_without_spares_continues_after_release() {
     watchdog(LONG, || meets_the_cap(0));
 }
 
 #[test]
-fn the_cap_is_kept_whatever_is_asked_for() {
+fn cap_on_spares_is_never_exceeded() {
     watchdog(LONG, || {
         for cap in [0, 1, 3] {
             let pool = Pool::builder().threads(2).max_spare_threads(cap).build().unwrap();
@@ -121,7 +121,7 @@ fn the_cap_is_kept_whatever_is_asked_for() {
 }
 
 #[test]
-fn spares_are_used_again() {
+fn spares_are_reused() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..20 {
@@ -148,7 +148,7 @@ fn note(list: &Mutex<Vec<(usize, String)>>, number: usize) {
 }
 
 #[test]
-fn spares_have_names_and_handlers_and_end_with_the_pool() {
+fn spares_have_names_and_handlers_and_end_with_pool() {
     watchdog(LONG, || {
         let calls = Arc::new(Calls::default());
         let (on_start, on_exit) = (Arc::clone(&calls), Arc::clone(&calls));

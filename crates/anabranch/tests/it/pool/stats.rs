@@ -1,4 +1,4 @@
-//! The counters mean what their documentation says.
+//! The statistics count what their documentation says.
 
 use crate::common::{LONG, at_rest, join_stolen, pool, sum_to, watchdog};
 use anabranch::{Pool, Stats, WorkerStats, join};
@@ -65,7 +65,7 @@ fn a_new_pool_has_done_nothing() {
 }
 
 #[test]
-fn a_join_in_a_pool_of_one_publishes_nothing() {
+fn join_in_pool_of_one_thread_publishes_nothing() {
     watchdog(LONG, || {
         for pool in [pool(1), fallback(1)] {
             at_rest(&pool);
@@ -112,7 +112,7 @@ fn a_raid_is_counted_for_its_victim() {
 }
 
 #[test]
-fn without_membarrier_threads_are_raided_all_the_same() {
+fn threads_are_raided_without_membarrier() {
     watchdog(LONG, || {
         let stats = until(&fallback(2), long_leaf, |total| total.raided >= 1);
         assert!(!stats.uses_membarrier);
@@ -132,7 +132,7 @@ fn a_fork_that_is_taken_back_is_counted() {
 
 /// What was published has either been stolen or taken back.
 #[test]
-fn the_books_balance() {
+fn forks_published_are_stolen_or_reclaimed() {
     watchdog(LONG, || {
         for threads in [2, 3, 8] {
             for pool in [pool(threads), fallback(threads)] {
@@ -154,7 +154,7 @@ fn the_books_balance() {
 }
 
 #[test]
-fn times_grow_and_fit_into_the_life_of_the_pool() {
+fn times_grow_and_sum_to_less_than_lifetime() {
     watchdog(LONG, || {
         let start = Instant::now();
         let pool = pool(3);

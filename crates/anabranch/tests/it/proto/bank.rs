@@ -1,4 +1,4 @@
-//! The bank of the first pipes: a conversation from the login to the end, and all the ways to leave it before.
+//! A complete conversation, the bank, on fibers and on threads.
 
 // What the macro makes goes into crates that have no `unsafe` of their own.
 #![forbid(unsafe_code)]
@@ -18,7 +18,7 @@ proto! { pub bank {
 }}
 
 #[test]
-fn a_day_at_the_bank() {
+fn conversation_runs_from_login_to_end() {
     in_pools(|pool| {
         let (bank, service) = proto::spawn_service_in(pool, bank::pipe, teller);
         let (money, done): (u64, Done<bank::Protocol>) = pool.run(|cx| customer(cx, bank, 100)).unwrap();
@@ -28,7 +28,7 @@ fn a_day_at_the_bank() {
 }
 
 #[test]
-fn both_sides_on_one_thread_each() {
+fn conversation_runs_between_two_threads() {
     watchdog(LONG, || {
         let (client, server) = bank::pipe();
         let teller = std::thread::spawn(move || anabranch::run(|cx| teller(cx, server)).map(drop));

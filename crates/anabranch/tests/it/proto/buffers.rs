@@ -1,5 +1,4 @@
-//! Room in conversations that do not bound themselves: those who wait for it, those who do not, and those who pass
-//! through.
+//! Buffered and unbounded conversations: senders that wait for capacity, and senders that do not.
 
 use crate::common::{Counted, LONG, Tally, in_pools};
 use anabranch::{
@@ -24,7 +23,7 @@ proto! { #[allow(endless)] pub flood {
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_buffer_that_is_full_holds_its_sender_back() {
+fn full_buffer_blocks_sender() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
@@ -59,7 +58,7 @@ fn a_buffer_that_is_full_holds_its_sender_back() {
 }
 
 #[test]
-fn a_send_waits_for_room_no_longer_than_it_may() {
+fn send_waits_for_capacity_until_deadline() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
@@ -113,7 +112,7 @@ proto! { #[allow(endless)] pub names {
 }}
 
 #[test]
-fn fields_may_have_the_names_of_what_methods_take() {
+fn fields_may_be_named_like_method_parameters() {
     in_pools(|pool| {
         pool.run(|cx| {
             let (client, server) = names::pipe();
@@ -132,7 +131,7 @@ fn fields_may_have_the_names_of_what_methods_take() {
 }
 
 #[test]
-fn many_pass_through_a_buffer_and_a_flood() {
+fn many_messages_pass_bounded_and_unbounded_buffers() {
     in_pools(|pool| {
         let tally = Tally::default();
         let (mut flow, mut server) = flow::pipe();

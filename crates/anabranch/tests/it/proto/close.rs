@@ -1,4 +1,4 @@
-//! Conversations that end before their end: every message is received once or dropped once, whoever goes.
+//! Conversations that are left early: every message is received once or dropped once.
 
 use crate::common::{Counted, Tally, in_pools};
 use anabranch::{
@@ -23,7 +23,7 @@ proto! { pub bursts {
 }}
 
 #[test]
-fn the_other_side_goes_at_each_step() {
+fn dropped_peer_is_reported_in_each_state() {
     let tally = Tally::default();
     // A speaker that goes; a listener that goes.
     let (client, server) = turns::pipe();
@@ -114,7 +114,7 @@ fn bursts(tally: &Tally, mut choices: impl Iterator<Item = u8>) -> Option<()> {
 }
 
 #[test]
-fn nothing_is_lost_wherever_a_conversation_is_left() {
+fn messages_are_dropped_once_in_each_state() {
     let tally = Tally::default();
     let mut ended = 0;
     for seed in 0..200u64 {
@@ -128,7 +128,7 @@ fn nothing_is_lost_wherever_a_conversation_is_left() {
 }
 
 #[test]
-fn a_burst_is_heard_in_its_order() {
+fn consecutive_messages_arrive_in_order() {
     in_pools(|pool| {
         let tally = Tally::default();
         let (mut client, mut server) = bursts::pipe();
@@ -179,7 +179,7 @@ proto! { bad {
 }}
 
 #[test]
-fn a_message_whose_drop_panics_hinders_none() {
+fn message_may_panic_when_dropped() {
     let tally = Tally::default();
     let (client, server) = bad::pipe();
     let _ = client.one(Bad(&tally, true)).unwrap().two(Bad(&tally, false)).unwrap();
@@ -189,7 +189,7 @@ fn a_message_whose_drop_panics_hinders_none() {
 }
 
 #[test]
-fn a_panic_is_seen_as_going_away() {
+fn peer_sees_panic_as_close() {
     in_pools(|pool| {
         let (client, service) =
             proto::spawn_service_in(pool, turns::pipe, |cx, server| -> Result<turns::Done, RecvError<_>> {

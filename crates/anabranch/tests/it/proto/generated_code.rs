@@ -1,4 +1,5 @@
-//! What stands behind the types of a conversation: generated code in crates without `unsafe`, and whose a `Done` is.
+//! The code that `proto!` generates: it needs no `unsafe`, clashes with no name, and ties each `Done` to its
+//! conversation.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +33,7 @@ fn buffered_to_its_end() -> (buffered::Done, buffered::Done) {
 }
 
 #[test]
-fn fields_may_be_called_as_the_macro_calls_its_own() {
+fn fields_may_be_named_like_generated_variables() {
     let (client, server) = bounded::pipe();
     let client = client.ask(1, 2).unwrap();
     let Ok(bounded::server::AskMessage::Ask(1, 2, server)) = server.try_recv() else { panic!("not said") };
@@ -44,7 +45,7 @@ fn fields_may_be_called_as_the_macro_calls_its_own() {
 }
 
 #[test]
-fn both_sides_have_the_same_done_and_no_other_conversation_has() {
+fn done_identifies_its_conversation() {
     fn check<P: proto::Protocol>(to_its_end: impl Fn() -> (Done<P>, Done<P>)) {
         let (one, other) = (to_its_end(), to_its_end());
         assert_eq!(one.0, one.1);
@@ -56,7 +57,7 @@ fn both_sides_have_the_same_done_and_no_other_conversation_has() {
 }
 
 #[test]
-fn a_service_that_returns_the_done_of_another_conversation_panics() {
+fn service_panics_if_done_is_of_another_conversation() {
     watchdog(LONG, || {
         let (client, service) = proto::spawn_service(bounded::pipe, |_, server| {
             drop(server);

@@ -1,4 +1,4 @@
-//! Waiting in conversations: given up, in futures, in selections, in sets.
+//! Waits in conversations: cancelled, in futures, in selections and in sets.
 
 use crate::common::{Counted, LONG, Tally, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
@@ -23,7 +23,7 @@ proto! { #[allow(endless)] pub flow {
 const SHORT: Duration = Duration::from_millis(1);
 
 #[test]
-fn a_wait_that_is_given_up_gives_the_endpoint_back() {
+fn cancelled_wait_returns_endpoint() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
@@ -51,7 +51,7 @@ fn a_wait_that_is_given_up_gives_the_endpoint_back() {
 }
 
 #[test]
-fn futures_that_are_dropped_and_that_are_ready() {
+fn futures_may_be_dropped_or_ready() {
     let tally = Tally::default();
     let (client, mut server) = turns::pipe();
     drop(Polled::waiting(server.ready_async()));
@@ -76,7 +76,7 @@ fn futures_that_are_dropped_and_that_are_ready() {
 }
 
 #[test]
-fn endpoints_stand_in_select() {
+fn endpoints_can_be_selected() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
@@ -104,7 +104,7 @@ fn endpoints_stand_in_select() {
 }
 
 #[test]
-fn endpoints_are_members_of_a_set() {
+fn endpoints_can_be_members_of_set() {
     in_pools(|pool| {
         let tally = Tally::default();
         pool.run(|cx| {
@@ -148,7 +148,7 @@ fn endpoints_are_members_of_a_set() {
 }
 
 #[test]
-fn an_endpoint_that_a_select_has_used_up_is_closed() {
+fn endpoint_used_up_by_select_is_closed() {
     let tally = Tally::default();
     watchdog(LONG, || {
         let pool: Pool = pool(1);
@@ -166,7 +166,7 @@ fn an_endpoint_that_a_select_has_used_up_is_closed() {
 }
 
 #[test]
-fn endpoints_say_what_they_are() {
+fn debug_names_state_of_endpoint() {
     fn is_send<T: Send>(value: T) -> T {
         value
     }

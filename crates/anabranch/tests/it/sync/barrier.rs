@@ -1,4 +1,4 @@
-//! `sync::Barrier`: all or none go on, again and again, and one of them leads.
+//! `sync::Barrier`: all parties pass together, in every round, and one of them leads.
 
 use crate::common::{
     LONG,
@@ -19,7 +19,7 @@ use std::{
 static STATIC: Barrier = Barrier::new(1);
 
 #[test]
-fn one_party_does_not_wait() {
+fn barrier_of_one_does_not_wait() {
     watchdog(LONG, || {
         anabranch::run(|cx| {
             assert_eq!(STATIC.wait(cx), Ok(true));
@@ -30,7 +30,7 @@ fn one_party_does_not_wait() {
 }
 
 #[test]
-fn is_passed_by_all_together_as_often_as_they_like() {
+fn barrier_releases_all_parties_in_each_round() {
     const PARTIES: usize = 40;
     const ROUNDS: usize = 30;
     in_pools(|pool| {
@@ -60,7 +60,7 @@ fn is_passed_by_all_together_as_often_as_they_like() {
 }
 
 #[test]
-fn who_leaves_no_longer_counts() {
+fn departed_party_no_longer_counts() {
     let barrier = Barrier::new(3);
     drop(barrier.wait_async());
     let mut first = Polled::waiting(barrier.wait_async());
@@ -82,7 +82,7 @@ fn who_leaves_no_longer_counts() {
 }
 
 #[test]
-fn cancelled_and_late_parties_leave() {
+fn cancelled_and_timed_out_parties_leave() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -111,7 +111,7 @@ fn cancelled_and_late_parties_leave() {
 }
 
 #[test]
-fn who_is_cancelled_after_all_have_come_has_passed() {
+fn party_cancelled_after_release_has_passed() {
     watchdog(LONG, || {
         let barrier = Arc::new(Barrier::new(2));
         let outcome = on_the_only_thread(|cx| {
@@ -130,7 +130,7 @@ fn who_is_cancelled_after_all_have_come_has_passed() {
 }
 
 #[test]
-fn arrivals_and_cancellations_may_meet() {
+fn concurrent_arrivals_and_cancellations_are_safe() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..300 {

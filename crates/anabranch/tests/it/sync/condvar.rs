@@ -1,4 +1,4 @@
-//! `sync::Condvar`: no notification is lost, and whoever has a guard has the lock.
+//! `sync::Condvar`: no notification is lost, and a returned guard holds the lock.
 
 use crate::common::{
     LONG, in_pools, pool,
@@ -31,7 +31,7 @@ struct Shared {
 }
 
 #[test]
-fn no_wake_up_is_lost_in_a_bounded_queue() {
+fn bounded_queue_loses_no_wakeup() {
     const ITEMS: usize = 500;
     const BOUND: usize = 2;
     in_pools(|pool| {
@@ -77,7 +77,7 @@ fn no_wake_up_is_lost_in_a_bounded_queue() {
 }
 
 #[test]
-fn one_notification_wakes_the_one_that_has_waited_for_longest() {
+fn notify_one_wakes_longest_waiter() {
     let shared = Shared::default();
     let mut waiting: Vec<_> =
         (0..3).map(|_| Polled::waiting(shared.changed.wait_async(shared.value.try_lock().unwrap()))).collect();
@@ -98,7 +98,7 @@ fn one_notification_wakes_the_one_that_has_waited_for_longest() {
 }
 
 #[test]
-fn all_are_woken_by_one_call_and_none_that_comes_later() {
+fn notify_all_wakes_current_waiters_only() {
     let shared = Shared::default();
     let wait = || Polled::waiting(shared.changed.wait_async(shared.value.try_lock().unwrap()));
     // More than are woken at a time.
@@ -110,7 +110,7 @@ fn all_are_woken_by_one_call_and_none_that_comes_later() {
 }
 
 #[test]
-fn a_future_that_is_dropped_passes_its_notification_on() {
+fn dropped_future_passes_notification_on() {
     let shared = Shared::default();
     let wait = || Polled::waiting(shared.changed.wait_async(shared.value.try_lock().unwrap()));
     drop(shared.changed.wait_async(shared.value.try_lock().unwrap()));
@@ -134,7 +134,7 @@ fn a_future_that_is_dropped_passes_its_notification_on() {
 }
 
 #[test]
-fn a_cancelled_waiter_has_the_lock_and_takes_no_notification() {
+fn cancelled_waiter_holds_lock_and_takes_no_notification() {
     watchdog(LONG, || {
         let pool = pool(1);
         let shared = Arc::new(Shared::default());
@@ -166,7 +166,7 @@ fn a_cancelled_waiter_has_the_lock_and_takes_no_notification() {
 }
 
 #[test]
-fn a_waiter_that_was_notified_before_it_was_cancelled_was_notified() {
+fn notification_precedes_later_cancellation() {
     watchdog(LONG, || {
         let shared = Arc::new(Shared::default());
         let outcome = on_the_only_thread(|cx| {
@@ -186,7 +186,7 @@ fn a_waiter_that_was_notified_before_it_was_cancelled_was_notified() {
 }
 
 #[test]
-fn in_a_cancelled_scope_the_lock_is_kept() {
+fn wait_in_cancelled_scope_keeps_lock() {
     watchdog(LONG, || {
         let shared = Shared::default();
         anabranch::run(|cx| {
@@ -202,7 +202,7 @@ fn in_a_cancelled_scope_the_lock_is_kept() {
 }
 
 #[test]
-fn waits_end_at_their_deadlines_with_the_lock() {
+fn timed_out_wait_holds_lock() {
     watchdog(LONG, || {
         type Wait = fn(&Shared, &Cx<'_>) -> Result<(), WaitError>;
         let clock = ManualClock::new();
@@ -235,7 +235,7 @@ fn waits_end_at_their_deadlines_with_the_lock() {
 }
 
 #[test]
-fn notifications_cancellations_and_waits_may_meet() {
+fn concurrent_notifications_and_cancellations_are_safe() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..300 {
@@ -268,7 +268,7 @@ fn notifications_cancellations_and_waits_may_meet() {
 }
 
 #[test]
-fn a_panic_with_the_lock_of_a_wait_unlocks_it_once() {
+fn panic_after_wait_unlocks_once() {
     watchdog(LONG, || {
         let pool = pool(2);
         let shared = Shared::default();
@@ -295,7 +295,7 @@ fn a_panic_with_the_lock_of_a_wait_unlocks_it_once() {
 }
 
 #[test]
-fn a_waker_that_panics_when_a_wait_unlocks_breaks_nothing() {
+fn panicking_waker_during_unlock_breaks_nothing() {
     static TABLE: RawWakerVTable =
         RawWakerVTable::new(|_| RAW, |_| panic!("the waker"), |_| panic!("the waker"), |_| ());
     const RAW: RawWaker = RawWaker::new(std::ptr::null(), &TABLE);

@@ -1,4 +1,4 @@
-//! `sync::Event`: all who wait go on, once each, and nobody who comes later has to wait until it is taken back.
+//! `sync::Event`: all waiters wake once, and later ones do not wait until it is reset.
 
 use crate::common::{
     LONG, in_pools, pool,
@@ -18,7 +18,7 @@ use std::{
 static STATIC: Event = Event::new();
 
 #[test]
-fn is_set_until_it_is_reset() {
+fn event_is_set_until_reset() {
     assert!(!STATIC.is_set());
     let event = Event::default();
     assert_eq!(format!("{event:?}"), "Event { is_set: false }");
@@ -33,7 +33,7 @@ fn is_set_until_it_is_reset() {
 }
 
 #[test]
-fn all_who_wait_go_on() {
+fn set_wakes_all_waiters() {
     in_pools(|pool| {
         let event = Event::new();
         let woken = AtomicUsize::new(0);
@@ -61,7 +61,7 @@ fn all_who_wait_go_on() {
 }
 
 #[test]
-fn who_was_woken_goes_on_though_it_was_reset_meanwhile_and_later_ones_wait() {
+fn woken_waiter_proceeds_after_reset() {
     let event = Event::new();
     // More than are woken at a time.
     let mut early: Vec<_> = (0..50).map(|_| Polled::waiting(event.wait_async())).collect();
@@ -87,7 +87,7 @@ fn futures_may_be_dropped_in_every_state() {
 }
 
 #[test]
-fn cancelled_and_late_waiters_leave() {
+fn cancelled_and_timed_out_waiters_leave() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(2).clock(clock.clock()).build().unwrap();
@@ -112,7 +112,7 @@ fn cancelled_and_late_waiters_leave() {
 }
 
 #[test]
-fn what_came_before_is_seen_after_and_no_event_is_missed() {
+fn set_publishes_earlier_writes() {
     in_pools(|pool| {
         const ROUNDS: u64 = 2000;
         let (there, back) = (Event::new(), Event::new());
@@ -141,7 +141,7 @@ fn what_came_before_is_seen_after_and_no_event_is_missed() {
 }
 
 #[test]
-fn waits_and_cancellations_and_events_may_meet() {
+fn concurrent_waits_cancellations_and_sets_are_safe() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..300 {

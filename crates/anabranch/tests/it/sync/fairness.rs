@@ -1,5 +1,5 @@
-//! Who gets a lock, and when: a waiter that was woken competes with newcomers, is overtaken for a bounded time only,
-//! and holds nobody up while it cannot run.
+//! Fairness of locks: a woken waiter competes with newcomers, is overtaken for a bounded time only, and blocks no
+//! others while it cannot run.
 
 use crate::common::{
     LONG, pool,
@@ -55,7 +55,7 @@ fn wait_for(flag: &AtomicBool) {
 }
 
 #[test]
-fn a_mutex_is_not_kept_for_a_fiber_that_cannot_run() {
+fn mutex_is_not_reserved_for_fiber_that_cannot_run() {
     let mutex = Mutex::new(());
     a_busy_worker_holds_nobody_up(
         || mutex.try_lock().unwrap(),
@@ -66,7 +66,7 @@ fn a_mutex_is_not_kept_for_a_fiber_that_cannot_run() {
 }
 
 #[test]
-fn a_lock_is_not_kept_for_a_writer_that_cannot_run() {
+fn rwlock_is_not_reserved_for_writer_that_cannot_run() {
     let lock = RwLock::new(());
     let write = |cx: &Cx<'_>| lock.write(cx).map(drop);
     a_busy_worker_holds_nobody_up(|| lock.try_write().unwrap(), "RwLock::write", write, write);
@@ -74,14 +74,14 @@ fn a_lock_is_not_kept_for_a_writer_that_cannot_run() {
 }
 
 #[test]
-fn a_lock_is_not_kept_for_a_reader_that_cannot_run() {
+fn rwlock_is_not_reserved_for_reader_that_cannot_run() {
     let lock = RwLock::new(());
     let read = |cx: &Cx<'_>| lock.read(cx).map(drop);
     a_busy_worker_holds_nobody_up(|| lock.try_write().unwrap(), "RwLock::read", read, |cx| lock.write(cx).map(drop));
 }
 
 #[test]
-fn permits_are_not_kept_for_a_fiber_that_cannot_run() {
+fn permits_are_not_reserved_for_fiber_that_cannot_run() {
     let permits = Semaphore::new(3);
     a_busy_worker_holds_nobody_up(
         || permits.try_acquire_many(2).unwrap(),
@@ -92,7 +92,7 @@ fn permits_are_not_kept_for_a_fiber_that_cannot_run() {
 }
 
 #[test]
-fn a_cell_is_not_kept_for_a_fiber_that_cannot_run() {
+fn once_cell_is_not_reserved_for_fiber_that_cannot_run() {
     let cell = OnceCell::new();
     // The initialiser of a future that is dropped has failed.
     a_busy_worker_holds_nobody_up(
@@ -111,7 +111,7 @@ const TOO_LONG: Duration = Duration::from_millis(3);
 const TOO_OFTEN: usize = 100;
 
 #[test]
-fn a_writer_that_was_overtaken_is_first_again_and_then_is_handed_the_lock() {
+fn overtaken_writer_is_handed_the_lock() {
     let lock = RwLock::new(());
     let read = lock.try_read().unwrap();
     let mut writer = Polled::waiting(lock.write_async());
@@ -137,7 +137,7 @@ fn a_writer_that_was_overtaken_is_first_again_and_then_is_handed_the_lock() {
 }
 
 #[test]
-fn readers_that_were_overtaken_are_first_again_and_then_are_handed_the_lock() {
+fn overtaken_readers_are_handed_the_lock() {
     let lock = RwLock::new(());
     let write = lock.try_write().unwrap();
     let mut readers: Vec<_> = (0..3).map(|_| Polled::waiting(lock.read_async())).collect();
@@ -156,7 +156,7 @@ fn readers_that_were_overtaken_are_first_again_and_then_are_handed_the_lock() {
 }
 
 #[test]
-fn many_permits_are_had_though_others_take_few() {
+fn request_for_many_permits_does_not_starve() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
     let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
@@ -174,7 +174,7 @@ fn many_permits_are_had_though_others_take_few() {
 }
 
 #[test]
-fn what_was_handed_over_to_a_future_that_is_dropped_comes_back() {
+fn dropped_future_returns_handed_over_lock() {
     let semaphore = Semaphore::new(2);
     let two = semaphore.try_acquire_many(2).unwrap();
     let mut handed = Polled::waiting(semaphore.acquire_many_async(2));
@@ -214,20 +214,20 @@ fn one_that_does_not_come_holds_nobody_up<G, F: Future<Output = G>, H>(
 }
 
 #[test]
-fn a_woken_future_that_is_not_polled_holds_up_no_waiter_of_a_mutex() {
+fn unpolled_woken_future_does_not_block_mutex() {
     let mutex = Mutex::new(());
     one_that_does_not_come_holds_nobody_up(|| mutex.try_lock(), || mutex.lock_async());
 }
 
 #[test]
-fn a_woken_future_that_is_not_polled_holds_up_no_writer() {
+fn unpolled_woken_future_does_not_block_writers() {
     let lock = RwLock::new(());
     one_that_does_not_come_holds_nobody_up(|| lock.try_write(), || lock.write_async());
     one_that_does_not_come_holds_nobody_up(|| lock.try_read(), || lock.write_async());
 }
 
 #[test]
-fn a_woken_future_that_is_not_polled_holds_up_no_waiter_of_a_semaphore() {
+fn unpolled_woken_future_does_not_block_semaphore() {
     let semaphore = Semaphore::new(2);
     one_that_does_not_come_holds_nobody_up(|| semaphore.try_acquire_many(1), || semaphore.acquire_many_async(2));
 }

@@ -1,5 +1,5 @@
-//! Futures of locks that are polled and dropped in every order, with newcomers between: nothing is lost, and nobody is
-//! forgotten.
+//! Futures of locks that are polled and dropped in every order, with newcomers in between: no lock and no waiter is
+//! lost.
 
 use crate::common::{LONG, Random, waits::Polled, watchdog};
 use anabranch::sync::{Condvar, Event, Mutex, OnceCell, RwLock, Semaphore};
@@ -93,13 +93,13 @@ fn guard<'a>(held: impl Sized + 'a) -> Guard<'a> {
 }
 
 #[test]
-fn a_mutex() {
+fn mutex_futures_survive_every_order_of_polls_and_drops() {
     let mutex = Mutex::new(());
     play_all(|_| Box::pin(async { guard(mutex.lock_async().await) }), || mutex.try_lock().map(guard));
 }
 
 #[test]
-fn a_lock_of_two_writers_and_a_reader() {
+fn writers_and_reader_survive_every_order_of_polls_and_drops() {
     let lock = RwLock::new(());
     let wait = |index| -> Wait<'_> {
         match index {
@@ -112,7 +112,7 @@ fn a_lock_of_two_writers_and_a_reader() {
 }
 
 #[test]
-fn a_lock_of_two_readers_and_a_writer() {
+fn readers_and_writer_survive_every_order_of_polls_and_drops() {
     let lock = RwLock::new(());
     let wait = |index| -> Wait<'_> {
         match index {
@@ -124,7 +124,7 @@ fn a_lock_of_two_readers_and_a_writer() {
 }
 
 #[test]
-fn a_semaphore() {
+fn semaphore_futures_survive_every_order_of_polls_and_drops() {
     let semaphore = &Semaphore::new(3);
     play_all(
         |index| Box::pin(async move { guard(semaphore.acquire_many_async(index + 1).await) }),
@@ -135,7 +135,7 @@ fn a_semaphore() {
 
 /// An initialiser that waits once, and then fails.
 #[test]
-fn a_cell_whose_initialisers_fail() {
+fn failing_initialisers_survive_every_order_of_polls_and_drops() {
     let cell = &OnceCell::<u32>::new();
     let init = || async {
         let mut is_new = true;
@@ -163,7 +163,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
 }
 
 #[test]
-fn an_event_that_is_taken_back_and_happens_again() {
+fn reset_event_survives_every_order_of_polls_and_drops() {
     let event = Event::new();
     let event = &event;
     event.set();
@@ -182,7 +182,7 @@ fn an_event_that_is_taken_back_and_happens_again() {
 
 /// One notification for each time that it is given back: each reaches somebody who can use it.
 #[test]
-fn a_condition_that_is_notified_once_for_one() {
+fn condvar_futures_survive_every_order_of_polls_and_drops() {
     let (mutex, given_back, is_free) = (Mutex::new(()), Condvar::new(), Cell::new(true));
     let (mutex, given_back, is_free) = (&mutex, &given_back, &is_free);
     let give_back = move || {

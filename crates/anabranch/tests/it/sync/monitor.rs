@@ -1,4 +1,4 @@
-//! `sync::Monitor`: one at a time, and whoever waits for a condition sees every change that fulfils it.
+//! `sync::Monitor`: one user at a time, and a waiter sees every change that fulfils its condition.
 
 use crate::common::{
     LONG, in_pools, panic_text, pool,
@@ -13,7 +13,7 @@ use std::{
 };
 
 #[test]
-fn is_a_handle_of_a_shared_value() {
+fn monitor_is_a_handle_to_shared_value() {
     let one = Monitor::from(vec![1]);
     let mut other = one.clone();
     assert!(one.ptr_eq(&other) && !one.ptr_eq(&Monitor::default()));
@@ -26,7 +26,7 @@ fn is_a_handle_of_a_shared_value() {
 }
 
 #[test]
-fn one_at_a_time_from_everywhere() {
+fn monitor_excludes_fibers_threads_and_tasks() {
     const ROUNDS: u32 = 300;
     in_pools(|pool| {
         let counter = Monitor::new(0);
@@ -56,7 +56,7 @@ fn one_at_a_time_from_everywhere() {
 }
 
 #[test]
-fn turns_are_taken_by_waiting_for_them() {
+fn waiters_alternate_by_conditions() {
     const FIBERS: u32 = 7;
     const TURNS: u32 = 200;
     in_pools(|pool| {
@@ -90,7 +90,7 @@ fn turns_are_taken_by_waiting_for_them() {
 }
 
 #[test]
-fn what_was_changed_before_a_wait_is_seen_by_others() {
+fn changes_before_wait_are_visible() {
     in_pools(|pool| {
         let steps = Monitor::new(0);
         let (first, second) = pool.run(|cx| {
@@ -111,7 +111,7 @@ fn what_was_changed_before_a_wait_is_seen_by_others() {
 }
 
 #[test]
-fn reading_wakes_nobody_and_using_wakes_who_waits() {
+fn shared_access_wakes_none_and_mutable_access_wakes_waiters() {
     let value = Monitor::new(0);
     let mut waiting = Polled::waiting(value.when_async(|value| *value == 2, |value| *value));
     anabranch::run(|cx| value.read(cx, |_| ())).unwrap();
@@ -135,7 +135,7 @@ fn reading_wakes_nobody_and_using_wakes_who_waits() {
 }
 
 #[test]
-fn cancelled_and_late_waiters_leave() {
+fn cancelled_and_timed_out_waiters_leave() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -168,7 +168,7 @@ fn cancelled_and_late_waiters_leave() {
 }
 
 #[test]
-fn a_panic_inside_gives_it_back() {
+fn panic_inside_releases_monitor() {
     watchdog(LONG, || {
         let pool = pool(2);
         let value = Monitor::new(1);

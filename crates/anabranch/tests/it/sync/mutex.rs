@@ -1,4 +1,5 @@
-//! `sync::Mutex`: one at a time, whoever they are; nobody starves; and no lock is lost, however a wait ends.
+//! `sync::Mutex`: one holder at a time among fibers, threads and tasks. No waiter starves, and no lock is lost,
+//! however a wait ends.
 
 use crate::common::{
     LONG, Tally, in_pools, pool,
@@ -26,7 +27,7 @@ use std::{
 static STATIC: Mutex<u32> = Mutex::new(5);
 
 #[test]
-fn is_a_container_like_others() {
+fn mutex_has_container_api() {
     assert_eq!(*STATIC.try_lock().unwrap(), 5);
     let mut mutex = Mutex::from(vec![1]);
     mutex.get_mut().push(2);
@@ -41,7 +42,7 @@ fn is_a_container_like_others() {
 }
 
 #[test]
-fn drops_its_value_once() {
+fn mutex_drops_value_once() {
     let tally = Tally::default();
     drop(Mutex::new(tally.make()));
     drop(Mutex::new(tally.make()).into_inner());
@@ -50,7 +51,7 @@ fn drops_its_value_once() {
 }
 
 #[test]
-fn guards_and_futures_may_be_sent() {
+fn guards_and_futures_are_send() {
     fn check<T: Send>(_: T) {}
     let mutex = Mutex::new(Cell::new(1));
     check(mutex.try_lock().unwrap());
@@ -60,7 +61,7 @@ fn guards_and_futures_may_be_sent() {
 }
 
 #[test]
-fn one_at_a_time_from_fibers_threads_and_async_code() {
+fn mutex_excludes_fibers_threads_and_tasks() {
     const ROUNDS: usize = 300;
     in_pools(|pool| {
         let mutex = Mutex::new(0);
@@ -108,7 +109,7 @@ fn one_at_a_time_from_fibers_threads_and_async_code() {
 }
 
 #[test]
-fn a_fiber_that_waits_for_a_lock_lets_others_run_on_its_worker() {
+fn waiting_fiber_lets_others_run_on_its_worker() {
     watchdog(LONG, || {
         let pool = pool(1);
         let mutex = Mutex::new(Vec::new());
@@ -128,7 +129,7 @@ fn a_fiber_that_waits_for_a_lock_lets_others_run_on_its_worker() {
 }
 
 #[test]
-fn who_waits_is_served_though_another_keeps_coming_back() {
+fn waiter_is_served_despite_repeated_relocking() {
     in_pools(|pool| {
         let mutex = Mutex::new(());
         let is_over = AtomicBool::new(false);
@@ -156,7 +157,7 @@ fn who_waits_is_served_though_another_keeps_coming_back() {
 }
 
 #[test]
-fn a_waiter_that_lost_is_the_first_again_and_then_is_handed_the_lock() {
+fn overtaken_waiter_is_handed_the_lock() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
     let mut first = Polled::waiting(mutex.lock_async());
@@ -180,7 +181,7 @@ fn a_waiter_that_lost_is_the_first_again_and_then_is_handed_the_lock() {
 }
 
 #[test]
-fn while_one_is_on_its_way_nobody_else_is_woken() {
+fn only_one_waiter_is_woken_at_a_time() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
     let mut first = Polled::waiting(mutex.lock_async());
@@ -232,7 +233,7 @@ fn a_future_may_be_dropped_in_every_state() {
 }
 
 #[test]
-fn a_future_that_is_dropped_hands_on_the_lock_that_it_was_handed() {
+fn dropped_future_passes_handed_over_lock_on() {
     let mutex = Mutex::new(());
     let guard = mutex.try_lock().unwrap();
     let mut handed = Polled::waiting(mutex.lock_async());
@@ -252,7 +253,7 @@ fn a_future_that_is_dropped_hands_on_the_lock_that_it_was_handed() {
 }
 
 #[test]
-fn a_forgotten_future_and_a_forgotten_guard_harm_nobody_else() {
+fn forgotten_future_and_guard_are_safe() {
     let mut mutex = Box::new(Mutex::new(1));
     let guard = mutex.try_lock().unwrap();
     let mut future = Box::pin(mutex.lock_async());
@@ -264,7 +265,7 @@ fn a_forgotten_future_and_a_forgotten_guard_harm_nobody_else() {
 }
 
 #[test]
-fn a_waker_that_panics_loses_no_lock() {
+fn panicking_waker_loses_no_lock() {
     static TABLE: RawWakerVTable =
         RawWakerVTable::new(|_| RAW, |_| panic!("the waker"), |_| panic!("the waker"), |_| ());
     const RAW: RawWaker = RawWaker::new(std::ptr::null(), &TABLE);
@@ -283,7 +284,7 @@ fn a_waker_that_panics_loses_no_lock() {
 }
 
 #[test]
-fn a_panic_while_it_is_held_unlocks() {
+fn panic_while_held_unlocks() {
     in_pools(|pool| {
         let mutex = Mutex::new(0);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -304,7 +305,7 @@ fn a_panic_while_it_is_held_unlocks() {
 }
 
 #[test]
-fn nothing_is_taken_in_a_cancelled_scope() {
+fn lock_in_cancelled_scope_fails() {
     watchdog(LONG, || {
         let mutex = Mutex::new(());
         anabranch::run(|cx| {
@@ -320,7 +321,7 @@ fn nothing_is_taken_in_a_cancelled_scope() {
 }
 
 #[test]
-fn a_cancelled_waiter_leaves_and_the_others_are_served() {
+fn cancelled_waiter_leaves_queue() {
     watchdog(LONG, || {
         let pool = pool(2);
         let mutex = Arc::new(Mutex::new(()));
@@ -342,7 +343,7 @@ fn a_cancelled_waiter_leaves_and_the_others_are_served() {
 }
 
 #[test]
-fn a_waiter_that_is_cancelled_when_it_was_just_chosen_passes_its_turn_on() {
+fn waiter_cancelled_after_wakeup_passes_lock_on() {
     watchdog(LONG, || {
         let mutex = Arc::new(Mutex::new(()));
         let outcomes = on_the_only_thread(|cx| {
@@ -366,7 +367,7 @@ fn a_waiter_that_is_cancelled_when_it_was_just_chosen_passes_its_turn_on() {
 }
 
 #[test]
-fn no_lock_is_lost_when_cancellations_and_unlocks_meet() {
+fn concurrent_cancellations_and_unlocks_lose_no_lock() {
     watchdog(LONG, || {
         let pool = pool(2);
         let mutex = Arc::new(Mutex::new(0_u64));
@@ -402,7 +403,7 @@ fn no_lock_is_lost_when_cancellations_and_unlocks_meet() {
 }
 
 #[test]
-fn a_wait_ends_at_its_deadline() {
+fn wait_ends_at_deadline() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -437,7 +438,7 @@ fn a_wait_ends_at_its_deadline() {
 }
 
 #[test]
-fn a_fiber_that_unwinds_locks_what_is_free_and_waits_for_what_is_not() {
+fn unwinding_fiber_may_lock() {
     struct LocksInDrop<'a, 'b>(&'a anabranch::Cx<'b>, &'a Mutex<u32>, &'a Mutex<u32>);
     impl Drop for LocksInDrop<'_, '_> {
         fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! `sync::OnceCell` and `sync::Once`: done once, also when the first attempts fail.
+//! `sync::OnceCell` and `sync::Once`: initialised once, also when the first attempts fail.
 
 use crate::common::{
     LONG, Tally, in_pools, pool,
@@ -23,7 +23,7 @@ use std::{
 static STATIC: OnceCell<u32> = OnceCell::new();
 
 #[test]
-fn is_a_container_like_others() {
+fn once_cell_has_container_api() {
     assert_eq!(STATIC.get(), None);
     let mut cell = OnceCell::from(vec![1]);
     cell.get_mut().unwrap().push(2);
@@ -40,7 +40,7 @@ fn is_a_container_like_others() {
 }
 
 #[test]
-fn of_many_one_initialises_and_all_see_the_value() {
+fn one_of_many_initialises_and_all_see_value() {
     in_pools(|pool| {
         for _ in 0..20 {
             let (cell, calls) = (OnceCell::new(), AtomicUsize::new(0));
@@ -71,7 +71,7 @@ fn of_many_one_initialises_and_all_see_the_value() {
 }
 
 #[test]
-fn when_one_fails_or_panics_the_next_one_tries() {
+fn failed_or_panicked_initialiser_is_retried() {
     watchdog(LONG, || {
         let pool = pool(2);
         let cell = Arc::new(OnceCell::new());
@@ -96,7 +96,7 @@ fn when_one_fails_or_panics_the_next_one_tries() {
 }
 
 #[test]
-fn a_panic_leaves_it_empty() {
+fn panic_leaves_cell_empty() {
     let cell = OnceCell::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| anabranch::run(|cx| cell.get_or_init(cx, |_| panic!()).copied())));
     assert!(outcome.is_err());
@@ -105,7 +105,7 @@ fn a_panic_leaves_it_empty() {
 }
 
 #[test]
-fn a_cancelled_initialiser_makes_way_for_the_next_and_a_cancelled_waiter_leaves() {
+fn cancelled_initialiser_is_replaced_and_cancelled_waiter_leaves() {
     watchdog(LONG, || {
         let pool = pool(1);
         let cell = Arc::new(OnceCell::new());
@@ -142,7 +142,7 @@ fn a_cancelled_initialiser_makes_way_for_the_next_and_a_cancelled_waiter_leaves(
 }
 
 #[test]
-fn a_future_that_is_dropped_makes_way_for_the_next() {
+fn dropped_initialiser_is_replaced() {
     let cell = OnceCell::new();
     let initialises = Polled::waiting(cell.get_or_init_async(pending::<u32>));
     let waits = Polled::waiting(cell.get_or_init_async(async || 1));
@@ -156,7 +156,7 @@ fn a_future_that_is_dropped_makes_way_for_the_next() {
 }
 
 #[test]
-fn all_who_wait_are_let_go_at_once() {
+fn initialisation_wakes_all_waiters() {
     let cell = OnceCell::new();
     let mut is_ready = false;
     let mut first = Polled::waiting(cell.get_or_init_async(|| {
@@ -169,7 +169,7 @@ fn all_who_wait_are_let_go_at_once() {
 }
 
 #[test]
-fn once_is_once() {
+fn once_runs_once() {
     in_pools(|pool| {
         let (once, calls) = (Once::new(), AtomicUsize::new(0));
         assert!(!once.is_done());

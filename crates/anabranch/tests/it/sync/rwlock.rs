@@ -1,4 +1,4 @@
-//! `sync::RwLock`: many readers or one writer, woken in the order of arrival.
+//! `sync::RwLock`: many readers or one writer, woken in order of arrival.
 
 use crate::common::{
     LONG, in_pools, pool,
@@ -23,7 +23,7 @@ use std::{
 static STATIC: RwLock<u32> = RwLock::new(5);
 
 #[test]
-fn is_a_container_like_others() {
+fn rwlock_has_container_api() {
     assert_eq!(*STATIC.try_read().unwrap(), 5);
     let mut lock = RwLock::from(vec![1]);
     lock.get_mut().push(2);
@@ -41,7 +41,7 @@ fn is_a_container_like_others() {
 }
 
 #[test]
-fn many_readers_or_one_writer() {
+fn rwlock_admits_many_readers_or_one_writer() {
     in_pools(|pool| {
         let lock = RwLock::new(0);
         // Readers count up, a writer is minus one.
@@ -87,7 +87,7 @@ fn many_readers_or_one_writer() {
 }
 
 #[test]
-fn all_are_woken_in_the_order_of_arrival() {
+fn waiters_are_woken_in_order_of_arrival() {
     let lock = RwLock::new(());
     let reads = lock.try_read().unwrap();
     let mut writer = Polled::waiting(lock.write_async());
@@ -109,7 +109,7 @@ fn all_are_woken_in_the_order_of_arrival() {
 }
 
 #[test]
-fn a_stream_of_readers_does_not_starve_a_writer_nor_writers_a_reader() {
+fn readers_and_writers_do_not_starve_each_other() {
     in_pools(|pool| {
         let lock = RwLock::new(());
         let (is_written, is_read) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -145,7 +145,7 @@ fn a_stream_of_readers_does_not_starve_a_writer_nor_writers_a_reader() {
 }
 
 #[test]
-fn a_writer_that_is_downgraded_lets_readers_in_and_no_writer() {
+fn downgraded_writer_admits_readers_only() {
     let lock = RwLock::new(1);
     let mut writes = lock.try_write().unwrap();
     let mut reader = Polled::waiting(lock.read_async());
@@ -178,7 +178,7 @@ fn futures_may_be_dropped_in_every_state() {
 }
 
 #[test]
-fn cancelled_and_late_waiters_leave() {
+fn cancelled_and_timed_out_waiters_leave() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -212,7 +212,7 @@ fn cancelled_and_late_waiters_leave() {
 }
 
 #[test]
-fn a_panic_while_it_is_held_unlocks_and_a_cancelled_scope_takes_nothing() {
+fn panic_unlocks_and_cancelled_scope_takes_nothing() {
     watchdog(LONG, || {
         let pool = pool(2);
         let lock = RwLock::new(0);

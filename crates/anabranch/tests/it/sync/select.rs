@@ -1,4 +1,4 @@
-//! Locks, permits and events in selections: what is not chosen leaves its queue and takes nothing with it.
+//! Locks, permits and events in selections: an operation that is not chosen leaves its queue and takes nothing.
 
 use crate::common::{
     LONG, in_pools, pool,
@@ -14,7 +14,7 @@ use anabranch::{
 use std::{sync::Arc, thread, time::Duration};
 
 #[test]
-fn each_can_be_chosen() {
+fn each_operation_of_sync_can_be_selected() {
     watchdog(LONG, || {
         let (mutex, lock, seats, event) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0), Event::new());
         pool(1).run(|cx| {
@@ -50,7 +50,7 @@ fn each_can_be_chosen() {
 
 /// One waits for a lock and for a message, and gets the message. The lock goes to who waits behind it.
 #[test]
-fn who_chooses_otherwise_leaves_the_queue() {
+fn losing_operation_leaves_queue() {
     in_pools(|pool| {
         let (mutex, seats) = (Arc::new(Mutex::new(())), Arc::new(Semaphore::new(0)));
         let (sender, receiver) = unbounded();
@@ -80,7 +80,7 @@ fn who_chooses_otherwise_leaves_the_queue() {
 
 /// It is given the lock while another arm is done, and passes it on.
 #[test]
-fn what_was_given_in_vain_is_passed_on() {
+fn unused_grant_is_passed_on() {
     in_pools(|pool| {
         const N: usize = 300;
         let count = Arc::new(Mutex::new(0));
@@ -128,7 +128,7 @@ fn what_was_given_in_vain_is_passed_on() {
 }
 
 #[test]
-fn any_number_of_locks() {
+fn list_of_locks_can_be_selected() {
     watchdog(LONG, || {
         let locks: Vec<_> = (0..10).map(Mutex::new).collect();
         let mut held: Vec<_> = locks.iter().map(|lock| lock.try_lock().unwrap()).collect();
@@ -144,7 +144,7 @@ fn any_number_of_locks() {
 
 /// An event that was waited for and then reset is waited for again. It was said to have happened ever after.
 #[test]
-fn an_event_happens_again() {
+fn event_can_be_selected_again_after_reset() {
     watchdog(LONG, || {
         let events = [Event::new(), Event::new()];
         let mut select: Select<_> = events.iter().map(|event| event.waiting()).collect();
@@ -257,7 +257,7 @@ fn operations_on_one_lock_keep_their_order() {
 
 /// Each is waited for, had, given back, and waited for again, in vain and not.
 #[test]
-fn locks_and_permits_are_waited_for_again() {
+fn locks_and_permits_can_be_selected_repeatedly() {
     watchdog(LONG, || {
         let (mutex, lock, seats) = (Mutex::new(0), RwLock::new(0), Semaphore::new(0));
         let mut locks = Select::from_iter([mutex.locking()]);
@@ -286,7 +286,7 @@ fn locks_and_permits_are_waited_for_again() {
 
 /// For how long a lock was waited for in vain is counted from one success to the next.
 #[test]
-fn who_has_had_a_lock_is_patient_again() {
+fn waiter_that_got_lock_loses_priority() {
     let mutex = Mutex::new(());
     let mut select = Select::from_iter([mutex.locking()]);
     for _ in 0..3 {

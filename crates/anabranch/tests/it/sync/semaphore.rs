@@ -1,4 +1,4 @@
-//! `sync::Semaphore`: never more than there are, none lost, and served in the order of arrival.
+//! `sync::Semaphore`: never more permits than exist, none lost, and granted in order of arrival.
 
 use crate::common::{
     LONG, in_pools, panic_text, pool,
@@ -24,7 +24,7 @@ use std::{
 static STATIC: Semaphore = Semaphore::new(2);
 
 #[test]
-fn counts() {
+fn semaphore_counts_permits() {
     assert_eq!(STATIC.available(), 2);
     let semaphore = Semaphore::from(5);
     assert_eq!(format!("{semaphore:?}"), "Semaphore { available: 5 }");
@@ -42,7 +42,7 @@ fn counts() {
 }
 
 #[test]
-fn none_at_all_can_always_be_had() {
+fn acquiring_zero_permits_always_succeeds() {
     let semaphore = Semaphore::new(0);
     assert_eq!(semaphore.try_acquire_many(0).unwrap().count(), 0);
     let _waiting = Polled::waiting(semaphore.acquire_async());
@@ -50,7 +50,7 @@ fn none_at_all_can_always_be_had() {
 }
 
 #[test]
-fn more_than_it_can_count_is_refused() {
+fn overflow_of_permits_panics() {
     let semaphore = Semaphore::new(Semaphore::MAX_PERMITS);
     assert!(panic_text(|| semaphore.add_permits(1)).contains("more permits"));
     assert_eq!(semaphore.available(), Semaphore::MAX_PERMITS);
@@ -60,7 +60,7 @@ fn more_than_it_can_count_is_refused() {
 }
 
 #[test]
-fn so_many_at_a_time_and_no_more() {
+fn semaphore_limits_concurrency() {
     const PERMITS: usize = 3;
     in_pools(|pool| {
         let semaphore = Semaphore::new(PERMITS);
@@ -95,7 +95,7 @@ fn so_many_at_a_time_and_no_more() {
 }
 
 #[test]
-fn nobody_overtakes_who_wants_more_than_there_is() {
+fn large_request_is_not_overtaken() {
     let semaphore = Semaphore::new(2);
     let one = semaphore.try_acquire().unwrap();
     let mut wants_two = Polled::waiting(semaphore.acquire_many_async(2));
@@ -110,7 +110,7 @@ fn nobody_overtakes_who_wants_more_than_there_is() {
 }
 
 #[test]
-fn a_wait_that_is_given_up_lets_those_behind_it_go_on() {
+fn abandoned_wait_unblocks_waiters_behind_it() {
     let semaphore = Semaphore::new(1);
     let wants_many = Polled::waiting(semaphore.acquire_many_async(2));
     let mut wants_one = Polled::waiting(semaphore.acquire_async());
@@ -128,7 +128,7 @@ fn a_wait_that_is_given_up_lets_those_behind_it_go_on() {
 }
 
 #[test]
-fn many_are_served_at_once() {
+fn one_release_serves_many_waiters() {
     let semaphore = Semaphore::new(0);
     let mut waiting: Vec<_> = (0..100).map(|_| Polled::waiting(semaphore.acquire_async())).collect();
     semaphore.add_permits(70);
@@ -141,7 +141,7 @@ fn many_are_served_at_once() {
 }
 
 #[test]
-fn a_cancelled_waiter_takes_nothing_with_it() {
+fn cancelled_waiter_takes_no_permit() {
     watchdog(LONG, || {
         let pool = pool(2);
         let semaphore = Arc::new(Semaphore::new(0));
@@ -161,7 +161,7 @@ fn a_cancelled_waiter_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_waiter_that_was_granted_before_it_was_cancelled_has_it() {
+fn grant_precedes_later_cancellation() {
     watchdog(LONG, || {
         let semaphore = Arc::new(Semaphore::new(0));
         let got = on_the_only_thread(|cx| {
@@ -181,7 +181,7 @@ fn a_waiter_that_was_granted_before_it_was_cancelled_has_it() {
 }
 
 #[test]
-fn waits_end_at_their_deadlines() {
+fn waits_end_at_deadlines() {
     watchdog(LONG, || {
         let clock = ManualClock::new();
         let pool = Pool::builder().threads(1).clock(clock.clock()).build().unwrap();
@@ -210,7 +210,7 @@ fn waits_end_at_their_deadlines() {
 }
 
 #[test]
-fn none_are_lost_when_cancellations_and_releases_meet() {
+fn concurrent_cancellations_and_releases_lose_no_permit() {
     watchdog(LONG, || {
         let pool = pool(2);
         let semaphore = Arc::new(Semaphore::new(3));
@@ -304,7 +304,7 @@ fn check(
 
 proptest! {
     #[test]
-    fn loses_no_permit_and_forgets_no_waiter(start in 0..4_usize, steps in steps()) {
+    fn random_operations_lose_no_permit_and_no_waiter(start in 0..4_usize, steps in steps()) {
         let semaphore = Semaphore::new(start);
         let mut total = start;
         let mut held: Vec<Permit<'_>> = Vec::new();

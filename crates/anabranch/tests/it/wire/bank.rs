@@ -1,4 +1,4 @@
-//! The bank over a wire: the same conversation, with a stream of bytes between its ends, on threads and in async code.
+//! The bank over a wire, on threads, on fibers and in async code.
 
 // What the macro makes for wires, too, goes into crates that have no `unsafe` of their own.
 #![forbid(unsafe_code)]
@@ -61,7 +61,7 @@ fn on_threads<S: std::io::Read + std::io::Write + Send + 'static>(client: Wire<S
 }
 
 #[test]
-fn a_day_at_the_bank_by_threads() {
+fn conversation_runs_over_wire_on_threads() {
     watchdog(LONG, || {
         let (client, server) = tcp();
         on_threads(Wire::new(client), Wire::new(server));
@@ -73,7 +73,7 @@ fn a_day_at_the_bank_by_threads() {
 }
 
 #[test]
-fn a_day_at_the_bank_by_fibers() {
+fn conversation_runs_over_wire_on_fibers() {
     in_pools(|pool| {
         let (client, server) = Async::<UnixStream>::pair().unwrap();
         let serving = pool.spawn(move |cx| {
@@ -95,7 +95,7 @@ fn a_day_at_the_bank_by_fibers() {
 }
 
 #[test]
-fn a_client_on_threads_and_a_server_in_async_code() {
+fn thread_client_works_with_async_server() {
     in_pools(|pool| {
         let (client, server) = tcp();
         let serving = pool.spawn(move |cx| {
@@ -114,7 +114,7 @@ fn a_client_on_threads_and_a_server_in_async_code() {
 }
 
 #[test]
-fn an_endpoint_over_a_wire_can_do_what_any_can() {
+fn endpoint_over_wire_supports_all_operations() {
     in_pools(|pool| {
         let (client, server) = Async::<UnixStream>::pair().unwrap();
         let service = pool.spawn(move |cx| {
@@ -149,7 +149,7 @@ fn an_endpoint_over_a_wire_can_do_what_any_can() {
 }
 
 #[test]
-fn a_message_that_is_left_out_keeps_its_number() {
+fn omitted_message_keeps_its_number() {
     watchdog(LONG, || {
         let (client, server) = UnixStream::pair().unwrap();
         let saying = thread::spawn(move || {

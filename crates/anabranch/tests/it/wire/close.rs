@@ -1,5 +1,5 @@
-//! Who goes, on either side of a wire and in each state, is missed by the other; and who does not keep up holds the
-//! other back.
+//! An endpoint that is dropped on either side of a wire, in each state, is reported on the other side. A slow receiver
+//! blocks its sender.
 
 use super::wires::{Pipe, pipe};
 use crate::common::{LONG, in_pools, pool, waits::Polled, watchdog};
@@ -82,7 +82,7 @@ fn is_gone(error: &WireError) -> bool {
 }
 
 #[test]
-fn an_endpoint_that_is_dropped_in_each_state_on_threads() {
+fn dropped_endpoint_is_reported_in_each_state_on_threads() {
     watchdog(LONG, || {
         for steps in 0..STEPS {
             // The client goes when it is to speak, and when it is to listen.
@@ -118,7 +118,7 @@ fn an_endpoint_that_is_dropped_in_each_state_on_threads() {
 }
 
 #[test]
-fn a_server_that_goes_in_each_state_in_async_code() {
+fn dropped_server_is_reported_in_each_state_in_async_code() {
     in_pools(|pool| {
         for steps in 0..STEPS {
             for is_listening in [false, true] {
@@ -160,7 +160,7 @@ fn a_server_that_goes_in_each_state_in_async_code() {
 }
 
 #[test]
-fn an_endpoint_that_gives_up_ends_the_connection_at_once() {
+fn dropped_endpoint_ends_connection_at_once() {
     in_pools(|pool| {
         // The server never answers. It is a bounded conversation, and then one over streams.
         let (client, server) = Async::<UnixStream>::pair().unwrap();
@@ -203,7 +203,7 @@ fn tcp() -> (TcpStream, TcpStream) {
 }
 
 #[test]
-fn a_stream_that_ends_in_each_state_on_threads() {
+fn truncated_stream_is_reported_in_each_state_on_threads() {
     watchdog(LONG, || {
         for steps in 0..STEPS {
             for is_listening in [false, true] {
@@ -242,7 +242,7 @@ fn a_stream_that_ends_in_each_state_on_threads() {
 }
 
 #[test]
-fn a_time_limit_for_reads_ends_a_connection_on_a_thread() {
+fn read_timeout_ends_connection() {
     watchdog(LONG, || {
         let ((client, connection), _silent) = both();
         connection.get_ref().set_read_timeout(Some(Duration::from_millis(1))).unwrap();
@@ -254,7 +254,7 @@ fn a_time_limit_for_reads_ends_a_connection_on_a_thread() {
 }
 
 #[test]
-fn a_connection_that_nobody_runs_any_more() {
+fn dropped_connection_closes_endpoint() {
     watchdog(LONG, || {
         pool(2).run(|cx| {
             let ((client, connection), (server, of_server)) = both();
@@ -285,7 +285,7 @@ fn a_connection_that_nobody_runs_any_more() {
 }
 
 #[test]
-fn a_wire_that_is_cut_is_noticed_by_both() {
+fn lost_wire_is_reported_on_both_sides() {
     watchdog(LONG, || {
         for steps in 0..STEPS {
             for is_listening in [false, true] {
@@ -348,7 +348,7 @@ impl<F: Future<Output = Result<Wire<Pipe>, WireError>>> Runs<F> {
 }
 
 #[test]
-fn who_does_not_keep_up_holds_the_other_back() {
+fn slow_receiver_blocks_sender_over_wire() {
     watchdog(LONG, || {
         const LENGTH: usize = 5000;
         // Little room in the wire. The reader reads a chunk ahead, at most.
@@ -427,7 +427,7 @@ fn who_does_not_keep_up_holds_the_other_back() {
 }
 
 #[test]
-fn what_comes_over_a_wire_is_bounded_where_the_protocol_is_not() {
+fn wire_buffer_is_bounded_for_unbounded_protocol() {
     watchdog(LONG, || {
         let (client, server) = pipe(usize::MAX);
         let taken = Arc::clone(&client.from);

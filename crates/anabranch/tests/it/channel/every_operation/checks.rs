@@ -1,4 +1,4 @@
-//! What every receiver and every sender is asked, in each way to receive and to send.
+//! The checks that every receiver and every sender passes, in each form of receiving and sending.
 
 use anabranch::Cx;
 use std::time::Duration;

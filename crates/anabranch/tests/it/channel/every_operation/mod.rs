@@ -1,5 +1,5 @@
-//! Each way to send and to receive, for each flavour, with each kind of `Cx` and in async code: what the table in the
-//! documentation of `channel` says that there is, and the same answers from all.
+//! Every operation that the table in the documentation of `channel` lists, for each kind of channel, with each kind of
+//! `Cx` and in async code. All kinds return the same results.
 
 #[macro_use]
 mod checks;
@@ -21,7 +21,7 @@ use checks::{SHORT, cancelled};
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 #[test]
-fn shared_channels() {
+fn mpmc_channels_answer_every_operation() {
     let channels = || [bounded(9), bounded(1 << 20), unbounded()];
     with_every_cx(move |cx| {
         for (sender, receiver) in channels() {
@@ -66,7 +66,7 @@ fn shared_channels() {
 }
 
 #[test]
-fn a_rendezvous() {
+fn rendezvous_answers_every_operation() {
     with_every_cx(|cx| {
         let (sender, receiver) = rendezvous();
         is_full!(cx, sender);
@@ -101,7 +101,7 @@ fn a_rendezvous() {
 }
 
 #[test]
-fn streams() {
+fn spsc_channels_answer_every_operation() {
     let channels = || [spsc::bounded(9), spsc::bounded(500), spsc::unbounded()];
     with_every_cx(move |cx| {
         for (mut sender, mut receiver) in channels() {
@@ -149,7 +149,7 @@ fn streams() {
 
 /// Those of one value have their ways one at a time.
 #[test]
-fn one_shot_channels() {
+fn oneshot_channels_answer_every_operation() {
     type Way = fn(&mut oneshot::Receiver<i32>, &Cx<'_>) -> Option<i32>;
     let ways: [Way; 9] = [
         |receiver, cx| receiver.recv(cx).ok(),
@@ -195,7 +195,7 @@ fn one_shot_channels() {
 }
 
 #[test]
-fn watch_channels() {
+fn watch_channels_answer_every_operation() {
     with_every_cx(|cx| {
         let (sender, mut receiver) = watch::channel(0);
         receives!(cx, receiver, |n| sender.send(n).unwrap(), |n: Arc<i32>| *n);
@@ -220,7 +220,7 @@ fn watch_channels() {
 }
 
 #[test]
-fn broadcast_channels() {
+fn broadcast_channels_answer_every_operation() {
     with_every_cx(|cx| {
         use broadcast::{ClosedOrLagged::Closed, RecvError, RecvTimeoutError, TryRecvError};
         let (sender, mut receiver) = broadcast::channel(9);
@@ -247,7 +247,7 @@ fn broadcast_channels() {
 
 /// A set of members of one kind, of which one closes in the end.
 #[test]
-fn sets() {
+fn sets_answer_every_operation() {
     with_every_cx(|cx| {
         let (sender, receiver) = unbounded();
         let mut set = ReceiverSet::from_iter([receiver, unbounded().1]);

@@ -1,4 +1,4 @@
-//! The checker of histories: what is wrong with a channel is found, and what overlaps may come in either order.
+//! Tests of the checker: it accepts overlapping operations in either order, and rejects wrong histories.
 
 use super::{
     Event, Spec, is_linearisable,
@@ -22,7 +22,7 @@ fn assert_bad<S: Spec<Op: Copy>>(spec: &S, events: &[(u64, u64, S::Op)]) {
 }
 
 #[test]
-fn queues() {
+fn checker_finds_errors_of_queues() {
     use Op::*;
     let (one, two, any, none) = (Queue::new(Some(1)), Queue::new(Some(2)), Queue::new(None), Queue::new(Some(0)));
     // In the order in which they were sent.
@@ -64,7 +64,7 @@ fn queues() {
 }
 
 #[test]
-fn boards() {
+fn checker_finds_errors_of_versioned_channels() {
     use versioned_spec::{Board, Op::*};
     let watch = Board { capacity: 1, is_watch: true, senders: 1, receivers: 1 };
     assert_good(

@@ -1,18 +1,17 @@
 //! Whether a recorded history is linearisable: whether its operations, each at some point between its invocation and
-//! its response, make up a run of a sequential specification (Herlihy, Wing 1990).
+//! its response, form a run of a sequential specification (Herlihy, Wing 1990).
 //!
-//! The checker is that of Wing and Gong ("Testing and verifying concurrent objects", 1993): of the operations that have
-//! not had their turn, any of those that were invoked before the first response of all may be the next; it is tried on
-//! the specification, and taken back if the rest does not work out. With it, Lowe's memory ("Testing for
-//! linearizability", 2017): the operations that have had their turn, as a set, together with the state to which they
-//! led, are not searched twice. Without that memory the search takes time exponential in the number of operations that
-//! overlap.
+//! The checker is that of Wing and Gong ("Testing and verifying concurrent objects", 1993). The next operation is any
+//! remaining one that was invoked before the first response of the remaining ones. The checker tries it on the
+//! specification, and backtracks if the rest does not fit. With Lowe's cache ("Testing for linearizability", 2017), a
+//! set of completed operations together with the resulting state is not searched twice. Without the cache the search
+//! takes time exponential in the number of overlapping operations.
 //!
-//! Several objects are checked each for itself: linearisability is a local property.
+//! Linearisability is a local property, so each object is checked separately.
 //!
-//! Where an operation may have its turn only while others are under way, as in a rendezvous, the specification is shown
-//! those that may be next. They can be under way at the same time: all were invoked before the first response among
-//! those that are left.
+//! In a rendezvous an operation takes effect only while others are pending. The specification therefore sees the
+//! operations that may be next. They can be pending at the same time, since all were invoked before the first response
+//! of the remaining ones.
 
 mod checker;
 mod players;

@@ -1,4 +1,4 @@
-//! Small random programs whose operations are noted.
+//! Small random programs that record their operations.
 
 use super::{Event, Recorder};
 use crate::common::{LONG, Random, pool, watchdog};

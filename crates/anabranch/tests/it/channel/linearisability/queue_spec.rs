@@ -1,4 +1,4 @@
-//! What channels are that hand each value to one receiver: a queue with so much room, or with none.
+//! The specification of channels that hand each value to one receiver: a queue with a capacity, which may be zero.
 
 use super::{Event, Spec};
 

@@ -1,6 +1,5 @@
-//! Recorded histories of every kind of channel are linearisable: small random programs on fibers and threads, each
-//! operation with its result and with moments before and after it, against a sequential specification. The module above says
-//! how that is checked.
+//! Recorded histories of every queue-like channel are linearisable. Small random programs on fibers and threads record
+//! each operation with its result and the times before and after it.
 
 use super::{
     Event, check,
@@ -253,29 +252,29 @@ fn check_shared(capacities: &'static [Option<usize>], together: Together) {
 }
 
 #[test]
-fn bounded_channels() {
+fn bounded_channels_are_linearisable() {
     check_shared(&[Some(1)], Together::No);
     check_shared(&[Some(2)], Together::No);
 }
 
 #[test]
-fn unbounded_channels() {
+fn unbounded_channels_are_linearisable() {
     check_shared(&[None], Together::No);
 }
 
 #[test]
-fn rendezvous() {
+fn rendezvous_is_linearisable() {
     check_shared(&[Some(0)], Together::No);
 }
 
 #[test]
-fn selections() {
+fn selections_are_linearisable() {
     check_shared(&[Some(0), Some(1)], Together::Select);
     check_shared(&[Some(0), None], Together::Select);
 }
 
 #[test]
-fn sets() {
+fn sets_are_linearisable() {
     check_shared(&[Some(1), None], Together::Set);
     check_shared(&[Some(0), Some(1)], Together::Set);
 }
@@ -361,14 +360,14 @@ fn check_stream(capacity: Option<usize>) {
 }
 
 #[test]
-fn streams() {
+fn spsc_channels_are_linearisable() {
     check_stream(Some(1));
     check_stream(Some(2));
     check_stream(None);
 }
 
 #[test]
-fn one_shot_channels() {
+fn oneshot_channels_are_linearisable() {
     many(HISTORIES, |pool, seed| {
         let (sender, mut receiver) = oneshot::channel();
         let sending = move |cx: &Cx<'_>, player: &mut Player<Op>| {

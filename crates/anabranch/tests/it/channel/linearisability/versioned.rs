@@ -1,4 +1,4 @@
-//! Recorded histories of watch and broadcast channels are linearisable. The module above says how that is checked.
+//! Recorded histories of watch and broadcast channels are linearisable.
 
 use super::{
     check,
@@ -113,7 +113,7 @@ fn watch_both(
 }
 
 #[test]
-fn watch_channels() {
+fn watch_channels_are_linearisable() {
     many(2 * HISTORIES, |pool, seed| {
         let (sender, receiver) = watch::channel(0);
         let mut parts: Vec<Part<Op>> = Vec::new();
@@ -200,7 +200,7 @@ fn hear_both(
 }
 
 #[test]
-fn broadcast_channels() {
+fn broadcast_channels_are_linearisable() {
     many(2 * HISTORIES, |pool, seed| {
         let capacity = 1 + (seed / 3 % 3) as usize;
         let (sender, receiver) = broadcast::channel(capacity);

@@ -1,4 +1,5 @@
-//! What channels are of which all receivers see all, or the latest: a log, of which each receiver has its own place.
+//! The specification of channels whose receivers see all values, or the latest: a log in which each receiver has a
+//! position.
 
 use super::Spec;
 

@@ -1,13 +1,13 @@
-//! Random programs of fibers that talk: trees of joins, scopes, spawns, timeouts, cancellations and panics, whose
-//! leaves send and receive, one by one, in batches, by selection and as sets, over channels that are made and closed
-//! anywhere in the tree.
+//! Random programs of fibers that use channels: trees of joins, scopes, spawns, timeouts, cancellations and panics.
+//! The leaves send and receive, one value at a time, in batches, by selection and as sets. Channels are created and
+//! closed anywhere in the tree.
 //!
-//! Each ends; what was sent to a channel was received or is still in it, once; what one strand has sent another
-//! receives in that order; and every value is dropped once. A channel is closed after a while by a guardian of its own,
-//! so nobody waits for ever.
+//! Each program ends. Each sent value is received once or is still in its channel. A receiver gets the values of one
+//! sender in the order of sending. Every value is dropped once. A guardian closes each channel after a while, so no
+//! wait is endless.
 //!
-//! As in `fiber::random_programs`, `ANABRANCH_SEED` runs one program again and again, and `ANABRANCH_SOAK` is the number of
-//! seconds to go on for.
+//! As in `fiber::random_programs`, `ANABRANCH_SEED` runs one program repeatedly, and `ANABRANCH_SOAK` is the number of
+//! seconds to run.
 
 mod world;
 
@@ -235,7 +235,7 @@ fn run_seed(pools: &[Pool], seed: u64) {
 }
 
 #[test]
-fn random_programs() {
+fn random_programs_lose_and_repeat_nothing() {
     common::silence_panics_with::<Payload>();
     let pools = [1, 2, 8].map(common::pool);
     let variable = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());

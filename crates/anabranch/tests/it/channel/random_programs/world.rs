@@ -1,4 +1,4 @@
-//! What fibers say to each other in random programs, and the books that are kept of it.
+//! The channels of a random program, and the record of what is sent and received.
 
 use crate::common::{Counted, Tally};
 use anabranch::{
