@@ -72,7 +72,7 @@ fn round(i: u64) {
 
 #[test]
 fn ten_thousand_rounds_leak_nothing() {
-    // The messages of so many panics say nothing.
+    // The messages of these panics are of no use.
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<Vec<u64>>().is_none() {
             eprintln!("{info}");

@@ -21,7 +21,7 @@ const ROUNDS: usize = 300;
 
 /// Binds the calling thread to the first core that it may use.
 fn bind() {
-    // SAFETY: plain data, of the size that is said, for the calling thread.
+    // SAFETY: plain data of the given size, for the calling thread.
     unsafe {
         let mut cores: libc::cpu_set_t = mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();

@@ -29,18 +29,18 @@ fn count(blocks: i64, bytes: usize) {
     ALL_BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         count(1, layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same for `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-1, layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same for `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

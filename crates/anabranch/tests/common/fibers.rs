@@ -56,7 +56,7 @@ pub fn on_fiber<R: Send + 'static>(pool: &Pool, body: impl FnOnce(&Cx<'_>) -> R 
     }
 }
 
-/// Two who meet: each waits for the other, both ways, once a round.
+/// A rendezvous of two: in each round each waits for the other.
 pub struct Meeting {
     own: Vec<Trigger>,
     other: Vec<Signal>,
@@ -90,7 +90,7 @@ pub fn trigger() -> (Trigger, Signal) {
     (trigger, signal)
 }
 
-/// An event that anybody may wait for, any number at a time.
+/// An event for any number of waiters.
 #[derive(Clone, Default)]
 pub struct Event(Arc<Mutex<(bool, Vec<Signal>)>>);
 

@@ -34,7 +34,7 @@ pub fn rerun(module: &str, function: &str) -> Command {
 /// Far longer than any test takes, also on a machine that is slow and loaded: the longest take seconds.
 pub const LONG: Duration = Duration::from_secs(300);
 
-/// Runs `body` here; if it has not ended after `limit`, ends the process and says which test hung.
+/// Runs `body`. If it has not returned after `limit`, aborts the process with the name of the test.
 pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
     let test = thread::current().name().unwrap_or("unnamed").to_owned();
     let (ended, end) = mpsc::channel::<()>();
@@ -71,7 +71,7 @@ pub fn everywhere(check: impl Fn()) {
     watchdog(LONG, check);
 }
 
-/// Waits without keeping work to itself: what this thread has forked is given away meanwhile to whoever asks.
+/// Waits and lets other threads steal the forks of this thread meanwhile.
 pub fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         anabranch::join(|| (), || ());
@@ -164,7 +164,7 @@ pub fn panic_text(body: impl FnOnce()) -> String {
     }
 }
 
-/// From now on the panic hook says nothing about panics whose payload is a `P`. Other tests of the process keep theirs.
+/// Makes the panic hook ignore panics whose payload is a `P`, for the rest of the process.
 pub fn silence_panics_with<P: 'static>() {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap();

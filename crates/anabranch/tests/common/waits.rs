@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// A future in the hands of the test: it is polled when the test says so, and its wake-ups are counted.
+/// A future that the test polls by hand, with a count of its wakeups.
 pub struct Polled<F: Future> {
     future: Option<Pin<Box<F>>>,
     bell: Arc<Bell>,

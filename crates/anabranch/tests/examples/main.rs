@@ -108,7 +108,7 @@ fn echo_reports_invalid_arguments() {
     output.assert_failure(&format!("cannot listen on 127.0.0.1:{port}"));
     let output = Example::new("echo").run(["--port", &port]);
     output.assert_failure(&format!("cannot listen on 127.0.0.1:{port}"));
-    // The listener takes the connection, as the system does it for it, and then nobody answers.
+    // The system accepts the connection for the listener, and no answer follows.
     let output = Example::new("echo").run(["client", &format!("127.0.0.1:{port}"), "--seconds", "1"]);
     output.assert_failure("the time was up");
     Example::new("echo").run(["client", "192.0.2.1:80"]).assert_failure("loopback");
@@ -196,7 +196,7 @@ fn hash_tree_reports_unreadable_tree() {
     fs::write(&locked, "text").unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
     let output = Example::new("hash_tree").run([root.as_os_str()]);
-    // Whoever may read everything reads this too.
+    // A privileged user can read this too.
     if fs::read(&locked).is_ok() {
         output.assert_success();
     } else {
@@ -275,12 +275,12 @@ fn bank_and_customer_run_in_two_processes() {
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        // One who does not know the language, and one who hangs up; the bank goes on.
+        // A peer of another protocol, and one that hangs up; the bank continues.
         for says in [&b"GET / HTTP/1.1\r\n\r\n"[..], b""] {
             let mut stream = TcpStream::connect(&address).unwrap();
             stream.write_all(says).unwrap();
             stream.shutdown(std::net::Shutdown::Write).unwrap();
-            // The bank says who it is, and hangs up. Perhaps it does so with something unread.
+            // The bank sends its handshake and hangs up, perhaps with unread bytes.
             let _ = stream.read_to_end(&mut Vec::new());
         }
         Example::new("bank").run(["call", &address, "--seconds", ENDLESS]).assert_success();
@@ -295,7 +295,7 @@ fn bank_and_customer_run_in_two_processes() {
         bank.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
         assert!(errors.contains("it began with \"GET / HTT\""), "{errors:?}");
         assert!(errors.contains("the stream ended before the conversation did"), "{errors:?}");
-        // And one whom the customer does not understand, or who is not there.
+        // A server of another protocol, and one that is absent.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let stranger = std::thread::spawn(move || {

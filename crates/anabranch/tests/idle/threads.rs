@@ -21,8 +21,8 @@ fn switches(prefix: &str) -> Vec<u64> {
     counts
 }
 
-/// Until the threads of the pool, which has nothing to do, wake up no more. How long it takes until all are asleep is
-/// the system's business, so nobody but the watchdog ends this.
+/// Waits until the threads of the pool, which has no work, wake up no more. The time until all are asleep depends on
+/// the system, so only the watchdog limits it.
 fn until_quiet(prefix: &str) {
     loop {
         thread::sleep(Duration::from_millis(200));

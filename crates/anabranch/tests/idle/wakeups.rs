@@ -42,7 +42,7 @@ fn sleeping_branches_of_join_cause_few_wakeups() {
     });
 }
 
-/// The owner of a fork that a thief runs looks for other work some times, and then waits to be told.
+/// The owner of a stolen fork searches for other work some times, and then waits for the thief's notification.
 #[test]
 fn owner_of_stolen_fork_parks_until_it_is_done() {
     watchdog(LONG, || {
@@ -64,7 +64,7 @@ fn owner_of_stolen_fork_parks_until_it_is_done() {
     });
 }
 
-/// Neither those that sleep in `run`, nor who waits for them.
+/// Neither the threads that sleep in `run`, nor the thread that waits for them.
 #[test]
 fn sleeping_broadcast_causes_few_wakeups() {
     watchdog(LONG, || {
@@ -180,7 +180,7 @@ fn ring(pool: &Pool) {
     pool.run(|cx| ring.join(cx)).unwrap();
 }
 
-/// But where the system has blocked that worker, for memory say: its slot is lent then, as it should be.
+/// Unless the system has blocked that worker, for memory say: then its slot is lent, as intended.
 #[test]
 fn ring_of_fibers_needs_no_spare_thread() {
     watchdog(LONG, || {

@@ -300,8 +300,8 @@ impl Wake for DropsASet {
     }
 }
 
-/// A receive makes room, which ends the wait of a sender, whose value ends that of a member of a set. The sender is
-/// woken first and drops the set: the member is called when it is gone.
+/// A receive frees capacity, which ends the wait of a sender, whose value wakes a member of a set. The sender is woken
+/// first and drops the set: the member is notified after that.
 #[test]
 fn set_may_be_dropped_during_a_notification() {
     for (is_alone, is_used) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -14,7 +14,7 @@ use anabranch::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// The bytes of a client that says all this, with its hello and its end.
+/// The bytes of a client that sends all this, with its handshake and its end.
 fn spoken(said: &[Said]) -> Vec<u8> {
     let (end, other) = pipe(usize::MAX);
     other.say(&hello(false));
@@ -48,14 +48,14 @@ fn spoken(said: &[Said]) -> Vec<u8> {
 
 const LIMIT: usize = 1 << 20;
 
-/// A client that says hello, and then these bytes.
+/// A client that sends its handshake, and then these bytes.
 fn served(bytes: &[u8]) -> WireError {
     let (heard, end, ended) = serve(&[hello(true), bytes.to_vec()].concat(), LIMIT);
     assert_eq!((heard, end), (Vec::new(), Err(Closed)));
     ended.expect_err("this is nothing to be understood")
 }
 
-/// A client that says hello, and then this message.
+/// A client that sends its handshake, and then this message.
 fn served_message(body: &[u8]) -> WireError {
     served(&frame(body))
 }
@@ -132,7 +132,7 @@ mod large {
     anabranch::proto! { #[wire(version = 1)] pub gaps { Ask: send { gaps(Vec<Option<[[u64; 8]; 8]>>) -> ! } } }
 }
 
-/// With a byte for each, which says that it is not there.
+/// Each is absent, which takes one byte.
 #[test]
 fn absent_large_values_are_limited() {
     watchdog(LONG, || {
@@ -151,7 +151,7 @@ fn absent_large_values_are_limited() {
     });
 }
 
-/// What is said first by who begins a conversation like this, and is not answered.
+/// The handshake of a side that begins a conversation like this and gets no answer.
 fn hello_of(begin: impl FnOnce(Wire<Played>) -> Result<(), WireError>) -> Vec<u8> {
     let played = Played::default();
     let heard = Arc::clone(&played.heard);
@@ -200,7 +200,7 @@ fn unexpected_messages_are_refused() {
         let error = Polled::new(connection.run_async()).poll().unwrap().unwrap_err();
         assert!(matches!(error, WireError::OutOfTurn { state: "Answer" }), "{error:?}");
         sentence(&error);
-        // What was said before is heard.
+        // Earlier messages are received.
         let many::server::AskMessage::Numbers(numbers, server) = server.try_recv().unwrap() else { panic!() };
         assert!(numbers.is_empty() && server.yes().is_err());
     });
@@ -295,7 +295,7 @@ fn handshake_refuses_other_peers() {
         strange[at..].copy_from_slice(b"\x1b[3\xFF");
         let (text, _) = told(&strange);
         assert!(!text.contains('\u{1b}'), "{text}");
-        // One that says nothing.
+        // A peer that sends nothing.
         assert!(matches!(told(b"").1, WireError::Lost));
     });
 }
@@ -312,7 +312,7 @@ fn message_too_long_to_send_ends_connection() {
         assert!(matches!(error, WireError::TooLong { limit: 100, .. }), "{error:?}");
         sentence(&error);
         assert!(matches!(answer.try_recv(), Err(proto::TryRecvError::Closed)));
-        // The other side is told that this one leaves, and nothing of the message.
+        // The other side receives the end of the conversation, and nothing of the message.
         assert_eq!(other.heard(), [&hello(true)[..], &[0; 4]].concat());
     });
 }

@@ -112,7 +112,7 @@ impl Pipe {
         wake(&mut way.reader);
     }
 
-    /// What was said to this end.
+    /// What was sent to this end.
     pub fn heard(&self) -> Vec<u8> {
         self.from.lock().unwrap().bytes.iter().copied().collect()
     }
@@ -182,7 +182,7 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }
 
-/// What is said about an error is one sentence, on one line.
+/// Returns the text of an error, which must be one sentence on one line.
 #[track_caller]
 pub fn sentence(error: &WireError) -> String {
     let text = error.to_string();

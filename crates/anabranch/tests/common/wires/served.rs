@@ -36,7 +36,7 @@ proto! {
     }
 }
 
-/// What a client may say.
+/// The messages of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     Numbers(Vec<u64>),
@@ -53,7 +53,7 @@ pub fn serve(bytes: &[u8], limit: usize) -> (Vec<Said>, Result<(), Closed>, Resu
     let wire = Wire::new(Played::new(bytes, hello(true).len())).max_message(limit);
     let (mut server, connection) = match Polled::new(many::server::over_async(wire)).poll() {
         Some(Ok(begun)) => begun,
-        // A hello that says that it is longer: it waits for the rest.
+        // A handshake that announces more bytes: the server waits for the rest.
         None => return (Vec::new(), Err(Closed), Err(WireError::Lost)),
         Some(Err(error)) => return (Vec::new(), Err(Closed), Err(error)),
     };
@@ -110,7 +110,7 @@ pub fn serve(bytes: &[u8], limit: usize) -> (Vec<Said>, Result<(), Closed>, Resu
     (heard, end, ended)
 }
 
-/// What either side says first.
+/// The handshake of either side.
 pub fn hello(is_client: bool) -> Vec<u8> {
     let played = Played::default();
     let heard = Arc::clone(&played.heard);

@@ -80,7 +80,7 @@ fn rustsec_2025_0024_both_ends_drop_concurrently() {
     });
 }
 
-/// Who closed and received raced with who sent, for the value and for the waker.
+/// The closing receiver raced with the sender, for the value and for the waker.
 #[test]
 fn rustsec_2021_0124_oneshot_closes_during_send() {
     watchdog(LONG, || {
@@ -205,7 +205,7 @@ fn kanal_50_losing_arms_lose_no_value() {
     });
 }
 
-/// A receiver that looked, and was told that the senders had gone, missed what they had sent just before.
+/// A receiver that found the senders dropped missed the values that they had sent just before.
 #[test]
 fn flume_120_recv_after_sender_drop_drains() {
     watchdog(LONG, || {
@@ -225,7 +225,7 @@ fn flume_120_recv_after_sender_drop_drains() {
     });
 }
 
-/// What was sent while the receiver went stayed in the channel for as long as there were senders.
+/// Values sent during the drop of the receiver stayed in the channel until the last sender was dropped.
 #[test]
 fn futures_909_dropped_receiver_drops_values() {
     /// So many are sent at most, for the sake of a receiver that is late.
@@ -255,7 +255,7 @@ fn futures_909_dropped_receiver_drops_values() {
     });
 }
 
-/// The wake-up went to one who had just been cancelled, and nobody else was woken.
+/// The wakeup went to a waiter that had just been cancelled, and no other waiter was woken.
 #[test]
 fn crossfire_22_wakeup_of_cancelled_waiter_is_passed_on() {
     watchdog(LONG, || {
@@ -267,7 +267,7 @@ fn crossfire_22_wakeup_of_cancelled_waiter_is_passed_on() {
                 let (_sending, ()) = at_once(round, || Polled::begun(sender.send_async(round)), || drop(first));
                 assert_eq!(second.poll(), Some(Ok(round)));
             }
-            // Of senders, for room.
+            // Of senders, for capacity.
             let (sender, receiver) = bounded(1);
             sender.try_send(0).unwrap();
             let first = Polled::waiting(sender.send_async(1));

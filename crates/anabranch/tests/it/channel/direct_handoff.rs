@@ -25,7 +25,7 @@ fn owned(tally: &Tally) -> Owned {
     Owned { text: "whole".repeat(3), _counted: tally.make() }
 }
 
-/// What was sent to somebody who waited was *assigned* to where it was to be, so what seemed to be there was dropped.
+/// The sender *assigned* the value to the memory of the waiting receiver, so the uninitialised value there was dropped.
 #[test]
 fn kanal_17_value_for_waiting_receiver_arrives_intact() {
     check_handing_over(owned, |value| assert_eq!(value.text, "wholewholewhole"));
@@ -59,7 +59,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
     let tally = Tally::default();
     let all = |got: Vec<T>| got.into_iter().for_each(&look);
     for (sender, receiver) in shared_channels() {
-        // To one who waits, in each way to wait. In a rendezvous a future takes what a sender waits to send.
+        // To a waiting receiver, in each form of waiting. In a rendezvous a future takes the value of a waiting sender.
         let sender = sender.clone();
         let send = || {
             let mut sending = Polled::new(sender.send_async(make(&tally)));
@@ -89,7 +89,7 @@ fn check_handing_over<T>(make: impl Fn(&Tally) -> T, look: impl Fn(T)) {
         look(any.poll().unwrap().unwrap().1.unwrap());
         drop(sending);
     }
-    // From those who wait for room, by whoever makes it.
+    // From senders that wait for capacity, by the receiver that frees it.
     for (sender, receiver) in [rendezvous(), bounded(1)] {
         let room = sender.capacity().unwrap();
         (0..room).for_each(|_| assert!(sender.try_send(make(&tally)).is_ok()));
@@ -142,13 +142,13 @@ fn crossbeam_1295_forgotten_operation_leaves_no_value() {
     let tally = Tally::default();
     for (sender, receiver) in [bounded(2), bounded(50), unbounded()] {
         let other = sender.clone();
-        // Room that is never used, and never given back.
+        // A permit that is neither used nor returned.
         mem::forget(sender.try_reserve().unwrap());
         assert_eq!((receiver.len(), receiver.try_recv().err()), (0, Some(TryRecvError::Empty)));
         assert!(other.try_send(owned(&tally)).is_ok());
         assert_eq!(other.is_full(), sender.capacity() == Some(2));
         assert_eq!(receiver.try_recv().unwrap().text, "wholewholewhole");
-        // Room that is given to somebody who does not come back for it.
+        // A permit that is granted to a forgotten future.
         while !sender.is_full() && sender.capacity().is_some() {
             assert!(sender.try_send(owned(&tally)).is_ok());
         }
@@ -173,7 +173,7 @@ fn crossbeam_1295_forgotten_operation_leaves_no_value() {
             select!(async, { _ = sender.sending(owned(&tally)) => () });
         }));
         assert_eq!(receiver.drain().count(), 2 + usize::from(before));
-        // To one who does not come back for it.
+        // To a forgotten future.
         mem::forget(Polled::waiting(receiver.recv_async()));
         assert_eq!(sender.try_send(owned(&tally)).is_ok(), before);
     }

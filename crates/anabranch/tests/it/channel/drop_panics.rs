@@ -87,8 +87,8 @@ fn last_end_drops_all_values_despite_panic() {
     tally.assert_all_dropped();
 }
 
-/// A value that is replaced, or that nobody will hear of any more, is dropped by who sends the next: which has been
-/// sent.
+/// The sender of the next value drops one that is replaced, or that no receiver will see. The next value is sent all
+/// the same.
 #[test]
 fn replaced_value_may_panic_when_dropped() {
     let tally = Tally::default();
@@ -138,7 +138,7 @@ fn dropped_send_may_panic_in_value() {
             until_waiting(&pool, 1, "Sender::send");
             sending.cancel();
             assert!(pool.run(|cx| sending.join(cx)).is_err_and(|error| error.to_string().contains("bomb")));
-            // Who waited behind them is the next.
+            // The waiter behind them is the next.
             receiver.drain().for_each(drop);
             assert!(behind.is_woken());
         }

@@ -144,7 +144,7 @@ fn concurrent_value_and_cancellation_lose_nothing() {
     });
 }
 
-/// On one thread the order is certain: who was cancelled receives nothing that was sent afterwards.
+/// On one thread the order is certain: a cancelled receiver gets nothing that was sent afterwards.
 #[test]
 fn value_sent_after_cancellation_stays_in_channel() {
     watchdog(LONG, || {

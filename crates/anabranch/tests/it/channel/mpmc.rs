@@ -12,7 +12,7 @@ fn channels<T>() -> [(Sender<T>, Receiver<T>); 5] {
     [rendezvous(), bounded(1), bounded(2), bounded(100), unbounded()]
 }
 
-/// Who sent it, and its number.
+/// The sender and the sequence number.
 type Numbered = (usize, usize);
 
 /// Each of `senders` sends so many; `receivers` take them all. Whether each came once, and in the order of its sender.

@@ -152,7 +152,7 @@ fn dropped_receive_passes_wakeup_on() {
         let first_bell = first.forsake();
         assert_eq!([first_bell.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 1]);
         assert_eq!(third.poll(), Some(Ok(7)));
-        // And with nobody to pass it on to, the value stays.
+        // Without another receiver the value stays.
         let last = Polled::waiting(receiver.recv_async());
         let _sending = Polled::begun(sender.send_async(8));
         drop((last, third));
@@ -160,7 +160,8 @@ fn dropped_receive_passes_wakeup_on() {
     }
 }
 
-/// A sender whose future is dropped: its value is dropped once, or received once, and room goes to the next.
+/// The future of a sender is dropped: its value is dropped once or received once, and the next sender gets its
+/// capacity.
 #[test]
 fn dropped_send_futures_leave_nothing() {
     let tally = Tally::default();

@@ -18,7 +18,7 @@ fn permit_reserves_capacity() {
             let two = sender.try_reserve().unwrap();
             assert!(sender.try_reserve().is_none());
             assert!(matches!(sender.try_send(0), Err(TrySendError::Full(0))));
-            // One who waits for room and goes, and one who stays.
+            // One sender that waits for capacity and is dropped, and one that stays.
             let gone = Polled::waiting(sender.reserve_async());
             let mut waiting = Polled::waiting(sender.send_async(3));
             drop(one);
@@ -85,7 +85,7 @@ fn reserve_works_in_all_forms() {
 }
 
 /// Two receivers wait, and one is woken for the only value that fits. A second value waits with its sender, and moves
-/// up when the first is taken: that is a value for the other receiver, whoever has made room for it.
+/// into the buffer when the first is taken. That value is for the other receiver, whichever receive freed the capacity.
 #[test]
 fn value_moved_into_buffer_wakes_receiver() {
     watchdog(LONG, || {

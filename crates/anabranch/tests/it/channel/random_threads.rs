@@ -11,7 +11,7 @@ fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
     [rendezvous(), bounded(1), bounded(50), unbounded()]
 }
 
-/// Who sent it, its number, and whether it was dropped.
+/// The sender, the sequence number, and the counter of drops.
 type Numbered = (usize, u32, Counted);
 
 /// Sends in some way, which may be given up. Whether it was sent.
@@ -88,7 +88,7 @@ fn random_operations_of_threads_lose_nothing() {
         for round in 0..12 {
             for (sender, receiver) in shared() {
                 let tally = Tally::default();
-                // Who ends it: a sender or a receiver that closes, or all that go.
+                // What ends the channel: a sender or a receiver that closes it, or the drop of all ends.
                 let end = round % 4;
                 let got = thread::scope(|s| {
                     for id in 0..2 {
@@ -235,8 +235,7 @@ fn take_somehow(
     Ok(())
 }
 
-/// The same of streams, whose values come in the order of their numbers, and none is left out but those that were
-/// dropped by who gave them up.
+/// The same for streams. Their values arrive in order, and only those of abandoned sends are missing.
 #[test]
 fn random_operations_on_spsc_lose_nothing() {
     watchdog(LONG, || {

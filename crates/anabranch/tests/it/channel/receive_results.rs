@@ -93,7 +93,7 @@ fn recv_many_respects_limit() {
     });
 }
 
-/// In each way to receive: it is told once how many it has missed, and goes on with the oldest that is kept.
+/// Each form of receiving reports once how many values were missed, and continues with the oldest kept value.
 #[test]
 fn lagging_receiver_is_told_once() {
     watchdog(LONG, || {

@@ -18,7 +18,7 @@ use std::{
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A task that is polled by who wakes it.
+/// A task that its waker polls.
 struct Inline {
     task: Mutex<Option<Task>>,
     /// It is not polled when it is woken, but dropped.
@@ -97,7 +97,7 @@ impl Count {
 /// Most of a share of time between two pauses of async code, which come on top of the wake-ups.
 const MANY: usize = 100;
 
-/// A task that receives, as `$receiving` does it in a loop; `$send` sends to it, and says whether that was in vain.
+/// A task that receives by `$receiving` in a loop. `$send` sends to it, and returns whether the send failed.
 macro_rules! check_receiver {
     ($tally:ident, $make:expr, |$receiver:ident| $receiving:expr, |$sender:ident, $value:ident| $send:expr) => {
         for is_dropped in [false, true] {
@@ -209,7 +209,7 @@ fn oneshot_receiver_may_receive_or_drop_inside_send() {
     tally.assert_all_dropped();
 }
 
-/// A task that sends `MANY` values as there is room for them; each receive makes some.
+/// A task that sends `MANY` values as capacity permits; each receive frees some.
 macro_rules! check_sender {
     ($tally:ident, $make:expr) => {
         for is_dropped in [false, true] {

@@ -64,7 +64,7 @@ fn until_waiting_in(cx: &anabranch::Cx<'_>, count: usize) {
     }
 }
 
-/// One who waits in a selection is handed the value by the arm that was chosen.
+/// A waiting selection gets the value through the chosen arm.
 #[test]
 fn chosen_selection_receives() {
     watchdog(LONG, || {
@@ -283,7 +283,7 @@ fn unused_set_accepts_nothing() {
     });
 }
 
-/// A set that goes, or a member that leaves it, wakes another who would receive what it was woken for.
+/// A dropped set, or a removed member, wakes another receiver for the value that it was woken for.
 #[test]
 fn dropped_set_passes_wakeup_on() {
     let (sender, receiver) = rendezvous();
@@ -299,7 +299,7 @@ fn dropped_set_passes_wakeup_on() {
     assert_eq!((future.poll(), sending.poll()), (Some(Ok(2)), Some(Ok(()))));
 }
 
-/// Fibers that wait are handed values while others look for some: each value comes once, to whoever it was for.
+/// Waiting fibers are handed values while others try to receive: each value arrives once, at the chosen receiver.
 #[test]
 fn many_senders_and_receivers_pair() {
     watchdog(LONG, || {

@@ -129,8 +129,8 @@ fn sends_and_receives_of_selections_pair() {
     });
 }
 
-/// Who would send to a rendezvous, or receive from it, is nobody to meet for itself. It was once: that selection went
-/// round and round, and nobody else came to their turn on its thread.
+/// A selection that would send to a rendezvous, or receive from it, does not pair with itself. It once did: the
+/// selection looped, and no other fiber of its thread ran.
 #[test]
 fn selection_does_not_pair_with_itself() {
     fn either(cx: &Cx<'_>, (sender, receiver): &(Sender<u32>, Receiver<u32>)) -> Result<Option<u32>, Cancelled> {
@@ -146,7 +146,7 @@ fn selection_does_not_pair_with_itself() {
         let channel = rendezvous();
         let limited = cx.timeout(SHORT, |cx| Ok::<_, WaitError>(either(cx, &channel)?));
         assert_eq!(limited, Err(WaitError::TimedOut));
-        // Somebody else is, in both directions.
+        // Another selection does pair with it, in both directions.
         cx.scope(|s| {
             let other = s.spawn(|cx| channel.1.recv(cx));
             assert_eq!(either(cx, &channel), Ok(None));
@@ -154,7 +154,7 @@ fn selection_does_not_pair_with_itself() {
             let other = s.spawn(|cx| channel.0.send(cx, 3));
             assert_eq!(either(cx, &channel), Ok(Some(3)));
             assert_eq!(other.join(cx).unwrap(), Ok(()));
-            // And one who would do either, too: one of the two sends.
+            // Two selections that can do either pair too: one of them sends.
             let other = s.spawn(|cx| either(cx, &channel).unwrap());
             let here = either(cx, &channel).unwrap();
             assert_eq!(here.is_some(), other.join(cx).unwrap().is_none());

@@ -24,7 +24,7 @@ use std::{
     time::Duration,
 };
 
-/// Each wakes the one who waits for all of them; before, and while it waits.
+/// Each operation wakes the selection that waits for all of them, before and during the wait.
 #[test]
 fn async_select_completes_each_kind_of_operation() {
     in_pools(|pool| {

@@ -31,7 +31,7 @@ fn forgotten_wait_ends_when_selection_is_reused() {
     assert_eq!(waiting.poll(), Some((17, Ok(17))));
     drop(waiting);
     drop(moved);
-    // Nobody is left at the channels.
+    // No waiter is left at the channels.
     let mut last = Polled::waiting(receivers[5].recv_async());
     senders[5].try_send(5).unwrap();
     assert_eq!(last.poll(), Some(Ok(5)));
@@ -120,7 +120,7 @@ fn watch_can_be_awaited_repeatedly_in_reused_selection() {
     });
 }
 
-/// Room that is kept, and sets: each waited for again and again, in vain and not.
+/// Permits and sets: each is awaited repeatedly, with and without success.
 #[test]
 fn permits_and_sets_can_be_selected_repeatedly() {
     const SHORT: Duration = Duration::from_millis(1);

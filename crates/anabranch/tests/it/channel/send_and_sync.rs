@@ -80,7 +80,7 @@ macro_rules! handed_on {
         assert_eq!(crosses!(ReceiverSet<spsc::Receiver<$value>>), ends);
         assert_eq!(crosses!(ReceiverSet<oneshot::Receiver<$value>>), ends);
 
-        // An operation is its strand's alone: it may be moved to another thread, and not used by two.
+        // An operation belongs to one fiber or thread: it may move to another thread, but not be shared.
         let operations = [
             crosses!(channel::Receiving<'static, $value>),
             crosses!(channel::Reserving<'static, $value>),
@@ -195,7 +195,7 @@ fn futures_are_send_as_their_values() {
     assert_eq!(futures!(Cell::new(1)), expected);
 }
 
-/// A set is asked what it receives: sealed, so that nobody else says so of a type that does not go by these rules.
+/// The item that a set receives. The trait is sealed, so other crates cannot implement it against these rules.
 #[test]
 fn set_item_is_that_of_its_members() {
     fn item<R: Receive<Item = Rc<u8>>>(set: &mut ReceiverSet<R>) -> Option<Result<Rc<u8>, Closed>> {

@@ -282,7 +282,7 @@ impl Wake for Calls {
     }
 }
 
-/// Whether nobody was woken meanwhile.
+/// Whether no wakeup came meanwhile.
 fn waits(calls: &Calls, poll: impl FnOnce()) -> bool {
     let before = calls.0.load(Ordering::Relaxed);
     poll();
@@ -304,7 +304,7 @@ fn send_on_own_thread_wakes_set() {
         let before = calls.0.load(Ordering::Relaxed);
         senders[n as usize % 3].try_send(n).unwrap();
         assert_eq!(calls.0.load(Ordering::Relaxed), before + 1, "message {n}");
-        // Nobody is woken twice, and nothing is lost.
+        // No task is woken twice, and no value is lost.
         senders[(n as usize + 1) % 3].try_send(n + 1).unwrap();
         assert_eq!(calls.0.load(Ordering::Relaxed), before + 1);
         let first = waiting.as_mut().poll(&mut context).map(|got| got.unwrap().1);

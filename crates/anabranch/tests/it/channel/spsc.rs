@@ -141,7 +141,7 @@ fn reserve_works_in_all_forms() {
             });
             assert!(receiving.join(cx).unwrap().into_iter().eq(2..20));
             let (sent, left) = sending.join(cx).unwrap();
-            // One of the last two may have found room before the receiver went.
+            // One of the last two may have been sent before the receiver was dropped.
             assert!(sent == Err(Closed) && (1..=2).contains(&left));
         });
     });
@@ -192,7 +192,7 @@ proptest! {
                     }
                     next += 1;
                 }
-                // Not more than there is room for, so that it need not wait.
+                // Not more than the free capacity, so that it need not wait.
                 Step::SendAll(count) => {
                     let count = count.min(room - model.len());
                     let mut values: VecDeque<_> = (next..next + count as u64).collect();
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// How many messages go through a stream before whoever uses both ends is surely its owner.
+/// After so many messages the thread that uses both ends owns the stream exclusively.
 const LONG_ENOUGH: u64 = 3000;
 
 /// The receiver waits for each, wherever in a slab it is, also when no exchange is made any more.
@@ -257,7 +257,7 @@ fn exclusive_sender_wakes_waiting_receiver() {
     });
 }
 
-/// A send that was forgotten while it waited for room is no receiver that waits for a value.
+/// A send that was forgotten while it waited for capacity is not taken for a waiting receiver.
 #[test]
 fn forgotten_send_is_not_taken_for_a_receiver() {
     let (mut sender, mut receiver) = spsc::bounded(3);
@@ -271,7 +271,7 @@ fn forgotten_send_is_not_taken_for_a_receiver() {
         assert!(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         std::mem::forget(forgotten);
         let send = move |cx: &Cx<'_>| {
-            // A send in a scope in which nobody has waited yet goes another way.
+            // A send in a scope without earlier waits takes another path.
             cx.sleep(SHORT).unwrap();
             sender.send(cx, 5).unwrap();
         };

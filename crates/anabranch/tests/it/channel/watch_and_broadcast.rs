@@ -217,7 +217,7 @@ fn services_answer() {
     });
 }
 
-/// A service that ends by itself, or panics, while requests wait: whoever asked is told, and so is who asks afterwards.
+/// A service ends or panics while requests wait: pending requests fail, and later ones too.
 #[test]
 fn requests_fail_when_service_ends_early() {
     in_pools(|pool| {

@@ -94,7 +94,7 @@ fn cx_of_race_is_refused_in_racers() {
         let by_map = cx.map_concurrent(2, 0..4, |cx, _| Ok::<_, Cancelled>(refused(cx))).unwrap();
         // Some of these run on the fiber that maps, whose `Cx` it is.
         let by_map = by_map.len() == 4 && cx.sleep(SHORT).is_ok();
-        // A half that nobody took runs on the stack of the join, where its `Cx` is the one of that fiber.
+        // A half that was not stolen runs on the stack of the join, where its `Cx` is the one of that fiber.
         let by_join = cx.join(|_| own.sleep(SHORT), |cx| cx.sleep(SHORT));
         (by_race, by_map, by_join)
     });

@@ -236,7 +236,7 @@ fn cancellation_at_every_step_ends_program() {
 #[test]
 fn wait_is_cancelled_only_with_its_own_scope() {
     with_every_cx(|cx| {
-        // Two scopes of one strand, neither inside the other, one of them cancelled while the strand waits in the
+        // Two scopes of one fiber or thread, neither inside the other. One of them is cancelled during a wait in the
         // other.
         let slept = cx.cancellable(|inner, canceller| {
             inner.sleep(Duration::from_micros(1)).unwrap();

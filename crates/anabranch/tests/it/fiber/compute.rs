@@ -58,7 +58,7 @@ fn fibers_compute_while_others_wait() {
 
 #[test]
 fn std_lock_may_be_held_across_compute_join() {
-    // Nobody else's work is run on top of it.
+    // No unrelated work runs on top of it.
     in_all_pools(|pool| {
         let total = Arc::new(Mutex::new(0));
         let handles: Vec<_> = (0..20)
@@ -218,7 +218,7 @@ fn broadcast_completes_while_fibers_run_and_wait() {
         for _ in 0..20 {
             let indices = pool.broadcast(|index| {
                 compute();
-                // A fiber of its own strand: the thread is parked meanwhile.
+                // The thread waits for the fiber, and is parked meanwhile.
                 anabranch::run(|cx| cx.sleep(Duration::from_micros(10))).unwrap();
                 index
             });

@@ -239,7 +239,7 @@ fn interval_ends_with_its_clock() {
     });
 }
 
-/// More periods may have been missed than 32 bits can say.
+/// More periods may have been missed than 32 bits can hold.
 #[test]
 fn interval_skips_missed_ticks() {
     watchdog(LONG, || {

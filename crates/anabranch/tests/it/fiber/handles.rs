@@ -204,7 +204,7 @@ impl Drop for PanicsWhenDropped {
 fn unclaimed_result_may_panic_when_dropped() {
     watchdog(LONG, || {
         let pool = pool(1);
-        // Whoever comes last drops the result: the worker, or this thread.
+        // The worker or this thread drops the result, whichever is later.
         _ = std::panic::catch_unwind(|| drop(pool.spawn(|_| PanicsWhenDropped)));
         assert!(pool.run(|cx| pool.spawn(|_| ()).join(cx)).is_ok(), "the worker goes on");
     });

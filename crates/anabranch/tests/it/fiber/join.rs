@@ -104,7 +104,7 @@ fn nested_in_the_first(cx: &Cx<'_>, left: usize) -> usize {
     depth + one
 }
 
-/// Run by nobody else, each second half is called on top of the one before.
+/// No thief takes them, so each second half is called on top of the one before.
 fn nested_in_the_second(cx: &Cx<'_>, left: usize) -> usize {
     if left == 0 {
         cx.sleep(Duration::from_millis(1)).unwrap();

@@ -56,8 +56,8 @@ fn results_are_dropped_before_the_scope_ends() {
         let (is_there, dropped) = (AtomicBool::new(true), AtomicU32::new(0));
         let new = || Borrows(&is_there, &dropped);
         cx.scope(|s| {
-            // Nobody keeps the handle; somebody drops it before the end, and after; somebody takes the result; another
-            // child has the handle; it is leaked.
+            // The handle is dropped at once, before the end, and after it; the result is taken; another child has the
+            // handle; the handle is leaked.
             s.spawn(|_| new());
             drop(s.spawn(|cx| {
                 cx.yield_now();

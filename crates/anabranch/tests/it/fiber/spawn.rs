@@ -300,7 +300,7 @@ fn spawn_works_from_threads_fibers_and_compute_code() {
         outer.run(|cx| handles.into_iter().for_each(|handle| handle.join(cx).unwrap()));
         until(|| count.load(Ordering::Relaxed) == 53);
 
-        // From inside another pool: `spawn` goes there, `Pool::spawn` where it says.
+        // From inside another pool: `spawn` uses that pool, `Pool::spawn` the given one.
         let inner = pool(1);
         let (here, there) = outer
             .install(|| (inner.install(|| anabranch::spawn(|_| anabranch::current_num_threads())), inner.spawn(|_| 0)));

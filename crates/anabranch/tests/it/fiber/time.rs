@@ -112,7 +112,7 @@ fn earlier_of_nested_timeouts_expires_first() {
         let result = pool.run(|cx| handle.join(cx)).unwrap();
         assert_eq!(result, Ok((Err(WaitError::TimedOut), Some(5 * SECOND), Ok(()))));
 
-        // The outer one is earlier: what is inside is cancelled, and it is the outer one that says so.
+        // The outer one is earlier: it cancels what is inside, and returns the error.
         let handle = pool.spawn(|cx| {
             let mut inner = None;
             let outer = cx.timeout(5 * SECOND, |cx| {
@@ -146,7 +146,7 @@ fn a_deadline_reaches_children_and_halves() {
                     s.sleep(FOREVER).unwrap_err();
                     child.join(cx)
                 });
-                // Whoever has ended by then can be joined all the same.
+                // Fibers that have ended by then can still be joined.
                 assert!(matches!(from_scope, Err(Cancelled) | Ok(Err(Cancelled) | Ok((Err(Cancelled), true)))));
                 let from_join = cx.join(|cx| cx.sleep(FOREVER), |cx| cx.check());
                 assert_eq!(from_join, (Err(Cancelled), Err(Cancelled)));
@@ -216,7 +216,7 @@ impl From<TimedOut> for Whatever {
 #[test]
 fn timeout_without_waits_succeeds() {
     with_every_cx(|cx| {
-        // An error that has nothing to do with the time, of one who did not ask and of one who did.
+        // An unrelated error, with and without a look at the deadline.
         assert_eq!(cx.timeout(Duration::ZERO, |_| Err::<(), _>(Whatever::Else)), Err(Whatever::Else));
         let asked =
             cx.timeout(Duration::ZERO, |cx| Err::<(), _>(cx.check().map_or(Whatever::Else, |()| unreachable!())));

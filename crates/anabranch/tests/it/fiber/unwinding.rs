@@ -26,7 +26,7 @@ impl<F: FnMut()> Drop for Guard<F> {
     }
 }
 
-/// Fibers that yield, sleep and look whether their thread panics, until they are told to end.
+/// Fibers that yield, sleep and check whether their thread panics, until the test ends them.
 struct Witnesses {
     is_over: Arc<AtomicBool>,
     looks: Arc<AtomicU32>,

@@ -13,7 +13,7 @@ use std::{
 
 #[test]
 fn a_lock_is_held_across_a_join_whose_branches_take_others() {
-    /// Each level has a lock of its own, for all branches and all roots: a stranger's work met while waiting would want
+    /// Each level has one lock for all branches and all roots. Unrelated work that runs during a wait would request
     /// a lock that this very thread holds.
     fn descend(locks: &[Mutex<u64>]) {
         let Some((lock, deeper)) = locks.split_first() else { return };

@@ -15,7 +15,7 @@ use std::{
 
 static POOLS: LazyLock<[anabranch::Pool; 3]> = LazyLock::new(|| [1, 2, 8].map(pool));
 
-/// All three loops over the same items, in pools of 1, 2 and 8 threads and outside, say what a plain loop says.
+/// All three loops return what a plain loop returns, in pools of 1, 2 and 8 threads and outside.
 fn agrees<S, T>(items: impl Fn() -> S, expected: &[T])
 where
     S: Splittable<Item = T>,
@@ -212,7 +212,7 @@ fn two_pieces_run_at_once() {
             pool.install(|| {
                 par_for_each(0..1000u32, |_| {
                     threads.lock().unwrap().insert(thread::current().id());
-                    // Until a second thread takes part, nobody gets beyond the first items.
+                    // No thread gets beyond the first items until a second one takes part.
                     while threads.lock().unwrap().len() < 2 {
                         wait_until(|| true);
                         thread::yield_now();
@@ -223,7 +223,7 @@ fn two_pieces_run_at_once() {
     });
 }
 
-/// A range that tells lies about its length and about what it yields.
+/// A range that reports a wrong length and yields wrong items.
 #[derive(Clone)]
 struct Liar {
     truth: Range<usize>,
@@ -287,7 +287,7 @@ fn map_panics_if_claimed_length_exceeds_memory() {
 
 type Cut = fn(&Range<usize>, usize) -> (Range<usize>, Range<usize>);
 
-/// A source whose pieces and lengths are whatever these say.
+/// A source whose pieces and lengths the fields determine.
 struct Wrong {
     items: Range<usize>,
     cut: Cut,

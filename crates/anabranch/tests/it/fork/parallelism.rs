@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// A place where `n` threads meet; returns who they are. Work that a thread keeps is given away while it is here.
+/// A rendezvous of `n` threads. A waiting thread lets others steal its forks.
 struct Meeting {
     n: usize,
     present: Mutex<HashSet<ThreadId>>,

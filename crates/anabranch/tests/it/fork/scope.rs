@@ -243,7 +243,7 @@ fn waiting_parent_runs_tasks_of_busy_thread() {
                     s.spawn(|| {
                         begun.store(true, Ordering::Release);
                         s.spawn(|| ran.store(true, Ordering::Release));
-                        // This thread does not fork or wait in the pool: somebody else has to run the inner task.
+                        // This thread does not fork or wait in the pool, so another thread has to run the inner task.
                         while !ran.load(Ordering::Acquire) {
                             thread::yield_now();
                         }

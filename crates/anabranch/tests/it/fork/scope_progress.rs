@@ -116,7 +116,7 @@ fn task_of_fiber_runs_on_worker_with_always_ready_fibers() {
     });
 }
 
-/// The second half of a `join` whose first half waits lies on a shelf, as a task lies in a queue.
+/// The second half of a `join` whose first half waits is on a shelf, like a task in a queue.
 #[test]
 fn fork_runs_on_worker_with_always_ready_fibers() {
     watchdog(LONG, || {

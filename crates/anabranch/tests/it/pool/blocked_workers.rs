@@ -34,8 +34,8 @@ fn receive_before_sending() {
     join(move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
 }
 
-/// The threads of a new pool all search, and there is no lookout. If each finds work before it looks whether there is a
-/// slot for it, and blocks in it, nobody ever looks.
+/// The threads of a new pool all search, and there is no lookout. If each finds work before it checks for a free slot,
+/// and blocks in that work, no thread would search any more.
 #[test]
 fn workers_may_block_in_first_work_of_new_pool() {
     watchdog(LONG, || {
@@ -75,7 +75,7 @@ fn branch_may_wait_by_short_sleeps() {
     });
 }
 
-/// A cap that nobody needs is complained about: nobody is blocked, the lookout merely has no successor.
+/// No thread is blocked, the lookout merely has no successor: a cap that is not needed must not cause a warning.
 #[test]
 fn cap_of_zero_refuses_nothing_if_no_thread_blocks() {
     watchdog(LONG, || {
@@ -126,7 +126,7 @@ fn refused_spares_leak_no_memory() {
         let limits = libc::rlimit { rlim_cur: limit, rlim_max: limit };
         // SAFETY: a valid limit for this very process.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limits) }, 0);
-        // Not each of them wants a spare when it is known that somebody is blocked.
+        // Not every blocked thread requests a spare.
         while pool.stats().spares_refused < 200 {
             pool.install(receive_before_sending);
         }

@@ -168,7 +168,7 @@ fn task_that_waits_for_a_fork_of_its_parent() {
 
 type Program = (&'static str, fn());
 
-/// The first five would end on a single thread too; the others need somebody else while they are blocked.
+/// The first five end on a single thread too; the others need another thread while they are blocked.
 const PROGRAMS: &[Program] = &[
     ("lock_across_a_join", lock_across_a_join),
     ("lock_across_a_loop", lock_across_a_loop),
@@ -259,7 +259,7 @@ fn spares_are_added_for_blocked_threads() {
                     at_rest(&pool);
                     enter(&pool, program);
                     let stats = pool.stats();
-                    // Those who take part beside the pool's own threads: the guest and the spares.
+                    // The participants beside the workers: the guest and the spares.
                     assert!(stats.spare_threads >= PARTIES - threads - 1, "{stats}");
                     assert!(stats.slots_lent >= 1, "{stats}");
                 }

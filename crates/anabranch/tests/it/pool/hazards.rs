@@ -27,7 +27,7 @@ fn waiting_run_on_fiber_is_reported_once() {
             tell.lock().unwrap().send(facts).unwrap();
         };
         let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
-        // One that does not wait, and one on a plain thread, are nothing to tell of.
+        // A `run` that does not wait, and one on a plain thread, are no hazards.
         on_fiber(&pool, |_| anabranch::run(|cx| cx.check())).unwrap();
         pool.run(|cx| cx.sleep(Duration::from_millis(1))).unwrap();
         assert!(told.try_recv().is_err());
@@ -74,7 +74,7 @@ fn blocking_fiber_is_reported_and_continues() {
         let wait = event.clone();
         let bound = pool.spawn(move |cx| wait.wait(cx));
         until_waiting(&pool, 1);
-        // As in a lock of std that the other one holds: it ends when it was told of.
+        // Blocks like a std lock that the other fiber holds, until the hazard is reported.
         let blocked = pool.spawn_named("blocked", move |_| told.recv().unwrap());
         let (kind, fiber, others) = pool.run(|cx| blocked.join(cx)).unwrap();
         assert_eq!((kind, fiber.as_deref(), others), (HazardKind::BlockedThread, Some("blocked"), 1));

@@ -25,7 +25,7 @@ const PANICKED: i32 = 9;
 fn in_children<const N: usize>(test: &str, stderr: fn() -> Stdio, cases: [(&str, fn()); N]) -> [Output; N] {
     if let Ok(wanted) = env::var(CASE) {
         let (_, case) = cases.iter().find(|(name, _)| *name == wanted).unwrap();
-        // A panic of a worker need not reach anybody, and its text may be lost.
+        // A panic of a worker may reach no caller, and its text may be lost.
         std::panic::set_hook(Box::new(|panic| {
             println!("{panic}");
             std::process::exit(PANICKED);
@@ -60,7 +60,7 @@ fn without_membarrier(command: Option<u32>) {
     seccomp::refuse(libc::SYS_membarrier, command, libc::EPERM);
 }
 
-/// The one branch waits in a foreign call for what the other one sends, so that somebody else has to take the other.
+/// One branch waits in a foreign call for a value from the other one, so another thread has to run the other.
 fn feeds_a_blocked_branch() {
     let (sender, receiver) = mpsc::channel();
     let (received, ()) = join(move || receiver.recv().unwrap(), move || sender.send(7).unwrap());
@@ -126,7 +126,7 @@ fn blocked_thread_is_found_without_proc() {
     assert!(child.status.success(), "{}\n{}", child.status, words(&child));
 }
 
-/// What the runtime says of its own accord is lost, and nothing else happens.
+/// The messages of the runtime are lost, and nothing else happens.
 #[test]
 fn full_stderr_does_no_harm() {
     fn too_many_fibers() {

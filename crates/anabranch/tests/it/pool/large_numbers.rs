@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-/// A thousand threads with small stacks, all inside at the same time at the latest when the last has come.
+/// A thousand threads with small stacks, all inside at the same time once the last has arrived.
 fn crowd(visit: impl Fn() + Sync) {
     const CROWD: usize = 1000;
     let (visit, come) = (&visit, &std::sync::Barrier::new(CROWD));
@@ -52,7 +52,7 @@ fn a_thousand_threads_use_the_default_pool_at_once() {
     watchdog(LONG, || crowd(small_work));
 }
 
-/// All of them inside, each with a root open and its first branch waiting until everybody is there.
+/// All guests are inside. Each has an open root, whose first branch waits until all have arrived.
 #[test]
 fn three_hundred_roots_are_open_at_once() {
     watchdog(LONG, || {

@@ -118,7 +118,7 @@ fn exit_handlers_are_outside_of_the_pool() {
         let threads = current_num_threads();
         let outcome = std::mem::take(&mut *done.lock().unwrap());
         assert_eq!(outcome, vec![(threads, 500_500, 42); THREADS]);
-        // The fibers that nobody waits for run too.
+        // Detached fibers run too.
         while Arc::strong_count(&done) > 1 {
             thread::yield_now();
         }
@@ -254,7 +254,7 @@ fn more_guests_than_threads_all_work() {
                 threads.spawn(|| {
                     pool.install(|| {
                         inside.fetch_add(1, Ordering::AcqRel);
-                        // Nobody leaves before all have come.
+                        // No thread leaves before all have arrived.
                         while inside.load(Ordering::Acquire) < 12 {
                             thread::yield_now();
                         }

@@ -46,7 +46,7 @@ impl Gate {
     }
 }
 
-/// A program that needs more threads than the cap allows, until somebody outside has mercy.
+/// A program that needs more threads than the cap allows, until a thread outside opens the gate.
 fn meets_the_cap(cap: usize) {
     let pool = Pool::builder().threads(1).max_spare_threads(cap).build().unwrap();
     at_rest(&pool);
@@ -54,7 +54,7 @@ fn meets_the_cap(cap: usize) {
         let gate = Gate::default();
         thread::scope(|threads| {
             threads.spawn(|| pool.install(|| leaves(8, &|| gate.pass())));
-            // The guest, the pool's thread, and the spares: nobody else comes.
+            // The guest, the thread of the pool and the spares arrive, and no other thread.
             while gate.arrived.load(Ordering::Relaxed) < 2 + cap || pool.stats().spares_refused == 0 {
                 thread::yield_now();
             }
@@ -91,7 +91,7 @@ fn pool_at_cap_continues_if_stderr_is_closed() {
     if std::env::var_os(IS_CHILD).is_some() {
         return watchdog(LONG, || meets_the_cap(1));
     }
-    // What the child says on its standard error is refused.
+    // The standard error of the child is closed.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let child = rerun(module_path!(), "pool_at_cap_continues_if_stderr_is_closed")
@@ -129,7 +129,7 @@ fn spares_are_reused() {
             pool.install(meet);
         }
         let stats = pool.stats();
-        // The guest, two threads, nine spares, and one who looks out; a thread that is late makes it one more. Without
+        // The guest, two threads, nine spares, and one lookout; a thread that is late makes it one more. Without
         // using them again it would be some two hundred.
         assert!((PARTIES - 3..4 * PARTIES).contains(&stats.spare_threads), "{stats}");
         assert!(stats.slots_lent > 0 && stats.spares.stolen > 0 && stats.spares_refused == 0, "{stats}");

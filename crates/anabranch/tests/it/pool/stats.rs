@@ -36,7 +36,7 @@ fn until(pool: &Pool, round: impl Fn(), wanted: impl Fn(&WorkerStats) -> bool) -
     }
 }
 
-/// A leaf that forks no more, and lasts until its other half has been run by somebody.
+/// A leaf that forks no more, and lasts until another thread has run its second half.
 fn long_leaf() {
     let ran = AtomicBool::new(false);
     join(

@@ -64,7 +64,7 @@ fn send_waits_for_capacity_until_deadline() {
         pool.run(|cx| {
             let (flow, mut server) = flow::pipe();
             let soon = || Instant::now() + LONG;
-            // With room there is nothing to wait for, even if the time has passed.
+            // With free capacity a send does not wait, even if the deadline has passed.
             let flow = flow.next_timeout(cx, tally.make(), Duration::ZERO).unwrap();
             let flow = flow.next_deadline(cx, tally.make(), Instant::now()).unwrap();
             let Err(SendTimeoutError::TimedOut(flow, value)) = flow.next_timeout(cx, tally.make(), SHORT) else {
@@ -85,7 +85,7 @@ fn send_waits_for_capacity_until_deadline() {
             });
             assert!(late.is_err());
             let (flow, value) = kept.unwrap();
-            // Room comes while it waits.
+            // Capacity becomes free during the wait.
             let sending = pool.spawn(move |cx| flow.next_timeout(cx, value, LONG));
             cx.sleep(SHORT).unwrap();
             for _ in 0..3 {
@@ -150,7 +150,7 @@ fn many_messages_pass_bounded_and_unbounded_buffers() {
             sending.join(cx).unwrap();
         });
         assert_eq!(count, 1000);
-        // More than a stack is deep, and nobody receives them.
+        // More than the stack could hold recursively, and none is received.
         let (client, mut server) = flood::pipe();
         for _ in 0..100_000 {
             server = server.next(tally.make()).unwrap();

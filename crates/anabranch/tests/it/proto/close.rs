@@ -34,7 +34,7 @@ fn dropped_peer_is_reported_in_each_state() {
     drop(server);
     assert!(client.is_closed());
     assert!(matches!(client.ask(tally.make()), Err(Closed)));
-    // Said and not heard, by a client that is there still, and one that is not.
+    // Sent and not received, by a client that is still there, and by one that was dropped.
     let (client, server) = turns::pipe();
     let client = client.ask(tally.make()).unwrap();
     drop(server);
@@ -42,14 +42,14 @@ fn dropped_peer_is_reported_in_each_state() {
     let (client, server) = turns::pipe();
     drop(client.ask(tally.make()).unwrap());
     drop(server);
-    // What was said before its speaker went is heard.
+    // Messages sent before the sender was dropped are received.
     let (client, server) = turns::pipe();
     drop(client.ask(tally.make()).unwrap());
     let turns::server::AskMessage::Ask(value, server) = server.try_recv().unwrap() else { unreachable!() };
     drop(value);
     assert!(server.is_closed());
     assert!(server.answer(tally.make()).is_err());
-    // The last message, heard and not.
+    // The last message, received and not received.
     let (client, server) = turns::pipe();
     let done = client.quit(tally.make()).unwrap();
     let turns::server::AskMessage::Quit(value, heard) = server.try_recv().unwrap() else { unreachable!() };

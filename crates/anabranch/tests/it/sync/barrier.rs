@@ -97,7 +97,7 @@ fn cancelled_and_timed_out_parties_leave() {
         until_waiting(&pool, 4, "Barrier::wait");
         clock.advance(Duration::from_secs(60));
         one.cancel();
-        // Who is woken waits no longer, but counts until it has left, which the list of fibers does not show.
+        // A woken party no longer waits, but counts until it has left, which the list of fibers does not show.
         until(|| format!("{barrier:?}") == "Barrier { parties: 5, arrived: 1 }");
         for _ in 0..3 {
             drop(wait(|barrier, cx| Ok(barrier.wait(cx)?)));
@@ -143,7 +143,7 @@ fn concurrent_arrivals_and_cancellations_are_safe() {
             pool.run(|cx| {
                 let third = match unsure.join(cx).unwrap() {
                     Ok(leads) => leads,
-                    // It has left, and somebody else has to come in its place.
+                    // It has left, and another party has to arrive instead.
                     Err(Cancelled) => barrier.wait(cx).unwrap(),
                 };
                 let passed = [third, one.join(cx).unwrap().unwrap(), other.join(cx).unwrap().unwrap()];

@@ -156,7 +156,7 @@ fn concurrent_waits_cancellations_and_sets_are_safe() {
             event.set();
             handles[1].cancel();
             let outcomes: Vec<_> = handles.into_iter().map(|handle| pool.run(|cx| handle.join(cx)).unwrap()).collect();
-            // The two that were cancelled may have been told of either.
+            // The two that were cancelled may have returned either.
             assert!(outcomes[2..].iter().all(Result::is_ok));
         }
     });

@@ -38,7 +38,7 @@ impl<'a> Waiting<'a> {
 const WAITERS: usize = 3;
 const STEPS: usize = 2 * WAITERS + 2;
 
-/// Takes the steps of one sequence. In the end everything is given back; then all who still wait have to be served.
+/// Performs the steps of one sequence. In the end everything is returned; then all remaining waiters must be served.
 fn play<'a>(steps: &[usize], wait: &impl Fn(usize) -> Wait<'a>, newcomer: &impl Fn() -> Option<Guard<'a>>) {
     let mut waiting: [Option<Waiting<'a>>; WAITERS] = [const { None }; WAITERS];
     let mut held = Vec::new();
@@ -180,7 +180,7 @@ fn reset_event_survives_every_order_of_polls_and_drops() {
     play_all(wait, newcomer);
 }
 
-/// One notification for each time that it is given back: each reaches somebody who can use it.
+/// One notification for each time that the lock is returned: each reaches a waiter that can use it.
 #[test]
 fn condvar_futures_survive_every_order_of_polls_and_drops() {
     let (mutex, given_back, is_free) = (Mutex::new(()), Condvar::new(), Cell::new(true));

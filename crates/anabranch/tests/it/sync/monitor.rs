@@ -156,7 +156,7 @@ fn cancelled_and_timed_out_waiters_leave() {
         let outcomes = handles.map(|handle| pool.run(|cx| handle.join(cx)).unwrap());
         use WaitError::{Cancelled, TimedOut};
         assert_eq!(outcomes, [Err(TimedOut), Err(TimedOut), Err(Cancelled)]);
-        // Who has it for too long makes others late as well.
+        // A long use delays the others beyond their deadline.
         value.try_with(|_| {
             let late = wait(|value, cx| value.when_timeout(cx, Duration::from_secs(60), |_| true, |_| ()));
             until_waiting(&pool, 1, "Monitor::when");

@@ -215,7 +215,7 @@ fn a_future_may_be_dropped_in_every_state() {
     drop(woken);
     assert!(next.is_woken());
     let guard = next.poll().unwrap();
-    // Woken with nobody behind it.
+    // Woken, with no waiter behind it.
     let woken = Polled::waiting(mutex.lock_async());
     drop(guard);
     drop(woken);
@@ -276,7 +276,7 @@ fn panicking_waker_loses_no_lock() {
     let waker = unsafe { Waker::from_raw(RAW) };
     assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     let mut next = Polled::waiting(mutex.lock_async());
-    // Who unlocks is not to be unwound by a stranger's waker.
+    // A foreign waker must not unwind the unlocking thread.
     drop(guard);
     assert!(!mutex.is_locked());
     drop(waiting);

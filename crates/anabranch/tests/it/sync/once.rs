@@ -87,7 +87,7 @@ fn failed_or_panicked_initialiser_is_retried() {
         };
         let attempts = [attempt(|| Err(Cancelled)), attempt(|| panic!("in the initialiser")), attempt(|| Ok(7))];
         let [failed, panicked, made] = attempts.map(|attempt| pool.run(|cx| attempt.join(cx)));
-        // Whoever came after the value was made got that.
+        // Callers after the initialisation got the value.
         assert!(matches!(failed, Ok(Err(Cancelled) | Ok(7))));
         assert!(matches!(panicked, Err(JoinError::Panicked(_)) | Ok(Ok(7))));
         assert!(matches!(made, Ok(Ok(7))));

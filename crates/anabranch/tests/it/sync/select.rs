@@ -48,7 +48,7 @@ fn each_operation_of_sync_can_be_selected() {
     });
 }
 
-/// One waits for a lock and for a message, and gets the message. The lock goes to who waits behind it.
+/// A selection waits for a lock and for a message, and gets the message. The lock goes to the waiter behind it.
 #[test]
 fn losing_operation_leaves_queue() {
     in_pools(|pool| {
@@ -142,7 +142,7 @@ fn list_of_locks_can_be_selected() {
     });
 }
 
-/// An event that was waited for and then reset is waited for again. It was said to have happened ever after.
+/// An event that was awaited and then reset is awaited again. Once, the selection saw it as set ever after.
 #[test]
 fn event_can_be_selected_again_after_reset() {
     watchdog(LONG, || {
@@ -156,7 +156,7 @@ fn event_can_be_selected_again_after_reset() {
             assert_eq!(select.try_now(), Some((turn % 2, ())));
             events[turn % 2].reset();
             assert_eq!(select.try_now(), None);
-            // It happens, and nobody looks while it has.
+            // It is set and reset, and no waiter checks in between.
             let waiting = Polled::waiting(select.wait_async());
             events[turn % 2].set();
             events[turn % 2].reset();
@@ -236,7 +236,7 @@ fn operations_on_one_lock_keep_their_order() {
         let lock = RwLock::new(());
         for reads_first in [false, true] {
             let read = lock.try_read().unwrap();
-            // Nobody gets in before this one: so the selection has to wait.
+            // The earlier waiter is first, so the selection has to wait.
             let writer = Polled::waiting(lock.write_async());
             let choose = async {
                 if reads_first {

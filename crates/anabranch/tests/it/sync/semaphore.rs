@@ -284,7 +284,7 @@ impl<'a> Acquiring<'a> {
     }
 }
 
-/// What holds whatever the clock says: a waiter that was overtaken for long is handed its permits.
+/// Independent of the clock: a waiter that was overtaken for long is handed its permits.
 fn check(
     semaphore: &Semaphore,
     total: usize,
@@ -366,7 +366,7 @@ proptest! {
             }
             check(&semaphore, total, &held, &waiting)?;
         }
-        // Whoever is woken comes, and gives back what it got: then all are served for whom there ever is enough.
+        // Each woken waiter returns its permits: then every waiter that can be served is served.
         held.clear();
         while let Some(index) = waiting.iter().position(Acquiring::is_on_its_way) {
             if waiting[index].poll().is_some() {

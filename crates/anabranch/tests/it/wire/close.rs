@@ -33,7 +33,7 @@ proto! { #[wire(version = 1)] pub flood {
     Flood: recv { drop(u32, Vec<u8>) -> Flood, stop -> ! }
 }}
 
-/// How far a conversation goes before somebody leaves it.
+/// How far a conversation goes before one side leaves it.
 const STEPS: u32 = 5;
 
 /// Asks so many times.
@@ -100,7 +100,7 @@ fn dropped_endpoint_is_reported_in_each_state_on_threads() {
                 anabranch::run(|cx| {
                     let server = answers(cx, server, steps).unwrap();
                     if is_listening {
-                        // What was said before is heard, and what is said now is said to nobody.
+                        // Earlier messages are received, and later ones are not.
                         let turns::server::AskMessage::Ask(7, answer) = server.recv(cx).unwrap() else { panic!() };
                         let Ok(next) = answer.answer(8) else { return };
                         assert!(next.recv(cx).is_err());
@@ -142,7 +142,7 @@ fn dropped_server_is_reported_in_each_state_in_async_code() {
                     let running = anabranch::spawn_async(connection.run_async());
                     let client = asks(cx, client, steps).unwrap();
                     if is_listening {
-                        // It says nothing, and is told all the same.
+                        // It sends nothing, and learns of the close all the same.
                         assert!(matches!(running.join(cx).unwrap(), Err(WireError::Left)));
                         assert!(client.is_closed());
                         return;
@@ -275,7 +275,7 @@ fn dropped_connection_closes_endpoint() {
             let timed_out = cx.timeout(short, |cx| Ok::<_, anabranch::WaitError>(cx.block_on(of_client.run_async())?));
             assert!(matches!(timed_out, Err(anabranch::WaitError::TimedOut)));
             assert!(matches!(answer.recv(cx), Err(proto::RecvError::Closed)));
-            // What was said before has arrived.
+            // Earlier messages have arrived.
             let ended = cx.block_on(of_server.run_async()).unwrap();
             assert!(matches!(ended, Err(WireError::Lost)), "{ended:?}");
             let turns::server::AskMessage::Ask(1, answer) = server.recv(cx).unwrap() else { panic!() };
@@ -315,7 +315,7 @@ fn lost_wire_is_reported_on_both_sides() {
                     drop(of_server.forsake());
                     assert!(matches!(of_client.poll(), Some(Err(WireError::Lost))));
                     assert!(matches!(answer.try_recv(), Err(proto::TryRecvError::Closed)));
-                    // What had come is heard.
+                    // Messages that had arrived are received.
                     let turns::server::AskMessage::Ask(0, answer) = server.try_recv().unwrap() else { panic!() };
                     assert!(answer.answer(0).is_err());
                 } else {
@@ -351,7 +351,7 @@ impl<F: Future<Output = Result<Wire<Pipe>, WireError>>> Runs<F> {
 fn slow_receiver_blocks_sender_over_wire() {
     watchdog(LONG, || {
         const LENGTH: usize = 5000;
-        // Little room in the wire. The reader reads a chunk ahead, at most.
+        // A wire of small capacity. The reader reads at most a chunk ahead.
         let (client, server) = pipe(100);
         let mut begin_client = Polled::new(flow::client::over_async(Wire::new(client)));
         let mut begin_server = Polled::new(flow::server::over_async(Wire::new(server)));
@@ -361,7 +361,7 @@ fn slow_receiver_blocks_sender_over_wire() {
         let (mut of_client, mut of_server) = (Runs::new(of_client.run_async()), Runs::new(of_server.run_async()));
         let mut sent = 0;
         let mut stuck = 0;
-        // Nobody listens: it comes to a stop.
+        // No peer receives, so the sender stops.
         while stuck < 1000 {
             match client.try_next(vec![1; LENGTH]) {
                 Ok(next) => {
@@ -378,9 +378,10 @@ fn slow_receiver_blocks_sender_over_wire() {
             of_client.step();
             of_server.step();
         }
-        // Four in each half, two that are gathered to be written, one that waits for room, two that were read ahead.
+        // Four in each half, two that are gathered to be written, one that waits for capacity, two that were read
+        // ahead.
         assert!((8..=16).contains(&sent), "{sent} messages under way");
-        // Now somebody does.
+        // Now the peer receives.
         let (mut client, mut server, mut waiting, mut left, mut sum) =
             (Some(client), Some(server), None, 100 - sent, 0);
         loop {

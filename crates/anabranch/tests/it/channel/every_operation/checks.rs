@@ -51,7 +51,7 @@ macro_rules! receives {
         assert_eq!((index, got.map(plain)), (0, Ok(8)));
         send(9);
         assert_eq!($receiver.iter(cx).next().map(|got| got.map(plain).ok()), Some(Some(9)));
-        // Not by somebody who is cancelled, and it is there for the next.
+        // A cancelled receiver does not take it, and the next one does.
         send(10);
         cancelled(cx, |cx| {
             assert_eq!($receiver.recv(cx).map(plain), Err(RecvError::Cancelled));
@@ -103,7 +103,7 @@ macro_rules! is_over {
     }};
 }
 
-/// A sender that has room for one value at least, and how somebody else takes what it sends.
+/// A sender with capacity for at least one value, and how its receiver takes that value.
 macro_rules! sends {
     ($cx:expr, $sender:ident, $take:expr) => {{
         let (cx, take): (_, &mut dyn FnMut() -> i32) = ($cx, &mut $take);
@@ -140,7 +140,7 @@ macro_rules! sends {
     }};
 }
 
-/// A sender without room: all comes back.
+/// A sender without free capacity: every value is returned.
 macro_rules! is_full {
     ($cx:expr, $sender:ident) => {{
         let cx = $cx;

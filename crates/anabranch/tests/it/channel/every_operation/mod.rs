@@ -71,12 +71,12 @@ fn rendezvous_answers_every_operation() {
         let (sender, receiver) = rendezvous();
         is_full!(cx, sender);
         assert_eq!((sender.capacity(), receiver.len()), (Some(0), 0));
-        // Somebody who waits with a value is what there is to receive.
+        // A waiting sender is what makes a receive ready.
         let mut waiting = VecDeque::new();
         let mut offer = |n| waiting.push_back(Polled::waiting(sender.send_async(n)));
         receives!(cx, receiver, offer, |n: i32| n);
         assert!(waiting.into_iter().all(|mut sent| sent.poll() == Some(Ok(()))));
-        // And somebody who waits for one, and does not go without it, is what there is to send to.
+        // A committed waiting receiver is what makes a send ready.
         let pool = pool(1);
         let receive = pool.spawn({
             let receiver = receiver.clone();
@@ -251,7 +251,7 @@ fn sets_answer_every_operation() {
     with_every_cx(|cx| {
         let (sender, receiver) = unbounded();
         let mut set = ReceiverSet::from_iter([receiver, unbounded().1]);
-        // The second one says so at once.
+        // The second one returns at once.
         let (_, gone) = set.recv(cx).unwrap();
         assert_eq!((gone, set.len()), (Err(Closed), 1));
         let plain = |(_, n): (_, Result<i32, Closed>)| n.unwrap();

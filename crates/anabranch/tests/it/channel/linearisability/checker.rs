@@ -36,14 +36,14 @@ fn checker_finds_errors_of_queues() {
     assert_bad(&any, &[(0, 1, Sent(1)), (2, 3, Received(2))]);
     assert_bad(&any, &[(0, 1, Sent(1)), (2, 3, Received(1)), (4, 5, Received(1))]);
     assert_bad(&any, &[(0, 1, Received(1)), (2, 3, Sent(1))]);
-    // Room.
+    // Capacity.
     assert_bad(&one, &[(0, 1, Sent(1)), (2, 3, Sent(2)), (4, 5, Received(1))]);
     assert_good(&one, &[(0, 1, Sent(1)), (2, 5, Sent(2)), (3, 4, Received(1)), (6, 7, Received(2))]);
     assert_good(&two, &[(0, 1, Sent(1)), (2, 3, Sent(2)), (4, 5, Full), (6, 7, Len(2))]);
     assert_bad(&two, &[(0, 1, Sent(1)), (2, 3, Full)]);
     assert_bad(&one, &[(0, 1, Reserved), (2, 3, Sent(1)), (4, 5, SentReserved(2))]);
     assert_bad(&two, &[(0, 1, Sent(1)), (2, 3, Len(0))]);
-    // The end: what moved up after somebody had seen the channel closed.
+    // The end: a value moved into the buffer after a receiver had seen the channel closed.
     assert_bad(&one, &[(0, 1, Closed), (2, 3, Sent(1))]);
     assert_bad(&one, &[(0, 1, Refused)]);
     assert_bad(
@@ -84,7 +84,7 @@ fn checker_finds_errors_of_versioned_channels() {
     let then = |rest: &[(u64, u64, versioned_spec::Op)]| [&sent, rest].concat();
     let heard = [(6, 7, Lagged(0, 1, 1)), (8, 9, Received(0, 2, 1)), (10, 11, Received(0, 3, 1)), (12, 13, Empty(0))];
     assert_good(&two, &then(&heard));
-    // Too much is missed, it is told twice, or not at all.
+    // Too much is missed, or it is reported twice, or not at all.
     assert_bad(&two, &then(&[(6, 7, Lagged(0, 2, 2))]));
     assert_bad(&two, &then(&[heard[0], (8, 9, Lagged(0, 1, 2))]));
     assert_bad(&two, &then(&[(6, 7, Received(0, 2, 1))]));

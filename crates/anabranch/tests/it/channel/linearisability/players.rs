@@ -13,7 +13,7 @@ use std::{
 /// The operations of a program, each at the object of this number.
 pub type Events<O> = Vec<(usize, Event<O>)>;
 
-/// Who plays a part: its own chance, and what it has done.
+/// A participant: its random numbers, and what it has done.
 pub struct Player<O> {
     pub random: Random,
     recorder: Arc<Recorder>,
@@ -27,7 +27,7 @@ impl<O> Player<O> {
         Self { random, recorder: Arc::clone(recorder), events: Vec::new(), value: 100 * (number + 1) }
     }
 
-    /// One that nobody else sends.
+    /// A value that no other participant sends.
     pub fn value(&mut self) -> u64 {
         self.value += 1;
         self.value
@@ -56,8 +56,8 @@ impl<O> Player<O> {
 
 pub type Part<O> = Box<dyn FnOnce(&Cx<'_>, &mut Player<O>) + Send>;
 
-/// Lets parts be played: on fibers, the last one sometimes on a thread. Now and then it cancels one. When nothing
-/// happens any more it calls `end`, after which nobody may wait, and when all have ended `rest`. What all have done.
+/// Runs the participants on fibers, the last one sometimes on a thread, and cancels one now and then. Calls `end` when
+/// nothing happens any more, after which none may wait, and `rest` when all have ended. Returns what all have done.
 pub fn play<O: Send + 'static>(
     pool: &Pool,
     seed: u64,

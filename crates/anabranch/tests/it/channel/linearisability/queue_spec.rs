@@ -8,7 +8,7 @@ pub enum Op {
     Sent(u64),
     /// Not sent: the channel is closed.
     Refused,
-    /// Not sent: there is no room.
+    /// Not sent: the channel is full.
     Full,
     Received(u64),
     /// Not received: the channel is closed, and empty.
@@ -19,7 +19,7 @@ pub enum Op {
     WaitedInVain,
     /// Not sent, likewise.
     GaveUp,
-    /// The future was dropped before it said whether it had sent. See [`settle`].
+    /// The future was dropped before it reported whether it had sent. See [`settle`].
     PerhapsSent(u64),
     Reserved,
     NotReserved,
@@ -33,7 +33,7 @@ pub enum Op {
 
 /// A channel.
 ///
-/// In one without room a send and a receive meet: both are under way, and the receive is the next after the send.
+/// With capacity zero a send and a receive pair: both are pending, and the receive follows the send.
 pub struct Queue {
     pub capacity: Option<usize>,
     /// It closes with the one value.

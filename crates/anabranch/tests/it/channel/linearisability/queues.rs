@@ -158,7 +158,7 @@ fn select_step(cx: &Cx<'_>, player: &mut Player<Op>, channels: &[Ends]) {
             got = channels[second].1.receiving() => (second, received(got.map_err(Into::into))),
         })
     };
-    // Where nothing was received somebody may have been waiting.
+    // A receiver that got nothing may have been waiting.
     let done = got.map_or(2, |(at, op)| {
         player.end(from, at, op);
         at
@@ -189,7 +189,7 @@ fn play_set(cx: &Cx<'_>, player: &mut Player<Op>, channels: &[Ends]) {
         }
     }
     drop(set);
-    // A member waits also while nobody uses the set.
+    // A member waits also while the set is not in use.
     (0..channels.len()).for_each(|at| player.end(beginning, at, Op::WaitedInVain));
 }
 

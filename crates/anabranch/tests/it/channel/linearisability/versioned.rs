@@ -44,7 +44,7 @@ fn heard(id: usize, missed: u64, result: Result<u64, impl Into<Unheard>>) -> Op 
     }
 }
 
-/// Why nothing was heard of a broadcast.
+/// Why a broadcast was not received.
 enum Unheard {
     Closed,
     Lagged(u64),
@@ -184,7 +184,7 @@ fn hear_both(
         };
         player.end(from, 0, op);
     }
-    // One of them goes first, so that there may be nobody left to send to.
+    // One of them is dropped first, so that there may be no receiver left.
     let from = player.begin();
     drop(receiver);
     player.end(from, 0, Op::ReceiverGone);

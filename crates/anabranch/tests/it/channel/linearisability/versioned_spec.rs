@@ -11,7 +11,7 @@ pub enum Op {
     Refused,
     /// By this receiver, which has missed so many in all.
     Received(usize, u64, u64),
-    /// This receiver was told that it has missed so many more, which makes so many in all.
+    /// This receiver learned of so many more missed values, and of so many in total.
     Lagged(usize, u64, u64),
     Empty(usize),
     Ended(usize),
@@ -25,8 +25,8 @@ pub enum Op {
     Closed,
 }
 
-/// A channel that keeps the last `capacity` values. A watch channel is one that keeps the latest, of which what was
-/// missed is not counted, that has a value from the beginning, and takes values when there is nobody to see them.
+/// A channel that keeps the last `capacity` values. A watch channel keeps the latest, does not count missed values, has
+/// a value from the beginning, and accepts values without receivers.
 pub struct Board {
     pub capacity: usize,
     pub is_watch: bool,

@@ -226,7 +226,7 @@ fn run_seed(pools: &[Pool], seed: u64) {
                 Ok(result) => assert_eq!(result, Ok(()), "nobody cancels the whole"),
                 Err(panic) => drop(panic.downcast::<Payload>().unwrap_or_else(|panic| resume_unwind(panic))),
             }
-            // Who was woken last may still be letting go.
+            // The fiber that was woken last may still hold a value.
             until(|| world.tally.made() == world.tally.dropped());
         });
     };

@@ -53,7 +53,7 @@ pub struct Line {
 #[derive(Default)]
 pub struct Book {
     pub sent: HashSet<(u64, u64)>,
-    /// By futures that were dropped before they said so.
+    /// By futures that were dropped before they reported it.
     pub perhaps: HashSet<(u64, u64)>,
     pub received: HashSet<(u64, u64)>,
 }

@@ -1,11 +1,9 @@
 //! Everything that can be given wrong ends with one line that says what to do, and a status.
 
-mod common;
-
-use common::{anabranch, end, refused, run};
+use crate::common::{anabranch, end, refused, run};
 
 /// A run of scale 8 with these options besides.
-fn small(options: &[&str]) -> common::Ended {
+fn small(options: &[&str]) -> crate::common::Ended {
     run(&[&["graph500", "--scale", "8"], options].concat())
 }
 

@@ -1,8 +1,6 @@
 //! Right trees that are broken in one way each, and the error that names it.
 
-mod common;
-
-use common::{edges, in_pool, search};
+use crate::common::{edges, in_pool, search};
 use graph500::{BfsKind, Edge, Graph, Observer, ValidationError, Validator, Verdict, generate};
 
 /// Two squares that share vertex 2, a pendant path, and a component apart:
@@ -136,7 +134,7 @@ fn no_single_change_slips_through() {
     let graph = Graph::build(&edges, &()).unwrap();
     let key = graph500::search_keys(&graph, 1, 1)[0];
     let parents = search(&graph, BfsKind::Sequential, key);
-    let levels = common::tree_levels(&parents);
+    let levels = crate::common::tree_levels(&parents);
     let mut validator = Validator::new(&edges, graph.num_vertices()).unwrap();
     let vertices = graph.num_vertices() as usize;
     for vertex in 0..vertices {

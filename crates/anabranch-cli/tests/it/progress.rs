@@ -1,8 +1,6 @@
 //! What is shown while it runs.
 
-mod common;
-
-use common::{anabranch, end, succeed};
+use crate::common::{anabranch, end, succeed};
 
 /// Long enough to be shown, several times over, by a program built as this test is.
 const LONG: &[&str] = if cfg!(debug_assertions) {
@@ -51,7 +49,7 @@ mod terminal {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{Winsize, tcsetwinsize};
 
-    use super::common::{anabranch, wait};
+    use crate::common::{anabranch, wait};
 
     /// Runs it on a terminal of that width and gives all that was written there.
     fn on_terminal(args: &[&str], columns: u16, environment: &[(&str, &str)]) -> String {

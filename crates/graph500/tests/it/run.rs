@@ -1,12 +1,10 @@
 //! Whole runs: what they report, what the observer sees, and how they end early.
 
-mod common;
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use common::in_pool;
+use crate::common::in_pool;
 use graph500::{BfsKind, Config, MemoryPlan, Observer, Phase, Report, RunError, SearchRecord, Spec, run};
 
 fn config(scale: u32, bfs: BfsKind) -> Config {

@@ -1,7 +1,4 @@
 //! Signals and readers that go away.
-#![cfg(unix)]
-
-mod common;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{anabranch, end, until, wait};
+use crate::common::{anabranch, end, until, wait};
 
 /// Small, and much too long for a test that would wait for its end.
 const ENDLESS: &[&str] = &["graph500", "--scale", "16", "--roots", "20000"];

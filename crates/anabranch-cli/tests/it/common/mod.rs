@@ -1,5 +1,4 @@
 //! Runs the real binary. Whatever it does, a test ends: after [`LIMIT`] it is killed and the test fails.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,5 @@
 //! The plain models that the parallel code is held against.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
-
 use std::collections::{BTreeSet, VecDeque};
 
 use graph500::{BfsKind, Edge, Graph, Search};

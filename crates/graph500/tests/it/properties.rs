@@ -1,10 +1,8 @@
 //! The parallel steps against plain sequential models, on random graphs.
 
-mod common;
-
 use std::collections::HashSet;
 
-use common::{any_edges, edges, in_pool, naive_adjacency, naive_levels, tree_levels};
+use crate::common::{any_edges, edges, in_pool, naive_adjacency, naive_levels, tree_levels};
 use graph500::{BfsKind, Edge, Generator, Graph, Search, Spec, Validator, generate, search_keys};
 use proptest::prelude::*;
 

@@ -1,11 +1,9 @@
 //! What a run tells: the table, the specification's lines, the JSON file.
 
-mod common;
-
 use std::collections::HashMap;
 use std::path::Path;
 
-use common::{Ended, anabranch, end, succeed};
+use crate::common::{Ended, anabranch, end, succeed};
 use serde_json::Value;
 
 /// The table and the `key: value` lines of standard output.
@@ -134,7 +132,7 @@ fn the_page_explains_every_field() {
             _ => {}
         }
     }
-    let page = include_str!("../../../docs/graph500-json.md");
+    let page = include_str!("../../../../docs/graph500-json.md");
     let ended = succeed(&["graph500", "--scale", "8", "--json", "-"]);
     let mut found = Vec::new();
     names(&serde_json::from_str(&ended.stdout).unwrap(), &mut found);
