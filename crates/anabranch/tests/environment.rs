@@ -85,7 +85,7 @@ fn empty_variable_is_ignored() {
     assert_passed(&child);
 }
 
-/// Where the panic of `body` points to: file and line.
+/// Returns the location of the panic of `body`: file and line.
 fn panic_place(body: impl FnOnce()) -> (String, u32) {
     let place = std::sync::Arc::new(std::sync::Mutex::new(None));
     let hook = std::panic::take_hook();
@@ -123,13 +123,13 @@ fn panic_names_location_of_caller() {
     assert_passed(&child);
 }
 
-/// Where the system has no memory for a thread's stack it refuses the thread.
+/// A system without memory for the stack of a thread refuses the thread.
 #[cfg(target_os = "linux")]
 mod refused {
     use super::{assert_passed, common, run_child};
     use rustix::process::{Resource, Rlimit, setrlimit};
 
-    /// From here on this process can have so many bytes more.
+    /// Limits the address space of this process to so many bytes more.
     fn limit_memory(more: u64) {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
@@ -185,7 +185,7 @@ mod refused {
         assert_passed(&child);
     }
 
-    /// What was spawned when there was no thread begins when there can be one.
+    /// A fiber that was spawned when no thread could start begins once one can.
     #[test]
     fn fibers_wait_until_a_thread_can_start() {
         let Some(child) = run_child("refused::fibers_wait_until_a_thread_can_start", "2") else {

@@ -21,7 +21,7 @@ use std::{
     thread::{self, Thread},
 };
 
-/// One for all: to make one and to let it go are a good part of the time under Miri.
+/// One pool for all tests: building and dropping a pool takes long under Miri.
 static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 
 /// Runs `body` in the pool that all share, one at a time: a program that waits to be stolen from needs a thread that is

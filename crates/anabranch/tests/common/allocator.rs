@@ -48,29 +48,29 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often this thread has allocated so far.
+/// Returns how often this thread has allocated so far.
 pub fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-/// How often `body` allocates, on this thread.
+/// Returns how often `body` allocates on this thread.
 pub fn allocations_of(body: impl FnOnce()) -> u64 {
     let before = allocations();
     body();
     allocations() - before
 }
 
-/// How many blocks this thread has allocated and not freed.
+/// Returns how many blocks this thread has allocated and not freed.
 pub fn blocks() -> i64 {
     BLOCKS.get()
 }
 
-/// How many bytes all threads have allocated and not freed.
+/// Returns how many bytes all threads have allocated and not freed.
 pub fn bytes_of_all() -> i64 {
     ALL_BYTES.load(Ordering::Relaxed)
 }
 
-/// The most bytes that `body` had on this thread at a time.
+/// Returns the peak number of bytes that `body` had allocated on this thread.
 pub fn peak<R>(body: impl FnOnce() -> R) -> (R, usize) {
     let before = BYTES.get();
     PEAK.set(before);
@@ -78,7 +78,7 @@ pub fn peak<R>(body: impl FnOnce() -> R) -> (R, usize) {
     (result, (PEAK.get() - before) as usize)
 }
 
-/// How many bytes this thread has that it had not at the beginning.
+/// The growth of this thread's bytes since the creation of this value.
 pub struct Since(i64);
 
 impl Since {

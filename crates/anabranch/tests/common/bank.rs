@@ -29,7 +29,7 @@ pub fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvEr
     }
 }
 
-/// Tries a wrong password, puts so many coins in, one by one, gets 50 of them, and is refused one more than there are
+/// Tries a wrong password, deposits so many coins, one by one, withdraws 50, and is refused one more than there are
 /// left.
 pub fn customer(cx: &Cx<'_>, bank: client::Login, coins: u64) -> Result<(u64, bank::Done), RecvError> {
     let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a lookout may have looked that saw nothing new for so long: some times at first, and every 25 ms from then
+/// The most searches of a lookout that found nothing for so long: some at first, and one every 25 ms from then
 /// on.
 fn looks_within(time: Duration) -> u64 {
     60 + time.as_millis() as u64 / 10
@@ -213,7 +213,7 @@ fn guests_return_after_their_slots_were_released() {
                     });
                 }
             });
-            // So long that the seats are given up.
+            // Long enough for the slots to be released.
             pool.install(|| thread::sleep(Duration::from_millis(30)));
         }
         at_rest(&pool);

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// What an idle channel may have.
+/// The most bytes of an idle channel.
 const IDLE: isize = 256;
 
 /// A channel of whatever flavour.
@@ -79,8 +79,7 @@ fn drained_unbounded_channel_frees_its_blocks() {
     check_unbounded([1_u64; 3], spsc::unbounded);
 }
 
-/// The fibers of a worker fill again what they have left, whichever stream it was of, and what it keeps for them is
-/// little.
+/// The fibers of a worker reuse the slabs of all its streams, and the worker caches few of them.
 #[test]
 fn worker_caches_few_slabs_for_its_streams() {
     let pool = anabranch::Pool::builder().threads(1).build().unwrap();
@@ -108,7 +107,7 @@ fn worker_caches_few_slabs_for_its_streams() {
 fn check_growing<T: Copy + PartialEq>(value: impl Fn(usize) -> T, most: isize) {
     let since = Since::now();
     let (mut sender, mut receiver) = spsc::unbounded();
-    // A thread that looks again.
+    // A thread that polls repeatedly.
     let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_micros(1)));
     assert!(matches!(late, Err(RecvTimeoutError::TimedOut)));
     let (before, count) = (since.bytes(), 10_000);
@@ -337,7 +336,7 @@ fn set_may_be_dropped_during_a_notification() {
     }
 }
 
-/// Those that go on waiting have a place of their own, from the second wait on.
+/// Persistent waits have an entry of their own, from the second wait on.
 #[test]
 fn reused_selection_of_streams_does_not_allocate() {
     anabranch::run(|cx| {
@@ -378,7 +377,7 @@ fn async_selection_allocates_once() {
     assert_eq!(since.bytes(), 0, "left behind");
 }
 
-/// Cancelled, closed or forgotten by one side: nothing is left of what a stream has grown by.
+/// One side is cancelled, closed or forgotten: the stream leaks none of its growth.
 #[test]
 fn dropped_stream_leaks_nothing() {
     for closes in [false, true] {

@@ -87,11 +87,11 @@ fn length_is_checked_before_allocation() {
             assert!(sentence(&error).contains(&length.to_string()));
             assert!(peak < 50_000, "{peak} bytes");
         }
-        // As much as is allowed, of which little comes.
+        // The full length is announced, and few bytes arrive.
         let (error, peak) = peak(|| served(&[&(LIMIT as u32).to_le_bytes()[..], &[1; 10]].concat()));
         assert!(matches!(error, WireError::Lost), "{error:?}");
         assert!(peak < 50_000, "{peak} bytes");
-        // A limit of one's own.
+        // A custom limit.
         let bytes = spoken(&[Said::Numbers(vec![1; 50])]);
         assert!(serve(&bytes, 52).2.is_ok());
         assert!(matches!(serve(&bytes, 51).2, Err(WireError::TooLong { length: 52, limit: 51 })));
@@ -289,7 +289,7 @@ fn handshake_refuses_other_peers() {
         assert!(matches!(error, WireError::SameSide("server")) && text.contains("its server"), "{text}");
         let same = many::client::over(Wire::new(Played::new(hello(true), 0))).map(drop);
         assert!(matches!(same, Err(WireError::SameSide("client"))));
-        // A name that is no text, and one that would paint the terminal.
+        // A name that is not UTF-8, and one with terminal escapes.
         let mut strange = hello(true);
         let at = strange.len() - 4;
         strange[at..].copy_from_slice(b"\x1b[3\xFF");

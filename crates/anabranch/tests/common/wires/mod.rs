@@ -19,18 +19,18 @@ use std::{
 pub struct Played {
     says: Vec<u8>,
     at: usize,
-    /// So far it may speak now.
+    /// The position up to which it may send now.
     until: usize,
     pub heard: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Played {
-    /// Of which so many bytes are before the first frame.
+    /// `hello` is the number of bytes before the first frame.
     pub fn new(says: impl Into<Vec<u8>>, hello: usize) -> Self {
         Self { says: says.into(), at: 0, until: hello, heard: Arc::default() }
     }
 
-    /// The end of the frame that begins there.
+    /// Returns the end of the frame that starts at `start`.
     fn end(&self, start: usize) -> usize {
         let Some(length) = self.says.get(start..).and_then(|rest| rest.first_chunk::<4>()) else { return usize::MAX };
         start.saturating_add(4).saturating_add(u32::from_le_bytes(*length) as usize)
@@ -105,7 +105,7 @@ pub fn pipe(capacity: usize) -> (Pipe, Pipe) {
 }
 
 impl Pipe {
-    /// Says something, all at once.
+    /// Sends bytes, all at once.
     pub fn say(&self, bytes: &[u8]) {
         let mut way = self.to.lock().unwrap();
         way.bytes.extend(bytes);
@@ -177,7 +177,7 @@ impl Drop for Pipe {
     }
 }
 
-/// A frame of these bytes.
+/// Returns a frame of these bytes.
 pub fn frame(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }

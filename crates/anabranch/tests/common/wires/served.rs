@@ -87,7 +87,7 @@ pub fn serve(bytes: &[u8], limit: usize) -> (Vec<Said>, Result<(), Closed>, Resu
             }
             Ok(AskMessage::Quit(_done)) => break Ok(()),
             Err(proto::TryRecvError::Closed) => break Err(Closed),
-            // It yields now and then.
+            // The connection yields now and then.
             Err(proto::TryRecvError::Empty(same)) => {
                 assert!(ended.is_none(), "its end is seen at the endpoint");
                 server = same;

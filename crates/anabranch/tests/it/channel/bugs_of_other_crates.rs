@@ -14,7 +14,7 @@ use anabranch::{
 };
 use std::{hint, sync::Barrier, thread, time::Duration};
 
-/// Both at once, a little earlier or later in each round.
+/// Runs both at the same time, with another offset in each round.
 fn at_once<A: Send, B: Send>(round: u32, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     let start = Barrier::new(2);
     let pause = |n: u32| (0..n % 50).for_each(|_| hint::spin_loop());
@@ -36,7 +36,7 @@ fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
     [rendezvous(), bounded(1), bounded(50), unbounded()]
 }
 
-/// The first block was made by a sender while the receiver went, and leaked or was used after it.
+/// A sender allocated the first block while the receiver was dropped, and the block leaked or was used after free.
 #[test]
 fn crossbeam_971_receiver_drops_during_first_send() {
     watchdog(LONG, || {
@@ -58,7 +58,7 @@ fn crossbeam_971_receiver_drops_during_first_send() {
     });
 }
 
-/// Both ends dropped what was left.
+/// Both ends dropped the remaining values.
 #[test]
 fn rustsec_2025_0024_both_ends_drop_concurrently() {
     watchdog(LONG, || {
@@ -107,7 +107,7 @@ fn rustsec_2021_0124_oneshot_closes_during_send() {
     });
 }
 
-/// The future of a receive was dropped while the value came, and both touched the waker.
+/// The future of a receive was dropped while the value arrived, and both sides used the waker.
 #[test]
 fn kanal_35_waiting_oneshot_drops_during_send() {
     watchdog(LONG, || {
@@ -228,7 +228,7 @@ fn flume_120_recv_after_sender_drop_drains() {
 /// Values sent during the drop of the receiver stayed in the channel until the last sender was dropped.
 #[test]
 fn futures_909_dropped_receiver_drops_values() {
-    /// So many are sent at most, for the sake of a receiver that is late.
+    /// The most values to send, since the receiver may be late.
     const MOST: u32 = 300;
     watchdog(LONG, || {
         let tally = Tally::default();
@@ -283,7 +283,7 @@ fn crossfire_22_wakeup_of_cancelled_waiter_is_passed_on() {
     });
 }
 
-/// Many are cancelled and woken at the same time, and in the end none waits for what is there.
+/// Many waiters are cancelled and woken at the same time. In the end none waits for an available value.
 #[test]
 fn crossfire_23_cancelled_waiters_do_not_stop_the_others() {
     in_pools(|pool| {

@@ -12,7 +12,7 @@ use anabranch::{
 };
 use std::{cell::RefCell, mem};
 
-/// After so many messages a stream knows that one thread has both ends.
+/// The number of messages after which a stream detects that one thread has both ends.
 const TURNS: usize = if cfg!(miri) { 20 } else { 1000 };
 
 /// A value of one size, with memory of its own: it shows if it is dropped where it never was, or twice.
@@ -29,7 +29,7 @@ fn owned(tally: &Tally) -> Owned {
 #[test]
 fn kanal_17_value_for_waiting_receiver_arrives_intact() {
     check_handing_over(owned, |value| assert_eq!(value.text, "wholewholewhole"));
-    // And what has no size, but is dropped.
+    // And a zero-sized value with a destructor.
     check_handing_over(Nil::new, |_| ());
 }
 
@@ -157,7 +157,7 @@ fn crossbeam_1295_forgotten_operation_leaves_no_value() {
             assert_eq!(receiver.try_recv().unwrap().text, "wholewholewhole");
             assert!(sender.is_full());
         }
-        // And a receiver of that kind: the value is there for the others.
+        // A forgotten receive: the value remains for the others.
         receiver.drain().for_each(drop);
         mem::forget(Polled::waiting(receiver.recv_async()));
         let sent = sender.try_send(owned(&tally));

@@ -11,7 +11,7 @@ use anabranch::{
 };
 use std::time::Duration;
 
-/// One that panics when it is dropped, if it is one of these.
+/// A value that may panic when it is dropped.
 struct Bomb {
     explodes: bool,
     _counted: Counted,
@@ -65,7 +65,7 @@ fn dropping_receiver_drops_rest_despite_panic() {
     tally.assert_all_dropped();
 }
 
-/// The last that has the channel is a sender, or the receivers are members of a set.
+/// The last end of the channel is a sender, or the receivers are members of a set.
 #[test]
 fn last_end_drops_all_values_despite_panic() {
     let tally = Tally::default();
@@ -110,7 +110,7 @@ fn replaced_value_may_panic_when_dropped() {
     tally.assert_all_dropped();
 }
 
-/// A send that is given up drops its value: in a future, in an arm, on a fiber that is cancelled.
+/// An abandoned send drops its value: in a future, in an arm, on a cancelled fiber.
 #[test]
 fn dropped_send_may_panic_in_value() {
     watchdog(LONG, || {
@@ -146,7 +146,7 @@ fn dropped_send_may_panic_in_value() {
     });
 }
 
-/// One whose drop panics.
+/// A value whose drop panics.
 struct AlwaysBomb(Counted);
 
 impl Drop for AlwaysBomb {

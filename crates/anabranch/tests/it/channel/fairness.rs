@@ -6,7 +6,7 @@ use anabranch::{
     select,
 };
 
-/// How often is chosen. Each of `n` equal choices is made within a tenth of `ROUNDS / n`, or within seven standard
+/// The number of choices. Each of `n` equal choices is made within a tenth of `ROUNDS / n`, or within seven standard
 /// deviations.
 const ROUNDS: usize = 12_000;
 
@@ -16,7 +16,7 @@ fn assert_uniform(counts: &[usize]) {
     assert!(all == ROUNDS && counts.iter().all(|count| count.abs_diff(share) < share / 10), "{counts:?}");
 }
 
-/// Wherever the ready ones are among the arms.
+/// At every position of the ready arms.
 #[test]
 fn ready_arms_are_chosen_uniformly() {
     let ((_open, idle), (full, ready)) = (unbounded::<u32>(), unbounded::<u32>());
@@ -63,7 +63,7 @@ fn ready_arms_are_chosen_uniformly() {
     });
 }
 
-/// New or used again, with a `cx`, without waiting, and in async code.
+/// New and reused selections, with a `cx`, without waiting, and in async code.
 #[test]
 fn ready_operations_of_list_are_chosen_uniformly() {
     let ((_open, idle), (full, ready)) = (unbounded::<u32>(), unbounded::<u32>());
@@ -88,7 +88,7 @@ fn ready_operations_of_list_are_chosen_uniformly() {
     });
 }
 
-/// Those that are ready change from one choice to the next: none is left out for ever.
+/// The ready operations change from one choice to the next, and none starves.
 #[test]
 fn no_operation_starves_while_readiness_changes() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..4).map(|_| unbounded::<()>()).unzip();
@@ -103,7 +103,7 @@ fn no_operation_starves_while_readiness_changes() {
     assert_uniform(&counts);
 }
 
-/// Each member that has something has its turn before another has two.
+/// Each ready member is served once before another is served twice.
 #[test]
 fn members_of_set_take_turns() {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..7).map(|_| unbounded::<usize>()).unzip();

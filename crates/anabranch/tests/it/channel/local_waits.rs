@@ -16,10 +16,10 @@ use std::{
     time::Duration,
 };
 
-/// More often than it takes for a thread to be taken for the only one.
+/// More messages than it takes for a thread to become the exclusive user.
 const OFTEN: u64 = 1_200;
 
-/// A stream that the thread of this fiber has been alone with.
+/// A stream that only the thread of this fiber has used.
 fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<u64>, spsc::Receiver<u64>) {
     let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
     for n in 0..OFTEN {
@@ -29,13 +29,13 @@ fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<u64>, spsc:
     (sender, receiver)
 }
 
-/// On a fiber of a pool of so many threads.
+/// Runs on a fiber of a pool of so many threads.
 fn on_a_fiber<R: Send + 'static>(pool: &Pool, body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
     let fiber = pool.spawn(body);
     pool.run(|cx| fiber.join(cx)).unwrap()
 }
 
-/// A little while, of another length each time.
+/// Waits for a short time, which varies.
 fn a_while(round: u64) {
     (0..round * 7 % 50).for_each(|_| thread::yield_now());
 }
@@ -74,7 +74,7 @@ fn receiver_moved_to_another_thread_wakes_sender() {
                     received
                 });
                 (0..5).for_each(|n| {
-                    // The last two may find it gone.
+                    // The last two may find the receiver dropped.
                     let sent = sender.send(cx, n);
                     assert!(sent.is_ok() || n > 2 && sent == Err(SendError::Closed(n)));
                 });
@@ -202,7 +202,7 @@ fn local_wait_has_deadline() {
     });
 }
 
-/// Other fibers would find themselves in a panicking thread.
+/// Otherwise other fibers would run on a panicking thread.
 #[test]
 fn local_wait_of_unwinding_fiber_is_cancelled() {
     struct Waits<'a, 'b>(&'a Cx<'b>, spsc::Receiver<u64>, Arc<AtomicBool>);
@@ -225,7 +225,7 @@ fn local_wait_of_unwinding_fiber_is_cancelled() {
     });
 }
 
-/// There the thread cannot be left, and blocks.
+/// There the fiber cannot be suspended, and blocks its thread.
 #[test]
 fn local_wait_inside_another_pool_ends() {
     watchdog(LONG, || {

@@ -92,7 +92,7 @@ fn close_wakes_all_waiters() {
     });
 }
 
-/// Senders and receivers are cancelled over and over: none is lost, none comes twice.
+/// Senders and receivers are cancelled repeatedly: no value is lost or duplicated.
 #[test]
 fn cancellation_loses_no_value() {
     in_pools(|pool| {
@@ -145,7 +145,7 @@ fn cancellation_loses_no_value() {
 fn dropped_receive_passes_wakeup_on() {
     for (sender, receiver) in channels() {
         let [first, second, mut third] = [(); 3].map(|()| Polled::waiting(receiver.recv_async()));
-        // One that leaves from the middle is passed over.
+        // A waiter that leaves from the middle of the queue is skipped.
         let second_bell = second.forsake();
         let _sending = Polled::begun(sender.send_async(7));
         assert_eq!([first.wakes(), second_bell.wakes(), third.wakes()], [1, 0, 0]);

@@ -73,7 +73,8 @@ fn oneshot_wakes_a_receiver_when_the_sender_is_dropped() {
     });
 }
 
-/// Polled, then dropped, while the other side sends or goes: the crate `oneshot` once freed the waker twice here.
+/// A future is polled, then dropped, while the other side sends or is dropped: the crate `oneshot` once freed the waker
+/// twice here.
 #[test]
 fn oneshot_futures_may_be_dropped_in_every_state() {
     let tally = Tally::default();

@@ -14,7 +14,7 @@ fn shared<T>() -> [(Sender<T>, Receiver<T>); 4] {
 /// The sender, the sequence number, and the counter of drops.
 type Numbered = (usize, u32, Counted);
 
-/// Sends in some way, which may be given up. Whether it was sent.
+/// Sends in a random form, which may be abandoned. Returns whether the value was sent.
 fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered) -> Result<(), Option<Closed>> {
     let time = Duration::from_micros(chance.below(30));
     let has_room = sender.capacity() != Some(0);
@@ -45,7 +45,7 @@ fn send_somehow(chance: &mut Random, sender: &Sender<Numbered>, value: Numbered)
     }
 }
 
-/// Receives in some way, which may be given up.
+/// Receives in a random form, which may be abandoned.
 fn receive_somehow(
     chance: &mut Random,
     receiver: &Receiver<Numbered>,
@@ -147,7 +147,7 @@ fn random_operations_of_threads_lose_nothing() {
     });
 }
 
-/// As [`send_somehow`], the first of these into a stream, or the first few.
+/// Like [`send_somehow`], for the first of these, or the first few, into a stream.
 fn stream_somehow(
     chance: &mut Random,
     sender: &mut spsc::Sender<Numbered>,
@@ -194,7 +194,7 @@ fn stream_somehow(
     if is_closed { Err(Closed) } else { Ok(()) }
 }
 
-/// As [`receive_somehow`], from a stream.
+/// Like [`receive_somehow`], from a stream.
 fn take_somehow(
     chance: &mut Random,
     receiver: &mut spsc::Receiver<Numbered>,

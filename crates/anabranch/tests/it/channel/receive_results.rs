@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Sums what comes until a deadline, of each flavour: the sum of a part is none.
+/// Sums the values that arrive until a deadline, for each kind: a partial sum is an error.
 #[test]
 fn sum_of_cancelled_iterator_is_an_error() {
     watchdog(LONG, || {

@@ -21,7 +21,7 @@ type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A task that its waker polls.
 struct Inline {
     task: Mutex<Option<Task>>,
-    /// It is not polled when it is woken, but dropped.
+    /// The task is dropped, not polled, when it is woken.
     is_dropped: bool,
     /// Woken while it was polled.
     again: AtomicBool,
@@ -79,7 +79,7 @@ fn inline(is_dropped: bool, task: impl Future<Output = ()> + Send + 'static) -> 
     inline
 }
 
-/// How many values a task has received.
+/// The number of values that a task has received.
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicUsize>);
 
@@ -250,7 +250,7 @@ fn sender_may_send_or_drop_inside_receive() {
     });
 }
 
-/// Two that pass a value to and fro, each within the send of the other.
+/// Two tasks pass a value back and forth, each within the send of the other.
 #[test]
 fn tasks_may_wake_each_other_recursively() {
     let ((there, inbox), (back, outbox)) = (unbounded(), unbounded());

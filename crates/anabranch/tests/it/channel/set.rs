@@ -85,7 +85,7 @@ fn members_can_be_added_and_removed() {
         assert_eq!(set.try_recv(), Err(TryRecvError::Empty));
         assert_eq!(out.try_recv(), Ok(3));
         assert!(set.remove(members[3]).is_none() && set.get(members[3]).is_none());
-        // Its chair is taken by another, with another name.
+        // Its slot is reused by another member, with another token.
         let again = set.insert(out);
         assert_ne!(again, members[3]);
         channels[3].0.try_send(33).unwrap();
@@ -181,7 +181,7 @@ fn sets_lose_nothing_under_load() {
     });
 }
 
-/// One value each, and then they leave; so do those whose sender goes without a word.
+/// Members leave after one value, or when their sender is dropped without one.
 #[test]
 fn oneshot_receivers_can_be_members() {
     in_pools(|pool| {
@@ -211,7 +211,7 @@ fn oneshot_receivers_can_be_members() {
     });
 }
 
-/// One that is taken out while it waits, is sent to, and is put in again.
+/// A member is removed while it waits, gets a value, and is inserted again.
 #[test]
 fn removed_oneshot_keeps_its_value() {
     let tally = Tally::default();
@@ -269,7 +269,7 @@ fn watch_and_broadcast_receivers_can_be_members() {
     });
 }
 
-/// How many messages a thread sends to members of a set that it uses itself before it can surely call them by stores.
+/// After so many messages a thread notifies members of its own set by plain stores.
 const LONG_ENOUGH: u64 = 3000;
 
 /// Counts how often it is woken.
@@ -289,7 +289,7 @@ fn waits(calls: &Calls, poll: impl FnOnce()) -> bool {
     calls.0.load(Ordering::Relaxed) == before
 }
 
-/// Each wakes the set, which waits, however long all has been on one thread.
+/// Each send wakes the waiting set, however long one thread has used all of it.
 #[test]
 fn send_on_own_thread_wakes_set() {
     let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..3).map(|_| spsc::unbounded()).unzip();
@@ -315,7 +315,7 @@ fn send_on_own_thread_wakes_set() {
     }
 }
 
-/// After long on one worker a set goes to another thread, while that worker goes on sending, and ends there.
+/// After long use on one worker, a set moves to another thread while that worker continues to send.
 #[test]
 fn set_may_move_to_another_thread_while_notified() {
     in_pools(|pool| {

@@ -230,7 +230,7 @@ proptest! {
 /// After so many messages the thread that uses both ends owns the stream exclusively.
 const LONG_ENOUGH: u64 = 3000;
 
-/// The receiver waits for each, wherever in a slab it is, also when no exchange is made any more.
+/// The receiver waits for each value, at every position of a slab, also once no atomic exchange is made.
 #[test]
 fn exclusive_sender_wakes_waiting_receiver() {
     in_pools(|pool| {

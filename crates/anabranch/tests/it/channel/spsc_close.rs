@@ -99,13 +99,13 @@ fn a_cancelled_scope_neither_sends_nor_receives() {
     });
 }
 
-/// Values are sent and received while both sides are cancelled over and over: none is lost, none comes twice.
+/// Both sides are cancelled repeatedly while values are sent: none is lost or duplicated.
 #[test]
 fn cancellation_loses_no_value() {
     in_pools(|pool| {
         for (mut sender, mut receiver) in streams() {
             const N: usize = 300;
-            // Both begin before either makes itself busy.
+            // Both begin before either is busy.
             let (begun, mut has_begun) = oneshot::channel();
             let (met, mut has_met) = oneshot::channel();
             let sending = pool.spawn(move |cx| {
@@ -142,7 +142,7 @@ fn cancellation_loses_no_value() {
     });
 }
 
-/// Futures are polled and dropped while values come: flume and crossfire lost wake-ups here.
+/// Futures are polled and dropped while values arrive: flume and crossfire lost wakeups here.
 #[test]
 fn dropped_futures_lose_no_value() {
     watchdog(LONG, || {
@@ -150,7 +150,7 @@ fn dropped_futures_lose_no_value() {
             let sending = thread::spawn(move || {
                 let mut n = 0;
                 while n < 3000 {
-                    // One that is dropped has sent nothing.
+                    // A dropped send has sent nothing.
                     if Polled::new(sender.send_async(n)).poll().is_some() { n += 1 } else { thread::yield_now() }
                 }
             });
@@ -171,7 +171,7 @@ fn dropped_futures_lose_no_value() {
     });
 }
 
-/// The receiver closes or goes in the middle: what was sent and not received is dropped, what was not sent comes back.
+/// The receiver closes or is dropped midway: unreceived values are dropped, unsent ones are returned.
 #[test]
 fn each_value_is_dropped_once() {
     watchdog(LONG, || {
@@ -201,7 +201,7 @@ fn each_value_is_dropped_once() {
                     }
                 }
                 if round % 2 == 0 {
-                    // What was sent before the closing comes, and nothing else.
+                    // Values sent before the close arrive, and no others.
                     receiver.close();
                     loop {
                         match receiver.try_recv() {

@@ -231,7 +231,7 @@ fn requests_fail_when_service_ends_early() {
             });
             pool.run(|cx| {
                 let asked = |reply| (tally.make(), reply);
-                // This one is answered, and those behind it are not, however far they have got.
+                // The first request is answered, and those behind it are not, whatever their progress.
                 let answers: Vec<_> = cx.scope(|s| {
                     let clients: Vec<_> = (0..10)
                         .map(|_| {
@@ -257,8 +257,6 @@ fn requests_fail_when_service_ends_early() {
     });
 }
 
-// ---- what the ends can be asked, and how they close ----
-
 #[test]
 fn close_ends_waits_and_keeps_values() {
     watchdog(LONG, || {
@@ -279,7 +277,7 @@ fn close_ends_waits_and_keeps_values() {
             cry.close();
             assert_eq!(waiting.join(cx).unwrap(), (Some(RecvError::Closed), Some(broadcast::RecvError::Closed)));
         });
-        // For all senders, and what was sent before is there. The value that is refused comes back.
+        // The close holds for all senders, and earlier values remain. A refused value is returned.
         assert!(setting_too.is_closed() && cry_too.is_closed() && cry_too.has_receivers());
         let back = (setting_too.send(tally.make()).unwrap_err(), cry_too.send(tally.make()).unwrap_err());
         drop((back.0.into_inner(), back.1.into_inner()));
@@ -333,7 +331,7 @@ fn broadcast_without_receivers_keeps_nothing() {
     tally.assert_all_dropped();
 }
 
-/// Receivers come and go while values are sent: each sees all that is sent from its beginning to its end.
+/// Receivers subscribe and leave while values are sent. Each sees all values sent during its lifetime.
 #[test]
 fn broadcast_receivers_may_subscribe_and_leave() {
     watchdog(LONG, || {
@@ -352,7 +350,7 @@ fn broadcast_receivers_may_subscribe_and_leave() {
                         }
                         let got: Vec<_> = receiver.drain().map(|n| *n.unwrap()).collect();
                         assert_eq!(receiver.lagged(), 0);
-                        // Its own are among them, in their order.
+                        // Its own values are among them, in order.
                         let mut own = 0..round % 7;
                         let mut next = own.next();
                         for n in got {

@@ -19,7 +19,7 @@ const SHORT: Duration = Duration::from_micros(100);
 
 scoped_tls_hkt::scoped_thread_local!(static CURRENT: for<'a> &'a Cx<'a>);
 
-/// On one thread: fibers of the same thread are where `!Send` is not enough.
+/// Runs `body` in a pool of one thread, where `!Send` does not keep a `Cx` from the other fibers.
 fn on_one_thread<R: Send + 'static>(body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
     watchdog(LONG, || on_fiber(&one_thread().build().unwrap(), body))
 }
@@ -29,7 +29,7 @@ fn check_foreign(text: &str) {
     assert!(text.contains("a `Cx` was used on a stack that is not its own"), "{text}");
 }
 
-/// Whether a wait by that `Cx` was refused as one of another fiber.
+/// Returns whether a wait with that `Cx` panics because it belongs to another fiber.
 fn is_foreign(cx: &Cx<'_>) -> bool {
     let refused = catch_unwind(AssertUnwindSafe(|| _ = cx.sleep(SHORT)));
     refused.is_err_and(|panic| panic.downcast_ref::<&str>().is_some_and(|text| text.contains("not its own")))

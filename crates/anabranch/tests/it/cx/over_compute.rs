@@ -16,7 +16,7 @@ use std::{
 
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Fibers that compute and give way, in turn, until the end of `body`; how far they have come is there to be seen.
+/// Runs fibers that compute and yield, in turn, until `body` returns, with a counter of their progress.
 fn beside_others<R: Send + 'static>(
     pool: &Pool,
     body: impl FnOnce(&Cx<'_>, &AtomicU32) -> R + Send + 'static,
@@ -52,7 +52,7 @@ fn beside_others<R: Send + 'static>(
     })
 }
 
-/// Lets the others end, also where the test fails.
+/// Ends the other fibers, also if the test fails.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -61,7 +61,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// On one thread, where the others can be seen to stand still, and on several, where the forks are taken.
+/// On one thread, where the other fibers must not progress, and on several, where the forks are stolen.
 fn check(body: impl Fn(&Cx<'_>) + Send + Sync + 'static) {
     let body = Arc::new(body);
     watchdog(LONG, || {

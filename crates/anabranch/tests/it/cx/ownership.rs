@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// What a child of a scope gets that uses the `Cx` of its parent, while the parent waits.
+/// Checks that `operation` panics in a child of a scope with the `Cx` of its waiting parent.
 #[track_caller]
 fn use_that_of_the_parent(operation: impl FnOnce(&Cx<'_>) + Send + 'static) {
     let text = panic_text(|| {

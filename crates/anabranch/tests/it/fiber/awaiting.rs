@@ -5,7 +5,7 @@ use crate::common::{
     fibers::{Event, FOREVER, in_all_pools, on_fiber, trigger, until},
     pool, watchdog,
 };
-use anabranch::{JoinHandle, WaitError, sync::Trigger};
+use anabranch::{JoinHandle, Pool, WaitError, sync::Trigger, time::ManualClock};
 use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
@@ -229,7 +229,9 @@ fn block_on_runs_future_in_fiber() {
 #[test]
 fn waker_may_outlive_wait() {
     watchdog(LONG, || {
-        let pool = pool(1);
+        // By hand: a deadline that has passed before the first poll ends the wait without one.
+        let manual = ManualClock::new();
+        let pool = Pool::builder().threads(1).clock(manual.clock()).build().unwrap();
         let (send, receive) = std::sync::mpsc::channel();
         let handle = pool.spawn(move |cx| {
             let future = poll_fn(|context| {
@@ -241,6 +243,7 @@ fn waker_may_outlive_wait() {
             cx.sleep(FOREVER)
         });
         let waker: Waker = receive.recv().unwrap();
+        manual.advance(Duration::from_millis(1));
         until(|| pool.fibers().iter().any(|fiber| fiber.waits_for() == Some("sleep")));
         waker.wake_by_ref();
         assert!(!handle.is_finished());

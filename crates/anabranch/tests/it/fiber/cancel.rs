@@ -37,7 +37,7 @@ enum How {
     Before,
     /// By a fiber that begins when this one waits, if there is one worker.
     ByAFiber,
-    /// By a thread, when it comes to it.
+    /// By another thread, at some later time.
     ByAThread,
 }
 
@@ -67,7 +67,7 @@ impl Steps {
     }
 }
 
-/// A bit of everything that waits. 1 for each part that came to its end.
+/// Runs every waiting operation. Counts 1 for each part that completed.
 fn program(cx: &Cx<'_>, steps: &Steps) -> Result<u64, Cancelled> {
     let _value = steps.step();
     cx.yield_now();
@@ -189,7 +189,7 @@ fn program(cx: &Cx<'_>, steps: &Steps) -> Result<u64, Cancelled> {
     Ok(sum + 1)
 }
 
-/// Runs the program and cancels it at a step. Whether it got there.
+/// Runs the program and cancels it at a step. Returns whether it reached that step.
 fn run_with(pool: &Pool, fatal: usize, how: How) -> bool {
     let steps = Steps::new(fatal, how);
     let go = Event::default();

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// All that computes.
+/// Uses every compute construct.
 fn compute() {
     assert_eq!(sum_to(300), 45_150);
     let sum = AtomicU64::new(0);

@@ -151,7 +151,7 @@ fn a_deadline_is_noticed_in_scopes_below() {
     });
 }
 
-/// As long as can be: neither is there an overflow, nor is anything due.
+/// The longest timeouts: there is no overflow, and nothing expires.
 #[test]
 fn infinite_timeouts_never_expire() {
     with_every_cx(|cx| {
@@ -191,7 +191,7 @@ fn infinite_timeouts_never_expire() {
     });
 }
 
-/// As short as can be, and already over.
+/// The shortest timeouts, and deadlines that have passed.
 #[test]
 fn past_deadlines_expire_at_once() {
     with_every_cx(|cx| {

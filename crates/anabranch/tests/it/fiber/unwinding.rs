@@ -64,7 +64,7 @@ impl Witnesses {
     }
 }
 
-/// All that a destructor might do. What it gets is checked: on a fiber a wait is cancelled.
+/// Does everything that a destructor might do, and checks the results: on a fiber, waits are cancelled.
 fn try_to_wait(cx: &Cx<'_>) {
     cx.yield_now();
     let _ = cx.sleep(Duration::from_micros(100));
@@ -255,7 +255,7 @@ fn scope_in_guard_waits_for_its_child() {
     });
 }
 
-/// What `body` comes to in a destructor, on a fiber that unwinds.
+/// Returns the result of `body` in a destructor, on a fiber that unwinds.
 fn while_unwinding<R: Send + 'static>(pool: &Pool, body: impl Fn(&Cx<'_>) -> R + Send + 'static) -> R {
     let result = Arc::new(Mutex::new(None));
     let text = panic_text(|| {

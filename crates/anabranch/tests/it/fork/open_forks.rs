@@ -41,7 +41,7 @@ fn thousands_of_open_forks_feed_one_receiver() {
     });
 }
 
-/// The thread at the bottom neither forks nor ends: all that is above it is published for it, bit by bit.
+/// The thread at the bottom neither forks nor returns: thieves have all forks above it published, one by one.
 #[test]
 fn forty_thousand_open_forks_are_all_stolen() {
     watchdog(LONG, || {
@@ -177,7 +177,7 @@ fn follow(depth: u32, bottom: &(impl Fn() + Sync), tally: &Tally) -> u32 {
     a + b
 }
 
-/// Ten thousand are within what a thread can have open, twenty thousand are not: those beyond are plain calls.
+/// A thread can have ten thousand forks open, but not twenty thousand: those beyond are plain calls.
 #[test]
 fn panics_propagate_from_twenty_thousand_nested_forks() {
     watchdog(LONG, || {

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Without the message of a panic, which costs more than all the rest.
+/// Panics without a message, which would take most of the time.
 pub fn throw(number: u64) -> ! {
     resume_unwind(Box::new(number))
 }
@@ -16,7 +16,7 @@ pub fn caught(body: impl FnOnce()) -> Option<u64> {
     catch_unwind(AssertUnwindSafe(body)).err().map(|payload| *payload.downcast().unwrap())
 }
 
-/// Where the `n`th step panics; each step leaves a counted value.
+/// A trap whose `n`th step panics. Each step returns a counted value.
 struct Trap<'a> {
     left: AtomicU64,
     tally: &'a Tally,
@@ -32,7 +32,7 @@ impl Trap<'_> {
     }
 }
 
-/// A bit of everything that runs closures, each of which may be the one that panics.
+/// Calls everything that runs closures. Each closure may be the one that panics.
 fn everything(trap: &Trap) {
     let step = || trap.step();
     let kept = (step(), join(step, step));

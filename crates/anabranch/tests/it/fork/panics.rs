@@ -16,7 +16,7 @@ fn panic_of_first_closure_skips_second() {
         let tally = Tally::default();
         let counted = tally.make();
         let ran = AtomicBool::new(false);
-        // A new thread looks for work before it looks whether there is a slot for it.
+        // A new thread searches for work before it checks for a free slot.
         at_rest(pool);
         let text = panic_text(|| {
             pool.install(|| {
@@ -291,7 +291,7 @@ fn unwinding_thread_runs_no_tasks_while_it_waits() {
     });
 }
 
-/// What the drop of a payload throws is a payload too.
+/// The drop of a payload may panic with a payload of its own.
 #[test]
 fn payload_thrown_by_drop_of_payload_is_dropped() {
     struct Carrier(Option<common::Counted>);

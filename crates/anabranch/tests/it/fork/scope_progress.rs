@@ -85,7 +85,7 @@ fn task_runs_on_worker_with_always_ready_fibers() {
                         flag.store(true, Ordering::Release);
                         signal.send();
                     });
-                    // The parent does not come to its tasks before this.
+                    // The parent does not run its tasks before this.
                     anabranch::run(|cx| trigger.wait(cx)).unwrap();
                 });
             });

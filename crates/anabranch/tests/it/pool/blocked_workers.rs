@@ -60,7 +60,7 @@ fn workers_may_block_in_first_work_after_broadcast() {
     });
 }
 
-/// The clock of a thread that naps for less than the monitor's beat never stands still.
+/// The CPU clock of a thread that sleeps for less than the interval of sysmon never stands still.
 #[test]
 fn branch_may_wait_by_short_sleeps() {
     watchdog(LONG, || {
@@ -96,7 +96,7 @@ fn cap_of_zero_refuses_nothing_if_no_thread_blocks() {
     });
 }
 
-/// Each refusal once left a seat behind, some 100 kB.
+/// Each refusal once leaked a slot of some 100 kB.
 #[cfg(target_os = "linux")]
 #[test]
 fn refused_spares_leak_no_memory() {

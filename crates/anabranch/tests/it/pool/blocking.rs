@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// How many parties meet, and how many receivers wait at once: more than a pool of eight and its guest have threads.
+/// The number of parties that meet, and of receivers that wait: more than the threads of a pool of eight and its guest.
 const PARTIES: usize = 12;
 
 /// Runs `leaf` in each of `n` leaves of a recursion.
@@ -24,8 +24,6 @@ fn leaves(n: usize, leaf: &(impl Fn() + Sync)) {
     }
     join(|| leaves(n / 2, leaf), || leaves(n - n / 2, leaf));
 }
-
-// ---- the programs ----
 
 fn lock_across_a_join() {
     let locks: [Mutex<u64>; 6] = array::from_fn(|_| Mutex::new(0));
@@ -83,7 +81,7 @@ fn sender_before_receiver() {
     });
 }
 
-/// Neither goes on before the other has come.
+/// Neither continues before the other has arrived.
 fn rendezvous() {
     leaves(8, &|| {
         let (sender, receiver) = mpsc::sync_channel(0);

@@ -153,7 +153,7 @@ fn guest_may_enter_while_operations_wait() {
     });
 }
 
-/// A sleeper that runs an operation is called as lookout, and the wait inside the operation takes the token.
+/// A sleeper that runs an operation is woken as the lookout, and the wait inside the operation consumes the wakeup.
 #[test]
 fn wakeup_during_operation_is_not_lost() {
     watchdog(LONG, || {
@@ -218,7 +218,7 @@ fn stolen_job_may_broadcast_while_owner_panics() {
     });
 }
 
-/// Worker 1 waits for a job on worker 0, where an operation is stacked upon it that wants an answer from worker 1.
+/// Worker 1 waits for a job on worker 0, where a nested operation waits for an answer from worker 1.
 #[test]
 fn nested_broadcast_and_broadcast_of_stolen_job_end() {
     watchdog(LONG, || {

@@ -49,7 +49,7 @@ fn exit_handler_payload_may_panic_when_dropped() {
     });
 }
 
-/// The names of spares are asked for in the middle of waits. A panic there once unwound a join whose other half was
+/// The pool requests the names of spares during waits. A panic there once unwound a join whose other half was
 /// running.
 #[test]
 fn invalid_names_do_not_prevent_spares() {

@@ -18,7 +18,7 @@ use std::{
 
 const CASE: &str = "ANABRANCH_TEST_CASE";
 
-/// How a child ends in which anything panics.
+/// The exit status of a child in which anything panics.
 const PANICKED: i32 = 9;
 
 /// In a child: runs the case and does not return. Otherwise: the children of all cases, whose error stream is `stderr`.
@@ -164,7 +164,7 @@ fn full_stderr_does_no_harm() {
         assert_eq!(pool.run(|cx| pool.spawn(|_| 3).join(cx)).unwrap(), 3);
     }
     fn a_blocked_fiber() {
-        // The second to last has others of its worker wait for longer than is suspicious.
+        // The second to last delays other fibers of its worker for longer than the limit of the detector.
         let pool = Pool::builder().threads(2).build().unwrap();
         let fibers: Vec<_> = (0..40)
             .map(|n| {

@@ -93,7 +93,7 @@ fn start_handlers_are_inside_of_the_pool() {
     });
 }
 
-/// The pool is over by then. What a handler spawns or forks is run all the same, by the default pool.
+/// The pool has ended by then. The default pool runs what a handler spawns or forks.
 #[test]
 fn exit_handlers_are_outside_of_the_pool() {
     watchdog(LONG, || {
@@ -203,7 +203,7 @@ fn work_of_one_pool_may_enter_another_at_every_leaf() {
 fn forks_of_thread_run_while_it_is_in_another_pool() {
     fn fork(depth: usize, ran: &AtomicUsize, away: &Pool) {
         if depth == 0 {
-            // This thread forks no more in its first pool: all that it has forked must have been laid open.
+            // This thread forks no more in its first pool, so all its forks there must be open to thieves.
             return away.install(|| {
                 while ran.load(Ordering::Acquire) < 5 {
                     thread::yield_now();

@@ -26,7 +26,7 @@ pub fn meet() {
     leaves(PARTIES, &|| _ = barrier.wait());
 }
 
-/// Ends when it is opened from outside.
+/// A gate that another thread opens.
 #[derive(Default)]
 struct Gate {
     is_open: Mutex<bool>,

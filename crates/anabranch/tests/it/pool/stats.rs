@@ -12,8 +12,8 @@ fn fallback(threads: usize) -> Pool {
     Pool::builder().threads(threads).without_membarrier().build().unwrap()
 }
 
-/// What the pool has done when that has come to what is wanted: a thread counts when it has time to, after the end of
-/// what it counts.
+/// Waits for statistics that satisfy `wanted`, and returns them. A thread may count an operation
+/// some time after its end.
 fn stats_when(pool: &Pool, wanted: impl Fn(&Stats, &WorkerStats) -> bool) -> Stats {
     loop {
         let stats = pool.stats();

@@ -3,6 +3,7 @@
 // What the macro makes goes into crates that have no `unsafe` of their own.
 #![forbid(unsafe_code)]
 
+#[allow(clippy::duplicate_mod, reason = "it refers to the protocol of the module that includes it")]
 #[path = "../../common/bank.rs"]
 mod people;
 

@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-/// What the tests share with the fibers that they spawn.
+/// State that the tests share with the fibers that they spawn.
 #[derive(Default)]
 struct Shared {
     value: Mutex<u32>,

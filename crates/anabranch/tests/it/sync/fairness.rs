@@ -104,10 +104,10 @@ fn once_cell_is_not_reserved_for_fiber_that_cannot_run() {
     assert_eq!(cell.get(), Some(&2));
 }
 
-/// Longer than a waiter may be overtaken.
+/// Longer than the time for which a waiter may be overtaken.
 const TOO_LONG: Duration = Duration::from_millis(3);
 
-/// More often than a woken waiter may be overtaken.
+/// More than the number of times that a woken waiter may be overtaken.
 const TOO_OFTEN: usize = 100;
 
 #[test]
@@ -192,7 +192,7 @@ fn dropped_future_returns_handed_over_lock() {
     assert_eq!(semaphore.available(), 2);
 }
 
-/// While one is on its way others come and go; those behind it are not forgotten.
+/// While a woken waiter is pending, others arrive and leave; the waiters behind it are not forgotten.
 fn one_that_does_not_come_holds_nobody_up<G, F: Future<Output = G>, H>(
     hold: impl Fn() -> Option<H>,
     wait: impl Fn() -> F,

@@ -153,7 +153,7 @@ fn failing_initialisers_survive_every_order_of_polls_and_drops() {
     assert_eq!(cell.set(1), Ok(()));
 }
 
-/// What is done when it is dropped.
+/// Runs a function when it is dropped.
 struct OnDrop<F: Fn()>(F);
 
 impl<F: Fn()> Drop for OnDrop<F> {

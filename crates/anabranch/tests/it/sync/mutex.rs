@@ -245,7 +245,7 @@ fn dropped_future_passes_handed_over_lock_on() {
         thread::sleep(Duration::from_millis(2));
         drop(guard);
     }
-    // By now it has lost patience.
+    // By now it may no longer be overtaken.
     assert!(mutex.is_locked());
     drop(handed);
     drop(next.poll().expect("the lock was handed on"));

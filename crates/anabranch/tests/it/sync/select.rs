@@ -170,8 +170,8 @@ fn event_can_be_selected_again_after_reset() {
     });
 }
 
-/// Two operations on one semaphore queue like those of two strands: what wants less waits behind what wants more,
-/// unless it came first. Nothing is lost by it: `Semaphore::acquiring` says so.
+/// Two operations on one semaphore queue like those of two fibers: the smaller request waits behind the larger one,
+/// unless it came first. `Semaphore::acquiring` documents this.
 #[test]
 fn operations_on_one_semaphore_keep_their_order() {
     watchdog(LONG, || {
@@ -255,7 +255,7 @@ fn operations_on_one_lock_keep_their_order() {
     });
 }
 
-/// Each is waited for, had, given back, and waited for again, in vain and not.
+/// Each is awaited, acquired, released, and awaited again, with and without success.
 #[test]
 fn locks_and_permits_can_be_selected_repeatedly() {
     watchdog(LONG, || {
@@ -284,7 +284,7 @@ fn locks_and_permits_can_be_selected_repeatedly() {
     });
 }
 
-/// For how long a lock was waited for in vain is counted from one success to the next.
+/// The time for which a waiter was overtaken starts again after each success.
 #[test]
 fn waiter_that_got_lock_loses_priority() {
     let mutex = Mutex::new(());

@@ -232,16 +232,16 @@ fn concurrent_cancellations_and_releases_lose_no_permit() {
     });
 }
 
-/// What may be done with a semaphore, by hand.
+/// An operation on a semaphore.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Try(usize),
     Wait(usize),
-    /// Drops the so-maniest permit that is held, forgets it, or parts it in two.
+    /// Drops the held permit of this index, forgets it, or splits it.
     Drop(usize),
     Leak(usize),
     Split(usize),
-    /// Polls or drops the so-maniest future.
+    /// Polls or drops the future of this index.
     Poll(usize),
     Abandon(usize),
     Add(usize),

@@ -3,6 +3,7 @@
 // What the macro makes for wires, too, goes into crates that have no `unsafe` of their own.
 #![forbid(unsafe_code)]
 
+#[allow(clippy::duplicate_mod, reason = "it refers to the protocol of the module that includes it")]
 #[path = "../../common/bank.rs"]
 mod people;
 
@@ -66,7 +67,7 @@ fn conversation_runs_over_wire_on_threads() {
         let (client, server) = tcp();
         on_threads(Wire::new(client), Wire::new(server));
         let (client, server) = UnixStream::pair().unwrap();
-        // And another day over the same wire.
+        // A second conversation over the same wire.
         let [client, server] = on_threads(Wire::new(client), Wire::new(server));
         on_threads(client, server);
     });

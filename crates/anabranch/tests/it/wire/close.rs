@@ -77,7 +77,7 @@ fn both() -> Both {
 }
 
 fn is_gone(error: &WireError) -> bool {
-    // A socket whose other end has gone with something unread loses the last word of that.
+    // A socket whose other end closed with unread bytes loses the last bytes that the other end sent.
     matches!(error, WireError::Left | WireError::Lost)
 }
 
@@ -85,7 +85,7 @@ fn is_gone(error: &WireError) -> bool {
 fn dropped_endpoint_is_reported_in_each_state_on_threads() {
     watchdog(LONG, || {
         for steps in 0..STEPS {
-            // The client goes when it is to speak, and when it is to listen.
+            // The client is dropped when it is to send, and when it is to receive.
             for is_listening in [false, true] {
                 let ((client, of_client), (server, of_server)) = both();
                 let (of_client, of_server) = (on_a_thread(of_client), on_a_thread(of_server));
@@ -337,7 +337,7 @@ impl<F: Future<Output = Result<Wire<Pipe>, WireError>>> Runs<F> {
         Self(Some(Polled::new(future)))
     }
 
-    /// Whether it has come to its end.
+    /// Returns whether it has ended.
     fn step(&mut self) -> bool {
         if let Some(end) = self.0.as_mut().and_then(Polled::poll) {
             end.unwrap();

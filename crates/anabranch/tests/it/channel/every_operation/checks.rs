@@ -5,7 +5,7 @@ use std::time::Duration;
 
 pub const SHORT: Duration = Duration::from_micros(50);
 
-/// In a scope that is cancelled.
+/// Runs `body` in a cancelled scope.
 pub fn cancelled<R>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
     cx.cancellable(|cx, canceller| {
         canceller.cancel();
@@ -18,7 +18,7 @@ pub fn cancelled<R>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> R) -> R {
 macro_rules! receives {
     ($cx:expr, $receiver:ident, $send:expr, $plain:expr) => {{
         let (cx, send, plain): (_, &mut dyn FnMut(i32), _) = ($cx, &mut $send, $plain);
-        // Nothing is there.
+        // The channel is empty.
         let past = cx.now();
         assert_eq!($receiver.try_recv().map(plain), Err(TryRecvError::Empty));
         assert_eq!($receiver.recv_timeout(cx, Duration::ZERO).map(plain), Err(RecvTimeoutError::TimedOut));
@@ -29,7 +29,7 @@ macro_rules! receives {
         drop(Polled::waiting($receiver.recv_async()));
         assert_eq!(select!(cx, { got = $receiver.receiving() => got.map(plain).ok(), default => None }), Ok(None));
         assert_eq!(Select::from_iter([$receiver.receiving()]).try_now().map(|(index, _)| index), None);
-        // Something is, and it is received also when the time is up.
+        // A value is there, and is received even if the deadline has passed.
         send(1);
         assert_eq!($receiver.recv(cx).map(plain), Ok(1));
         send(2);
@@ -66,7 +66,7 @@ macro_rules! receives {
     }};
 }
 
-/// As `receives`, for those that have any number to receive.
+/// Like `receives`, for receivers of more than one value.
 macro_rules! receives_many {
     ($cx:expr, $receiver:ident, $send:expr, $plain:expr) => {
         receives_many!($cx, $receiver, $send, $plain, |value| value)
@@ -88,7 +88,7 @@ macro_rules! receives_many {
     }};
 }
 
-/// A receiver of a channel that is closed, and empty.
+/// A receiver of a closed, empty channel.
 macro_rules! is_over {
     ($cx:expr, $receiver:ident) => {{
         let cx = $cx;
@@ -159,7 +159,7 @@ macro_rules! is_full {
     }};
 }
 
-/// A sender of a channel that is closed: all comes back.
+/// A sender of a closed channel: every value is returned.
 macro_rules! is_refused {
     ($cx:expr, $sender:ident) => {{
         let cx = $cx;
@@ -176,7 +176,7 @@ macro_rules! is_refused {
     }};
 }
 
-/// As `is_refused`, of what there is not in a rendezvous.
+/// Like `is_refused`, for operations that a rendezvous does not have.
 macro_rules! has_no_room_to_keep {
     ($cx:expr, $sender:ident) => {{
         let cx = $cx;

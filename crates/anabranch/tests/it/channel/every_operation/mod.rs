@@ -38,7 +38,7 @@ fn mpmc_channels_answer_every_operation() {
             assert!(weak.upgrade().is_some_and(|again| again.is_closed()));
             is_refused!(cx, sender);
             has_no_room_to_keep!(cx, sender);
-            // What was sent is there yet.
+            // The sent values are still there.
             assert!(receiver.is_closed() && receiver.len() == 1);
             assert_eq!(receiver.recv(cx), Ok(20));
             is_over!(cx, receiver);
@@ -147,7 +147,7 @@ fn spsc_channels_answer_every_operation() {
     });
 }
 
-/// Those of one value have their ways one at a time.
+/// One-shot channels are checked with one operation at a time.
 #[test]
 fn oneshot_channels_answer_every_operation() {
     type Way = fn(&mut oneshot::Receiver<i32>, &Cx<'_>) -> Option<i32>;

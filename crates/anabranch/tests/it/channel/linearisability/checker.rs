@@ -6,7 +6,7 @@ use super::{
     versioned_spec,
 };
 
-/// A history, each operation with its moments.
+/// A history: each operation with its times.
 fn history<O: Copy>(events: &[(u64, u64, O)]) -> Vec<Event<O>> {
     events.iter().map(|&(from, to, op)| Event { op, from, to }).collect()
 }
@@ -54,7 +54,7 @@ fn checker_finds_errors_of_queues() {
     assert_bad(&none, &[(0, 1, Sent(1)), (2, 3, Received(1))]);
     assert_good(&none, &[(0, 2, Sent(1)), (1, 3, Received(1))]);
     assert_bad(&none, &[(0, 3, Sent(1)), (1, 2, Received(1)), (4, 5, Len(1))]);
-    // Another receive was under way, and went without the value.
+    // Another receive was pending, and ended without the value.
     assert_bad(&none, &[(0, 2, Sent(1)), (1, 3, WaitedInVain), (4, 5, Received(1))]);
     assert_bad(&none, &[(0, 5, Sent(1)), (1, 6, Sent(2)), (2, 3, Len(1)), (2, 7, Received(1)), (2, 8, Received(2))]);
     assert_good(&none, &[(0, 5, Sent(1)), (1, 6, Sent(2)), (2, 3, Len(0)), (2, 7, Received(2)), (2, 8, Received(1))]);

@@ -27,7 +27,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// What an object does when its operations come one after the other.
+/// The sequential specification of an object.
 pub trait Spec {
     /// An operation, with its result.
     type Op: Debug;
@@ -46,7 +46,7 @@ pub trait Spec {
         Self::Op: 'a;
 }
 
-/// An operation that has taken place between these two moments.
+/// An operation that took effect between these two times.
 #[derive(Debug, Clone)]
 pub struct Event<O> {
     pub op: O,
@@ -54,7 +54,7 @@ pub struct Event<O> {
     pub to: u64,
 }
 
-/// Counts moments.
+/// A logical clock.
 #[derive(Default)]
 pub struct Recorder(AtomicU64);
 
@@ -63,7 +63,7 @@ impl Recorder {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// How many moments there have been.
+    /// The current time.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The operations of a program, each at the object of this number.
+/// The operations of a program, each with the number of its object.
 pub type Events<O> = Vec<(usize, Event<O>)>;
 
 /// A participant: its random numbers, and what it has done.
@@ -38,13 +38,13 @@ impl<O> Player<O> {
         self.recorder.now()
     }
 
-    /// It has ended so.
+    /// Records the end of the operation.
     pub fn end(&mut self, from: u64, object: usize, op: O) {
         let to = self.recorder.now();
         self.events.push((object, Event { op, from, to }));
     }
 
-    /// Comes a little earlier or later.
+    /// Waits for a short random time.
     pub fn linger(&mut self, cx: &Cx<'_>) {
         match self.random.below(4) {
             0 => cx.yield_now(),
@@ -94,7 +94,7 @@ pub fn play<O: Send + 'static>(
             thread::sleep(Duration::from_micros(me.random.below(60)));
             handles[victim].cancel();
         }
-        // Until nothing happens for a while; if that is too early it is a history all the same.
+        // Until nothing happens for a while. If that is too early, the history is valid all the same.
         let mut before = u64::MAX;
         while before != recorder.count() {
             before = recorder.count();

@@ -16,10 +16,10 @@ use anabranch::{
 };
 use std::time::Duration;
 
-/// How many histories of each kind.
+/// The number of histories of each kind.
 const HISTORIES: u64 = 300;
 
-/// The longest wait of those that have a limit.
+/// The timeout of timed waits.
 const BRIEFLY: Duration = Duration::from_micros(30);
 
 fn received(result: Result<u64, RecvError>) -> Op {

@@ -11,10 +11,10 @@ use anabranch::{
 };
 use std::time::Duration;
 
-/// How many histories of each kind.
+/// The number of histories of each kind.
 const HISTORIES: u64 = 300;
 
-/// The longest wait of those that have a limit.
+/// The timeout of timed waits.
 const BRIEFLY: Duration = Duration::from_micros(30);
 
 fn in_time(id: usize, missed: u64, result: Result<u64, RecvTimeoutError>) -> Op {
@@ -33,7 +33,7 @@ fn at_once(id: usize, missed: u64, result: Result<u64, TryRecvError>) -> Op {
     }
 }
 
-/// By a receiver of a broadcast, in whatever way.
+/// A receive from a broadcast, in any form.
 fn heard(id: usize, missed: u64, result: Result<u64, impl Into<Unheard>>) -> Op {
     match result.map_err(Into::into) {
         Ok(value) => Op::Received(id, value, missed),
@@ -78,7 +78,7 @@ impl From<broadcast::TryRecvError> for Unheard {
     }
 }
 
-/// One that sends and receives, but does not wait without a limit: so it ends, and its sender goes.
+/// A participant that sends and receives, with timeouts only: so it ends, and drops its sender.
 fn watch_both(
     cx: &Cx<'_>,
     player: &mut Player<Op>,

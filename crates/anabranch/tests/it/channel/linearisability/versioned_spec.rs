@@ -9,7 +9,7 @@ pub enum Op {
     Sent(u64),
     /// Not sent: there is no receiver, or the channel is closed.
     Refused,
-    /// By this receiver, which has missed so many in all.
+    /// Received by this receiver, which has missed so many in total.
     Received(usize, u64, u64),
     /// This receiver learned of so many more missed values, and of so many in total.
     Lagged(usize, u64, u64),
@@ -18,7 +18,7 @@ pub enum Op {
     /// Not received: cancelled, or out of time.
     WaitedInVain,
     Latest(u64),
-    /// This receiver now sees what is sent from now on.
+    /// This receiver sees what is sent from now on.
     Subscribed(usize),
     SenderGone,
     ReceiverGone,
@@ -40,7 +40,7 @@ pub struct State {
     is_closed: bool,
     senders: usize,
     receivers: usize,
-    /// Of each receiver: the place in the log, and how many were missed.
+    /// For each receiver: the position in the log, and the number of missed values.
     places: Vec<(usize, u64)>,
 }
 

@@ -24,11 +24,11 @@ use std::{
 };
 use world::{Book, Line, Receives, Sends, World};
 
-/// Channels are meant by a number, which is taken modulo that of those there are.
+/// A channel is named by a number, modulo the number of channels.
 enum Program {
     Send(usize, Sends, u64),
     Receive(usize, Receives, u64),
-    /// Sends to the one or receives from the other.
+    /// Sends to the first or receives from the second.
     Select(usize, usize, u64),
     Set(Vec<usize>, u64),
     Close(usize),
@@ -36,13 +36,13 @@ enum Program {
     /// A stream, or a one-shot channel, whose ends are two halves of a join.
     Stream(Option<usize>, u64),
     Reply(bool),
-    /// One publishes, so many look.
+    /// One sender and so many receivers.
     Watch(u64, u64),
     Broadcast(usize, u64, u64),
     Sequence(Vec<Program>),
     Join(Box<(Program, Program)>),
     Scope(Vec<Program>),
-    /// A fiber of its own, which is joined; perhaps it is cancelled.
+    /// A spawned fiber, which is joined, and sometimes cancelled.
     Spawn(Arc<Program>, bool),
     /// A channel of this capacity, closed after so many microseconds.
     Channel(Option<usize>, u64, Box<Program>),
@@ -92,7 +92,7 @@ impl Program {
     }
 }
 
-/// Our panics.
+/// The payload of the panics of a program.
 struct Payload(#[expect(dead_code, reason = "to be dropped")] Counted);
 
 impl World {

@@ -35,14 +35,14 @@ pub enum Receives {
     Many,
 }
 
-/// What is sent: by which leaf, and the how manieth of it.
+/// A message: the number of its leaf, and its sequence number.
 pub struct Parcel {
     pub leaf: u64,
     pub number: u64,
     _counted: Counted,
 }
 
-/// A channel, and what has become of the values that were to be sent to it.
+/// A channel, and the fate of the values that were to be sent to it.
 #[derive(Clone)]
 pub struct Line {
     pub sender: Sender<Parcel>,
@@ -58,7 +58,7 @@ pub struct Book {
     pub received: HashSet<(u64, u64)>,
 }
 
-/// What all of a program share.
+/// The shared state of a program.
 #[derive(Clone)]
 pub struct World {
     pub tally: Tally,
@@ -68,7 +68,7 @@ pub struct World {
 
 const BRIEFLY: Duration = Duration::from_micros(30);
 
-/// What a leaf has received last from each other at each channel.
+/// The last message that a leaf has received from each other leaf, for each channel.
 type Last = HashMap<(usize, u64), u64>;
 
 /// Whether the wait was cancelled.
