@@ -1,5 +1,5 @@
-//! A server of a conversation over a wire hears these bytes: as all that a client says, or behind a hello that is
-//! right, so that most inputs come as far as its messages.
+//! The server of a conversation over a wire receives these bytes: either as everything that a client sends, or after a
+//! valid handshake, so that most inputs reach the messages.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Fibers side by side: `cargo bench -p anabranch-bench --bench fibers -- --help`.
+//! The bench of fibers: `cargo bench -p anabranch-bench --bench fibers -- --help`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -22,7 +22,7 @@ mod linux {
     use anabranch_bench::options::{self, Bench};
     use clap::Parser;
 
-    /// Measures fibers, tasks and goroutines side by side on this machine.
+    /// Compares fibers, tasks and goroutines on this machine.
     #[derive(Parser)]
     #[command(after_help = options::help(&ALL))]
     struct Options {

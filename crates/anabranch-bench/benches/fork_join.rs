@@ -1,4 +1,4 @@
-//! Fork-join side by side: `cargo bench -p anabranch-bench --bench fork_join -- --help`.
+//! The bench of fork-join: `cargo bench -p anabranch-bench --bench fork_join -- --help`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -21,7 +21,7 @@ mod linux {
     use anabranch_bench::workloads::{ALL, Settings, Spinner};
     use clap::Parser;
 
-    /// Measures fork-join libraries side by side on this machine.
+    /// Compares fork-join libraries on this machine.
     #[derive(Parser)]
     #[command(after_help = options::help(&ALL))]
     struct Options {
@@ -36,9 +36,10 @@ mod linux {
     }
 
     pub fn main() -> ExitCode {
-        // Before any thread exists: the unbalanced tree is 1,500 levels deep, and who waits by running other jobs may
-        // stack several such recursions. rayon, chili and forte start threads through std, which reads this once.
-        // SAFETY: this process has one thread, which is here, so nobody reads the environment meanwhile.
+        // Before any thread exists: the unbalanced tree is 1,500 levels deep, and a thread that waits by running other
+        // jobs may have several such recursions on its stack. rayon, chili and forte start threads through std, which
+        // reads this variable once.
+        // SAFETY: this process has only this thread, so no other thread reads the environment meanwhile.
         unsafe { std::env::set_var("RUST_MIN_STACK", (64 << 20).to_string()) };
 
         let options = Options::parse();

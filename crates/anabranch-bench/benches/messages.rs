@@ -1,4 +1,4 @@
-//! Messages side by side: `cargo bench -p anabranch-bench --bench messages -- --help`.
+//! The bench of messages: `cargo bench -p anabranch-bench --bench messages -- --help`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -21,7 +21,7 @@ mod linux {
     use anabranch_bench::options::{self, Bench};
     use clap::Parser;
 
-    /// Measures channels side by side on this machine: between fibers, tasks and threads.
+    /// Compares channels on this machine, between fibers, tasks and threads.
     #[derive(Parser)]
     #[command(after_help = options::help(&ALL))]
     struct Options {
@@ -30,7 +30,7 @@ mod linux {
         /// Peers to compare, separated by commas; a name may end in * [default: all]
         #[arg(long, value_delimiter = ',', value_name = "PEER")]
         peers: Vec<String>,
-        /// How long a sample takes, about, in milliseconds [default: 40, or 10 with --quick]
+        /// Approximate duration of a sample in milliseconds [default: 40, or 10 with --quick]
         #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=10_000))]
         budget: Option<u64>,
     }
@@ -51,9 +51,9 @@ mod linux {
             peers,
             threads: &[2],
             versions: Versions::of_messages(),
-            legend: "-u: unbounded, -b: room for 128;\n\
-                     -tokio: its pool of threads, -current: its current thread, -threads: threads of the system.\n\
-                     /base: median of the ratios to the first of ours in the same round; CPU/b: the same for CPU time.",
+            legend: "-u: unbounded, -b: capacity 128;\n\
+                     -tokio: its thread pool, -current: its current-thread runtime, -threads: system threads.\n\
+                     /base: median ratio to the first anabranch line in the same round; CPU/b: the same for CPU time.",
             across: &ACROSS,
             nanoseconds_a_step: None,
         })

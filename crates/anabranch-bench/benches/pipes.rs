@@ -1,4 +1,4 @@
-//! Conversations beside channels: `cargo bench -p anabranch-bench --bench pipes -- --help`.
+//! The bench of conversations: `cargo bench -p anabranch-bench --bench pipes -- --help`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -26,16 +26,16 @@ mod linux {
     #[global_allocator]
     static COUNTING: Counting = Counting;
 
-    /// Measures conversations side by side with channels on this machine.
+    /// Compares conversations with channels on this machine.
     #[derive(Parser)]
     #[command(after_help = options::help(&ALL))]
     struct Options {
         #[command(flatten)]
         common: options::Options,
-        /// What to measure, separated by commas [default: all]
+        /// Variants to measure, separated by commas [default: all]
         #[arg(long, value_delimiter = ',', value_name = "PEER", value_parser = bench::by_name::<Kind>)]
         peers: Vec<Kind>,
-        /// How long a sample takes, about, in milliseconds [default: 40, or 10 with --quick]
+        /// Approximate duration of a sample in milliseconds [default: 40, or 10 with --quick]
         #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=10_000))]
         budget: Option<u64>,
     }

@@ -1,4 +1,4 @@
-//! A fixed amount of fibers, for counting instructions. As `count_forks`, for the same reason, in the same way:
+//! Runs a fixed number of fiber operations, to count their instructions in the same way as `count_forks`:
 //!
 //! ```text
 //! cargo build --release -p anabranch-bench --example count_fibers
@@ -8,15 +8,15 @@
 //! done
 //! ```
 //!
-//! The difference of the two counts, divided by that of the times, is what one costs: one `yield` of a fiber that is
-//! alone, one of a `pair` that take turns, one fiber that is spawned and joined (`spawn`), one `lock` of a mutex. `fib`
-//! takes its argument for `times`: `fib(n)` forks `fib(n + 1) - 1` times. `anabranch-spawn`, `may`, `tokio`,
-//! `tokio-current` and `async-executor` work too. There is one thread that runs fibers; one that waits for it takes no
-//! part.
+//! The difference of the two counts, divided by that of the times, is the cost of one operation. The operations are a
+//! `yield` of a single fiber, a yield of a `pair` that takes turns, a spawn and join of one fiber (`spawn`), and one
+//! `lock` of a mutex. For `fib`, `times` is the argument: `fib(n)` forks `fib(n + 1) - 1` times. The peers
+//! `anabranch-spawn`, `may`, `tokio`, `tokio-current` and `async-executor` work too. One thread runs fibers, and
+//! another one only waits for it.
 //!
-//! Callgrind follows switches of stacks well enough to count, but attributes some of it to the wrong callers; so totals
-//! are right, and of the lists by function only those without callees. With `--dump-instr=yes` and a real output file,
-//! `callgrind_annotate` has these.
+//! Callgrind follows stack switches well enough to count, but attributes some instructions to the wrong callers. So
+//! totals are right. Of the lists by function, only those without callees are right. `callgrind_annotate` prints these,
+//! with `--dump-instr=yes` and a real output file.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {

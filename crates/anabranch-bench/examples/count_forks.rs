@@ -1,7 +1,7 @@
-//! A fixed amount of forking, for counting instructions.
+//! Runs a fixed number of forks, to count their instructions.
 //!
-//! Times on a shared machine differ by more than the fraction of a nanosecond that a change to a fork costs or saves;
-//! instruction counts do not. This program does one thing a given number of times, so that what is the same can be
+//! Times on a shared machine vary by more than the fraction of a nanosecond that a change to a fork costs or saves;
+//! instruction counts do not. This program repeats one operation a given number of times, so that constant costs can be
 //! subtracted:
 //!
 //! ```text
@@ -12,13 +12,13 @@
 //! done; done
 //! ```
 //!
-//! Let `peer(n)` be the count with `n` repetitions. `peer(20) - peer(10)` is free of start-up, of the tree's allocation
-//! and of the pool; `((anabranch(20) - anabranch(10)) - (plain(20) - plain(10))) / (10 * forks)` is what a fork adds.
-//! The number of forks of one repetition is printed. `fib 20` instead of `tree 1000` forks without touching memory,
-//! `uts 20` forks with several captured values, below a root that has 20 children.
+//! Let `peer(n)` be the count with `n` repetitions. `peer(20) - peer(10)` excludes the start-up, the allocation of the
+//! tree and the pool. `((anabranch(20) - anabranch(10)) - (plain(20) - plain(10))) / (10 * forks)` is the cost of a
+//! fork. The program prints the number of forks per repetition. `fib 20` instead of `tree 1000` forks without memory
+//! accesses. `uts 20` forks with several captured values, below a root with 20 children.
 //!
-//! The pool has one thread, as a count means little where threads search and sleep; the thread's own start is the same
-//! in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.
+//! The pool has one thread, because a count means little if threads search and sleep. The start of that thread is the
+//! same in both runs. `ours` is another name for `anabranch`; `rayon`, `chili` and `forte` work too.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -74,7 +74,7 @@ mod linux {
             "fib" => (Work::Fib(size), fib_forks(size)),
             "uts" => {
                 let shape = Shape { root_children: size, ..Shape::FOUR_MILLION };
-                // Each node that has children forks once less than it has.
+                // A node with children makes one fork less than it has children.
                 let below_root = shape.count::<plain::Plain>(&()) - 1;
                 let parents = 1 + (below_root - u64::from(size)) / u64::from(shape.children);
                 (Work::Uts(shape), below_root - parents)

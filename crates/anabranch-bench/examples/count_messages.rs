@@ -1,4 +1,4 @@
-//! A fixed amount of messages, for counting instructions. As `count_forks`, for the same reason, in the same way:
+//! Sends a fixed number of messages, to count their instructions in the same way as `count_forks`:
 //!
 //! ```text
 //! cargo build --release -p anabranch-bench --example count_messages
@@ -8,9 +8,9 @@
 //! done
 //! ```
 //!
-//! The peers and the workloads are those of the bench of messages, or of that of conversations (`protocol ping-pong`).
-//! `times` is how often everybody does it, and what is printed says how many units that makes: messages, hops or round
-//! trips. The difference of the two counts, divided by that of the units, is what one costs. There is one worker.
+//! The peers and the workloads are those of the bench of messages, or of conversations (`protocol ping-pong`). `times`
+//! is the number of repetitions. The program prints the resulting number of units: messages, hops or round trips. The
+//! difference of the two counts, divided by that of the units, is the cost of one unit. There is one worker.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {

@@ -1,12 +1,11 @@
-//! What the compiler makes of a step of a conversation: the instructions of sending, and of receiving what has been
-//! sent.
+//! Shows the machine code of a step of a conversation: a send, and a receive of a message that has been sent.
 //!
 //! ```text
 //! cargo run --release -p anabranch-bench --example show_pipes
 //! ```
 //!
-//! It disassembles itself with `objdump`, and fails if to send is more than one atomic exchange, or to receive has any
-//! operation that locks, up to the calls of what is rarely needed: to wake who waits, to wait, to leave.
+//! It disassembles itself with `objdump`. It fails if a send has more than one atomic exchange, or a receive any locked
+//! operation, before the calls for rare cases: to wake a waiter, to wait, to leave.
 
 fn main() -> std::process::ExitCode {
     match linux::show() {
@@ -48,7 +47,7 @@ mod linux {
     }
 
     pub fn show() -> Result<String, String> {
-        // So that both are there.
+        // This instantiates both functions.
         let (client, server) = ping_pong::pipe();
         let waiting = sending(black_box(client), black_box(1));
         let heard = receiving(black_box(server)).map_err(|error| error.to_string())?;
@@ -69,7 +68,7 @@ mod linux {
         if cfg!(target_arch = "x86_64") && counts != (1, 0) { Err(text) } else { Ok(text) }
     }
 
-    /// The lines of a function, without addresses but those that are jumped to.
+    /// Returns the lines of a function, without addresses except those of jump targets.
     fn function(listing: &str, name: &str) -> Result<String, String> {
         let head = format!("<show_pipes::linux::{name}>:");
         let lines = listing.lines().skip_while(|line| !line.contains(&head)).take_while(|line| !line.is_empty());

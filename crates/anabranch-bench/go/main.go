@@ -1,5 +1,5 @@
-// Fibers measured in Go: the counterpart of the peers in ../src/fibers/peers, for the harness there, which starts it
-// with GOMAXPROCS set, the name of a workload and its numbers, and reads one line of JSON.
+// The workloads of fibers in Go, the counterpart of the peers in ../src/fibers/peers. The harness there starts this program
+// with GOMAXPROCS, the name of a workload and its numbers, and reads one line of JSON.
 package main
 
 import (
@@ -46,7 +46,7 @@ func (w watch) stop(answer uint64) done {
 	return done{Answer: answer, Wall: wall, CPU: cpuSeconds() - w.cpu, Figures: map[string]float64{}}
 }
 
-// fibers goroutines, this one among them, give way times times each.
+// Runs as many goroutines as fibers says, this one included, each of which yields as often as times says.
 func yields(fibers, times uint64) done {
 	give := func() {
 		for i := uint64(0); i < times; i++ {
@@ -67,7 +67,7 @@ func yields(fibers, times uint64) done {
 	return w.stop(fibers * times)
 }
 
-// Goroutines that do nothing, with a wait group, as Go programs wait for many.
+// Runs goroutines that do nothing, and waits for them by a wait group.
 func spawn(count uint64) done {
 	w := startWatch()
 	var group sync.WaitGroup
@@ -94,7 +94,7 @@ func fibDone(n uint64) done {
 	return w.stop(fib(n))
 }
 
-// What /proc says of this process, in bytes, and the number of mappings.
+// Reads the memory of this process from /proc, in bytes, and its number of mappings.
 func memory() map[string]float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,8 +1,8 @@
-//! Runs workloads: every variant once a round, in a shuffled order, each sample in a process of its own.
+//! Runs workloads: every variant once per round, in a shuffled order, each sample in its own process.
 //!
-//! Rounds are interleaved because machines drift: a neighbour that comes and goes meets all variants alike, and a ratio
-//! taken within a round is hardly touched. The order within a round is shuffled, from a fixed seed, so that no variant
-//! always follows the same other one.
+//! Rounds are interleaved because the speed of a machine drifts. A disturbance that comes and goes affects all variants
+//! alike, and hardly changes a ratio within a round. The order within a round is shuffled with a fixed seed, so that no
+//! variant always follows the same other one.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -13,10 +13,10 @@ use crate::isolate::{Failure, in_child};
 pub use crate::outcome::{Line, Outcome, Series, Variant};
 use crate::sample::Sample;
 
-/// Longer than any sample that ends.
+/// The time limit, longer than any sample that ends.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The variants of a workload, in the order of the report.
+/// Returns the variants of a workload, in the order of the report.
 pub fn variants<K: Peers>(workload: &dyn AnyWorkload<K>, peers: &[K], asked: &[usize]) -> Vec<Variant<K>> {
     let asked = match workload.threads() {
         Threads::Asked => asked,
@@ -86,7 +86,7 @@ fn run_with<K: Peers>(
     }
 }
 
-/// A line on the terminal that says where the bench is; nothing if nobody looks.
+/// A progress line on the terminal; nothing if standard error is not a terminal.
 struct Progress {
     name: &'static str,
     rounds: usize,
@@ -117,7 +117,7 @@ impl Progress {
     fn print(&self, text: fmt::Arguments<'_>) {
         if self.watched {
             let mut stderr = io::stderr();
-            // A terminal that is gone is no reason to stop measuring.
+            // A closed terminal does not stop the measurement.
             let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
         }
     }

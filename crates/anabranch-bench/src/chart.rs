@@ -1,7 +1,7 @@
-//! The chart of the README: the sum of a tree, one fork a node, by each library.
+//! The chart of the README: the sum of a tree with one fork per node, by each library.
 //!
-//! It is drawn from the JSON of the bench `fork_join` and from nothing else, so equal results give equal bytes. The
-//! example `chart` writes it, and a test compares the files that are kept with what is drawn.
+//! The only input is the JSON of the bench `fork_join`, so equal results give equal bytes. The example `chart` writes
+//! the chart, and a test compares the stored files with the drawing.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::stats::median;
 
-/// The colours of a page.
+/// The colour theme of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark text on a white page.
@@ -28,10 +28,10 @@ struct Colours {
 }
 
 impl Theme {
-    /// Both.
+    /// Both themes.
     pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
 
-    /// The name of the file, below the folder of the documentation.
+    /// Returns the path of the file, relative to the folder of the documentation.
     pub fn file(self) -> &'static str {
         match self {
             Theme::Light => "tree-sum-light.svg",
@@ -61,9 +61,9 @@ impl Theme {
     }
 }
 
-/// The workloads, and what stands above each.
+/// The workloads, and the heading of each.
 const PANELS: [(&str, &str); 2] = [("tree-1k", "A tree of 1,000 nodes"), ("tree-10m", "A tree of 10,000,000 nodes")];
-/// The rows: how the JSON names a peer in its results and in its versions.
+/// The rows: the name of a peer in the results and in the versions of the JSON.
 const ROWS: [(&str, Option<&str>); 5] = [
     ("plain", None),
     ("anabranch", Some("anabranch")),
@@ -85,7 +85,7 @@ const FONT: &str = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sa
 /// Draws the chart.
 ///
 /// # Errors
-/// When the results lack what is drawn: which workload, peer or field it is.
+/// Returns the missing workload, peer or field if the results are incomplete.
 pub fn draw(results: &Value, theme: Theme) -> Result<String, String> {
     let colours = theme.colours();
     let height = TOP + ROW * ROWS.len() as f64 + 74.0;
@@ -117,7 +117,7 @@ pub fn draw(results: &Value, theme: Theme) -> Result<String, String> {
     Ok(svg)
 }
 
-/// One workload: its axis and a bar for each peer and number of threads.
+/// Draws one workload: its axis, and a bar for each peer and number of threads.
 fn panel(
     svg: &mut String,
     results: &Value,
@@ -139,7 +139,7 @@ fn panel(
     let most = values.iter().map(|(_, _, _, value)| *value).fold(0.0, f64::max);
     let step = if most <= 10.0 { 2.0 } else { 5.0 };
     let ticks = (most / step).ceil() as usize;
-    // Room for the figure at the end of the longest bar.
+    // Leaves space for the figure at the end of the longest bar.
     let scale = (PLOT - 34.0) / (ticks as f64 * step).max(most);
 
     text(svg, (left, TOP - 12.0), "start", (13.0, colours.text, true), title);
@@ -165,7 +165,7 @@ fn panel(
         let digits = if value >= 9.995 { 1 } else { 2 };
         let figure = format!("{value:.digits$}");
         let x = left + width + 5.0;
-        // The lines of the grid stop at the figure.
+        // The grid lines end at the figure.
         let room = 8.0 * figure.len() as f64;
         let _ = writeln!(
             svg,
@@ -196,7 +196,7 @@ fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, (size, fill, is_bold
     );
 }
 
-/// What a reader of the screen is told.
+/// Returns the text for screen readers.
 fn description(results: &Value) -> Result<String, String> {
     let mut description =
         String::from("Nanoseconds a node of a tree sum with a fork at each node, with one thread and with two.");
@@ -215,7 +215,7 @@ fn description(results: &Value) -> Result<String, String> {
     Ok(description)
 }
 
-/// What was measured on what.
+/// Returns the machine and the versions of the measurement.
 fn machine(results: &Value) -> Result<String, String> {
     let cpus = results["machine"]["cpus"].as_u64().ok_or("no machine.cpus")?;
     let cpu = string(results, &["machine", "cpu"])?.replace("(R)", "").replace("(TM)", "");
@@ -233,7 +233,7 @@ fn machine(results: &Value) -> Result<String, String> {
     Ok(format!("{cpu}, {cpus} cores, {kernel}, {}. Medians of {rounds} rounds.", compiler.join(" ")))
 }
 
-/// The median of a peer's samples.
+/// Returns the median of a peer's samples.
 fn value(results: &Value, workload: &str, peer: &str, threads: u64) -> Result<f64, String> {
     let missing = || format!("no samples of {peer} in {workload} with {threads} threads");
     let entry = results["workloads"].as_array().into_iter().flatten().find(|entry| entry["name"] == workload);

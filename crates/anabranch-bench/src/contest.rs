@@ -1,4 +1,4 @@
-//! Who takes part, and in what: the peers of a bench, and its workloads.
+//! The peers and the workloads of a bench.
 
 use std::fmt;
 
@@ -8,75 +8,76 @@ use crate::sample::Sample;
 
 /// The peers of a bench.
 pub trait Peers: Copy + Eq + fmt::Display + Serialize + 'static {
-    /// All of them, in the order in which they are reported.
+    /// All peers, in the order of the report.
     const ALL: &'static [Self];
 
-    /// The peer that the others are related to, if it takes part.
+    /// The peer to which the others are compared, if it takes part.
     const BASELINE: Self;
 
-    /// The thread counts with which it is run where the workload wants these. `None`: it decides for itself.
+    /// Returns the thread counts with which the peer runs, if the workload uses `asked`. `None` means that the peer
+    /// decides.
     fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
         asked.iter().copied().map(Some).collect()
     }
 
-    /// Whether it is one of several ways to use what is measured against the others.
+    /// Returns whether the peer is one of several variants of anabranch.
     fn is_ours(self) -> bool {
         self == Self::BASELINE
     }
 
-    /// How a number of threads is shown in its lines.
+    /// Returns the number of threads as the report prints it.
     fn threads_shown(self, threads: Option<usize>) -> String {
         threads.map_or_else(|| "dflt".into(), |threads| threads.to_string())
     }
 }
 
-/// The names of all peers, separated by commas.
+/// Returns the names of all peers, separated by commas.
 pub fn names<K: Peers>() -> String {
     K::ALL.iter().map(K::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The peer that is shown as `name`.
+/// Returns the peer called `name`.
 ///
 /// # Errors
-/// If none is; the message lists them.
+/// Fails if there is none; the message lists all names.
 pub fn by_name<K: Peers>(name: &str) -> Result<K, String> {
     let found = K::ALL.iter().copied().find(|peer| peer.to_string() == name);
     found.ok_or_else(|| format!("no peer is called `{name}`; there are {}", names::<K>()))
 }
 
-/// The thread counts with which a workload is run.
+/// The thread counts with which a workload runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// Those that the user chose.
     Asked,
-    /// This one, as the workload is about it.
+    /// This fixed number, which is part of the workload.
     Fixed(usize),
 }
 
 /// A workload whose peer is chosen at run time.
 pub trait AnyWorkload<K> {
-    /// What it does, in a few words.
+    /// Returns a short description.
     fn title(&self) -> String;
-    /// The unit of [`Sample::value`].
+    /// Returns the unit of [`Sample::value`].
     fn unit(&self) -> &'static str;
-    /// The thread counts with which it is run.
+    /// Returns the thread counts with which the workload runs.
     fn threads(&self) -> Threads;
-    /// How many rounds it is run when the user asks for `asked`.
+    /// Returns the number of rounds if the user requests `asked`.
     fn rounds(&self, asked: usize) -> usize;
-    /// Whether `kind` can take part.
+    /// Returns whether `kind` can take part.
     fn suits(&self, kind: K) -> bool;
-    /// Whether `kind` is one of those to be beaten; see [`Outcome::verdict`](crate::bench::Outcome::verdict).
+    /// Returns whether the target refers to `kind`; see [`Outcome::verdict`](crate::bench::Outcome::verdict).
     fn is_rival(&self, _kind: K) -> bool {
         false
     }
-    /// How much of the value of the best rival would be good.
+    /// Returns the target: a share of the best rival's value.
     fn bar(&self) -> Option<f64> {
         None
     }
-    /// How much more than the best rival's value would be good, in the workload's unit.
+    /// Returns the target as the most by which the value may exceed the best rival's, in the workload's unit.
     fn most_above(&self) -> Option<f64> {
         None
     }
-    /// Makes a pool of `threads` threads of the peer, and takes one sample there.
+    /// Makes a pool of `threads` threads of the peer, and takes one sample in it.
     fn sample_with(&self, kind: K, threads: usize) -> Sample;
 }

@@ -1,7 +1,7 @@
-//! The hand-made upper bound: threads that are kept ready and are handed equal shares of the work.
+//! The hand-made upper bound: running threads receive equal shares of the work.
 //!
-//! A share is cut beforehand and costs nothing while the clock runs. The calling thread takes the first share, as it
-//! does in the libraries; the others sleep on a channel until theirs arrives.
+//! The shares are cut before the clock starts. The calling thread takes the first share, as in the libraries. The
+//! others sleep on a channel until theirs arrives.
 
 use std::sync::mpsc;
 use std::thread;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use crate::sample::{Meter, metered};
 
-/// Hands each of the `shares` to a thread of its own, sums up what `work` makes of them and measures from the first
-/// hand-out to the last answer.
+/// Passes each of the `shares` to a separate thread, sums up the results of `work`, and measures from the first
+/// hand-over to the last result.
 ///
 /// # Panics
-/// If there are no shares, or if `work` panics.
+/// Panics if there are no shares, or if `work` panics.
 pub fn hand_out<T, F>(shares: Vec<T>, work: F) -> (u64, Meter)
 where
     T: Send,
@@ -36,7 +36,8 @@ where
             })
             .collect();
         drop(answers);
-        // Time enough to start and to fall asleep: a real program would have had its threads for long.
+        // This gives the threads time to start and to fall asleep. In a real program they would have been running for
+        // long.
         thread::sleep(Duration::from_millis(5));
         metered(|| {
             for (order, share) in crew {

@@ -1,11 +1,10 @@
-//! Runs one sample in a process of its own.
+//! Runs one sample in its own process.
 //!
-//! Pools disturb each other: some spin before they sleep, some keep a timer thread that beats as long as the pool
-//! lives, and one of the peers has no way to end its timer at all. So the measuring process never starts a thread. It
-//! builds the data of a workload, then forks once a sample. The child inherits the data through copy-on-write pages,
-//! makes the pool, takes the sample, sends it home through a pipe and exits, which ends whatever its pool left behind.
-//! It also makes CPU time and context switches of the process mean those of one sample, and turns a peer that hangs
-//! into a line of the report.
+//! Pools disturb each other: some spin before they sleep, some have a timer thread for the life of the pool, and one of
+//! the peers cannot stop its timer. So the measuring process never starts a thread. It builds the data of a workload,
+//! and then forks once per sample. The child inherits the data through copy-on-write pages. It makes the pool, takes
+//! the sample, sends it through a pipe and exits, which ends all threads of its pool. So CPU time and context switches
+//! of the process are those of one sample, and a peer that hangs is one line of the report.
 
 use std::any::Any;
 use std::fmt;
@@ -23,14 +22,14 @@ use serde::de::DeserializeOwned;
 
 use crate::process;
 
-/// Why a child brought no result.
+/// Why a child returned no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// It was still running when its time was over, and was killed.
+    /// The child was still running at the time limit, and was killed.
     TimedOut(Duration),
-    /// It panicked with this message; a wrong result does that too.
+    /// The child panicked with this message, for example because of a wrong result.
     Panicked(String),
-    /// It could not be started, or ended without a word.
+    /// The child could not be started, or ended without a message.
     Died(String),
 }
 
@@ -51,8 +50,8 @@ impl std::error::Error for Failure {}
 /// Runs `f` in a child process and returns what it returned.
 ///
 /// # Errors
-/// If the child panics, dies, or needs longer than `limit`; also if this process has more than one thread, since a
-/// child forked then could meet a lock that nobody will ever release.
+/// Fails if the child panics, dies, or exceeds `limit`. Also fails if this process has more than one thread: a child
+/// could then inherit a lock that no thread will ever release.
 pub fn in_child<T, F>(limit: Duration, f: F) -> Result<T, Failure>
 where
     T: Serialize + DeserializeOwned,
@@ -64,7 +63,7 @@ where
     }
     let died = |what: &str, error: &dyn fmt::Display| Failure::Died(format!("{what}: {error}"));
     let (reader, mut writer) = io::pipe().map_err(|error| died("no pipe", &error))?;
-    // What stands in the buffer would be printed by both processes.
+    // Both processes would print buffered output.
     io::stdout().flush().map_err(|error| died("cannot flush stdout", &error))?;
 
     // SAFETY: `process::thread_count` has just found this thread alone in its process, so no other thread can hold a
@@ -74,15 +73,15 @@ where
             drop(reader);
             let result = catch_unwind(AssertUnwindSafe(f)).map_err(|payload| message(&*payload));
             let sent = serde_json::to_vec(&result).map_err(io::Error::from).and_then(|text| writer.write_all(&text));
-            // SAFETY: `_exit` only ends the process. Nothing that an orderly exit would do is wanted: the pool's
-            // threads still run and must not see statics torn down.
+            // SAFETY: `_exit` only ends the process. An orderly exit is not wanted, because the pool's threads still
+            // run and must not see statics torn down.
             unsafe { nix::libc::_exit(i32::from(sent.is_err())) }
         }
         ForkResult::Parent { child } => {
             drop(writer);
             let answer = read_until(reader, Instant::now() + limit);
             if answer.is_err() {
-                // It may have ended by itself in the meantime, which is as good.
+                // The child may have ended meanwhile, which is fine.
                 let _ = kill(child, Signal::SIGKILL);
             }
             let status = waitpid(child, None);

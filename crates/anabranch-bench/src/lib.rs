@@ -1,20 +1,20 @@
 //! Fork-join, fibers and messages measured side by side: anabranch, its peers and plain recursion.
 //!
-//! `cargo bench -p anabranch-bench --bench fork_join -- --help` tells how to run the one, `--bench fibers`,
-//! `--bench messages` and `--bench pipes` the others, which live in [`fibers`], [`messages`] and [`pipes`] and are run
-//! by the same harness. A *workload* (one file each in [`workloads`]) is written once against the trait
-//! [`peers::Peer`], which each library implements in a file of its own. [`mod@bench`] runs every combination of peer
-//! and thread count once a round, in a shuffled order, each in a process of its own ([`isolate`]), and [`report`]
-//! prints medians, minima, spreads and ratios to plain recursion in the same round.
+//! `cargo bench -p anabranch-bench --bench fork_join -- --help` lists the options of that bench. `--bench fibers`,
+//! `--bench messages` and `--bench pipes` are the others. Their code is in [`fibers`], [`messages`] and [`pipes`], and
+//! the same harness runs them. A *workload* (one file each in [`workloads`]) is written once against the trait
+//! [`peers::Peer`], which each library implements in a separate file. [`mod@bench`] runs every combination of peer and
+//! thread count once per round, in a shuffled order, each in its own process ([`isolate`]). [`report`] prints medians,
+//! minima, spreads, and ratios to plain recursion in the same round.
 //!
 //! # Reading the figures
 //!
-//! Absolute times move with the machine and its other users, so compare ratios within a run, and look at the minimum
-//! beside the median. A few workloads are some twenty instructions a node (the tree of 1,000 nodes, `fib`): where the
-//! linker happens to put them moves them by up to a quarter, always the same way within one build. Differences of that
-//! size are settled by counting instructions, which the example `count_forks` is for.
+//! Absolute times vary with the machine and its other users. So compare ratios within a run, and the minima beside the
+//! medians. A few workloads are some twenty instructions per node (the tree of 1,000 nodes, `fib`). The placement of
+//! their code by the linker changes their time by up to a quarter, always the same way within one build. To decide
+//! differences of that size, count instructions with the example `count_forks`.
 //!
-//! It runs on Linux, whose `/proc` tells how often threads were switched.
+//! The benches run on Linux, whose `/proc` reports the context switches of threads.
 #![cfg(target_os = "linux")]
 
 pub mod bench;

@@ -1,10 +1,10 @@
 //! Reads the versions of this crate's dependencies from `Cargo.lock`.
 //!
-//! The build script includes this file, so that a report names what was really compiled in. Only the four lines of a
-//! lock file that matter are understood: `[[package]]`, `name`, `version` and the entries of `dependencies`. An entry
-//! is `"name"`, or `"name version"` when the lock file holds several versions of that name.
+//! The build script includes this file, so that a report names the versions that were compiled in. It parses only four
+//! kinds of lines of a lock file: `[[package]]`, `name`, `version` and the entries of `dependencies`. An entry is
+//! `"name"`, or `"name version"` when the lock file holds several versions of that name.
 
-/// The version that `package` gets when it depends on `dependency`, or `None` if the lock file knows no such pair.
+/// Returns the version that `package` gets of `dependency`, or `None` if the lock file has no such pair.
 pub fn version_of(lock: &str, package: &str, dependency: &str) -> Option<String> {
     let own = packages(lock).find(|block| field(block, "name") == Some(package))?;
     let entry = own

@@ -1,4 +1,4 @@
-//! What was measured on what: the machine and the versions, for the head of a report.
+//! The machine and the versions of a measurement, for the head of a report.
 
 use std::thread::available_parallelism;
 use std::{fmt, fs};
@@ -8,20 +8,20 @@ use serde::{Serialize, Serializer};
 /// The machine that a bench ran on.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
-    /// The processor's own name.
+    /// The processor's name.
     pub cpu: String,
-    /// How many threads can run at the same time.
+    /// The number of threads that can run at the same time.
     pub cpus: usize,
     /// The kernel's name and release.
     pub kernel: String,
     /// Main memory in bytes, or 0 if unknown.
     pub memory: u64,
-    /// The load over the last minute before the bench: above zero, others were at work.
+    /// The load over the last minute before the bench. Above zero, other programs were running.
     pub load: f64,
 }
 
 impl Machine {
-    /// Looks at this machine.
+    /// Reads the data of this machine.
     pub fn look() -> Machine {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         let cpu = field(&read("/proc/cpuinfo"), "model name").unwrap_or("unknown processor").to_owned();
@@ -45,12 +45,12 @@ fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         .find_map(|(name, value)| (name.trim() == key).then(|| value.trim()))
 }
 
-/// What was measured, by name, and the compiler: as `Cargo.lock`, the compiler and the tools themselves say.
+/// The versions of the measured libraries and of the compiler, from `Cargo.lock`, the compiler and the tools.
 #[derive(Clone, Debug)]
 pub struct Versions(Vec<(&'static str, String)>);
 
 impl Versions {
-    /// Of the libraries that the fork-join bench compares.
+    /// Returns those of the libraries that the fork-join bench compares.
     pub fn of_fork_join() -> Versions {
         Versions::of(&[
             ("rayon", env!("VERSION_RAYON")),
@@ -60,7 +60,7 @@ impl Versions {
         ])
     }
 
-    /// Of the libraries that the bench of fibers compares.
+    /// Returns those of the libraries that the fibers bench compares.
     pub fn of_fibers() -> Versions {
         Versions::of(&[
             ("may", env!("VERSION_MAY")),
@@ -70,7 +70,7 @@ impl Versions {
         ])
     }
 
-    /// Of the libraries that the bench of messages compares.
+    /// Returns those of the libraries that the messages bench compares.
     pub fn of_messages() -> Versions {
         Versions::of(&[
             ("may", env!("VERSION_MAY")),
@@ -85,7 +85,7 @@ impl Versions {
         ])
     }
 
-    /// Of nothing but ours.
+    /// Returns that of anabranch alone.
     pub fn of_ours() -> Versions {
         Versions::of(&[])
     }
@@ -95,7 +95,7 @@ impl Versions {
         Versions(always.iter().chain(peers).map(|(name, version)| (*name, (*version).to_owned())).collect())
     }
 
-    /// Adds one that is known only when the bench runs.
+    /// Adds a version that is known only when the bench runs.
     pub fn with(mut self, name: &'static str, version: &str) -> Versions {
         self.0.push((name, version.to_owned()));
         self
@@ -103,7 +103,8 @@ impl Versions {
 }
 
 impl fmt::Display for Versions {
-    /// The compiler on a line of its own, as it writes its name itself; the others on lines of a hundred columns.
+    /// Prints the compiler, whose version includes its name, on its own line, and the others on lines of a hundred
+    /// columns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut width = 0;
         for (index, (name, version)) in self.0.iter().enumerate() {
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn versions_are_those_of_the_manifest() {
-        // The manifest asks for these; a lock file that says otherwise was read wrongly.
+        // The manifest requests these versions. Others mean that the lock file was parsed wrongly.
         let shown = Versions::of_fork_join().to_string();
         assert!(shown.starts_with("rustc "), "{shown}");
         for version in [", rayon 1.", ", chili 0.2.", ", forte 1.0.0-alpha.4"] {

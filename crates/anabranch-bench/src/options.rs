@@ -1,4 +1,4 @@
-//! What the benches have in common on the command line, and what they do with it.
+//! The command line that the benches share, and their common main function.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ pub struct Options {
     /// Numbers of threads [default: see the bench]
     #[arg(long, visible_alias = "workers", value_delimiter = ',', value_name = "N")]
     pub threads: Vec<usize>,
-    /// Rounds: each runs everything once [default: 9, or 3 with --quick]
+    /// Rounds; each runs every variant once [default: 9, or 3 with --quick]
     #[arg(long, value_name = "N")]
     pub rounds: Option<usize>,
-    /// Smaller and shorter: a look within a minute
+    /// Smaller and shorter, for a rough result within a minute
     #[arg(long)]
     pub quick: bool,
-    /// Writes every sample to this file
+    /// Write every sample to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Passed by cargo
@@ -37,27 +37,27 @@ pub struct Options {
 /// A workload's name on the command line, and how to build it from settings of type `S`.
 pub type Listed<K, S> = (&'static str, fn(&S) -> Box<dyn AnyWorkload<K>>);
 
-/// What a bench consists of, beside the options.
+/// The parts of a bench, besides the options.
 pub struct Bench<'a, K: 'static, S> {
-    /// All its workloads.
+    /// All workloads of the bench.
     pub workloads: &'a [Listed<K, S>],
-    /// How large they are.
+    /// The sizes of the workloads.
     pub settings: S,
     /// The peers that take part; empty for all.
     pub peers: Vec<K>,
-    /// The numbers of threads, where the user does not say.
+    /// The default numbers of threads.
     pub threads: &'a [usize],
-    /// What was compiled in.
+    /// The versions that were compiled in.
     pub versions: Versions,
-    /// Explains the columns of the tables.
+    /// The explanation of the columns of the tables.
     pub legend: &'a str,
-    /// Which workload is to take at most how many times as long as which other one.
+    /// Pairs of workloads: the first should take at most this many times as long as the second.
     pub across: &'a [(&'static str, &'static str, f64)],
-    /// The calibration of CPU work, where there is such.
+    /// The calibration of CPU work, if the bench has one.
     pub nanoseconds_a_step: Option<f64>,
 }
 
-/// The lines below the list of options.
+/// Returns the lines below the list of options.
 pub fn help<K: Peers, S>(workloads: &[Listed<K, S>]) -> String {
     let workloads: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
     format!("Workloads: {}\nPeers: {}", workloads.join(", "), names::<K>())
@@ -86,7 +86,7 @@ impl Options {
         print!("{}", head(&machine, &bench.versions, bench.legend));
         let mut outcomes: Vec<Outcome<K>> = Vec::new();
         for (name, build) in chosen {
-            // The data live only as long as the workload runs: every sample's process inherits what is there.
+            // The data live only while the workload runs, because every sample's process inherits all memory.
             let workload = build(&bench.settings);
             let variants = variants(&*workload, &peers, threads);
             if variants.is_empty() {

@@ -1,4 +1,4 @@
-//! What came of a workload: the samples of each peer, and the figures that are made of them.
+//! The outcome of a workload: the samples of each peer, and the figures computed from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,27 +11,27 @@ use crate::stats::{Summary, median, median_ratio};
 pub struct Variant<K> {
     /// The peer.
     pub peer: K,
-    /// Its threads; `None` where the peer decides for itself.
+    /// Its threads, or `None` if the peer decides.
     pub threads: Option<usize>,
 }
 
 /// All samples of a variant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Series<K> {
-    /// Whose samples they are.
+    /// The variant of the samples.
     #[serde(flatten)]
     pub variant: Variant<K>,
-    /// One entry a round; `None` where there is no sample.
+    /// One entry per round; `None` if there is no sample.
     pub samples: Vec<Option<Sample>>,
-    /// Why samples are missing. A variant that failed is not tried again.
+    /// Why samples are missing. A variant that failed does not run again.
     pub failure: Option<String>,
-    /// Whether it is one of those to be beaten.
+    /// Whether the target refers to this variant.
     #[serde(skip)]
     pub is_rival: bool,
 }
 
 impl<K> Series<K> {
-    /// A figure of each round.
+    /// Returns a figure of each round.
     pub fn column(&self, figure: impl Fn(&Sample) -> f64) -> Vec<Option<f64>> {
         self.samples.iter().map(|sample| sample.as_ref().map(&figure)).collect()
     }
@@ -42,16 +42,16 @@ impl<K> Series<K> {
 pub struct Outcome<K> {
     /// The workload's name on the command line.
     pub name: &'static str,
-    /// What it does.
+    /// A short description.
     pub title: String,
     /// The unit of the samples' values.
     pub unit: &'static str,
-    /// How many rounds were run.
+    /// The number of rounds.
     pub rounds: usize,
-    /// How much of the value of the best rival would be good, where something has been said about that.
+    /// The target: a share of the best rival's value, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bar: Option<f64>,
-    /// How much more than that would be good, likewise.
+    /// The target: the most by which the value may exceed the best rival's, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_above: Option<f64>,
     /// The variants, in the order of the report.
@@ -61,25 +61,25 @@ pub struct Outcome<K> {
 /// The figures of one line of a table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line<K> {
-    /// Whose figures they are.
+    /// The variant of the line.
     pub variant: Variant<K>,
-    /// The samples' values.
+    /// The values of the samples.
     pub value: Summary,
-    /// How many times the value of the baseline in the same round; the median of that.
+    /// The median of the ratio to the baseline's value in the same round.
     pub to_baseline: Option<f64>,
-    /// The median of the CPU time of each unit, in the unit of the value; in seconds where that is not a time.
+    /// The median of the CPU time of each unit, in the unit of the value; in seconds if the value is not a time.
     pub cpu: f64,
-    /// The same as `to_baseline` for the CPU time, which tells what was burnt to be that fast.
+    /// The median of the ratio to the baseline's CPU time in the same round. It shows the cost of the speed.
     pub cpu_to_baseline: Option<f64>,
-    /// Medians of the further figures.
+    /// Medians of the other figures.
     pub extra: Vec<(String, f64)>,
 }
 
 impl<K: Peers> Outcome<K> {
-    /// Computes the line of each variant that has samples.
+    /// Computes the line of each variant with samples.
     pub fn lines(&self) -> Vec<Line<K>> {
-        // With as many threads if it ran with several, or else with those it has. Where the baseline cannot take part,
-        // another way to use the same does.
+        // The baseline with the same number of threads if it ran with several, otherwise with its own number. If the
+        // baseline cannot take part, another variant of the same library replaces it.
         let all = |is_it: fn(K) -> bool| self.series.iter().filter(move |series| is_it(series.variant.peer));
         let mut baselines: Vec<_> = all(|peer| peer == K::BASELINE).collect();
         if baselines.is_empty() {
@@ -93,7 +93,7 @@ impl<K: Peers> Outcome<K> {
         self.series.iter().filter_map(|series| line(series, baseline(series))).collect()
     }
 
-    /// The variants that failed, with the reason.
+    /// Returns the variants that failed, with the reason.
     pub fn failures(&self) -> impl Iterator<Item = (Variant<K>, &str)> {
         self.series.iter().filter_map(|series| Some((series.variant, series.failure.as_deref()?)))
     }
@@ -101,7 +101,7 @@ impl<K: Peers> Outcome<K> {
 
 fn line<K: Peers>(series: &Series<K>, baseline: Option<&Series<K>>) -> Option<Line<K>> {
     let ratio = |figure: fn(&Sample) -> f64| median_ratio(&series.column(figure), &baseline?.column(figure));
-    // Samples may differ in the amount of work (calls repeated for a given time), so CPU is taken per unit of it.
+    // Samples may differ in the amount of work (calls repeated for a given time), so CPU time is per unit.
     let cpu_each: fn(&Sample) -> f64 = |sample| sample.cpu_each;
     let names = series.samples.iter().flatten().next().map(|sample| sample.extra.keys());
     let extra = names.into_iter().flatten().filter_map(|name| {

@@ -1,4 +1,4 @@
-//! What the operating system knows of this process: its CPU time, its threads and how often they were switched.
+//! The operating system's data of this process: its CPU time, its threads and their context switches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::fs;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// User and system time of this process so far, all threads together, in seconds.
+/// Returns the user and system time of this process so far, all threads together, in seconds.
 pub fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("getrusage of the own process cannot fail");
     let user = usage.user_time();
@@ -14,7 +14,7 @@ pub fn cpu_seconds() -> f64 {
     (user.tv_sec() + system.tv_sec()) as f64 + (user.tv_usec() + system.tv_usec()) as f64 * 1e-6
 }
 
-/// How many threads this process has.
+/// Returns the number of threads of this process.
 pub fn thread_count() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
@@ -24,24 +24,24 @@ pub fn thread_count() -> usize {
 pub struct Switches(HashMap<OsString, u64>);
 
 impl Switches {
-    /// Those up to now, of the threads that live now.
+    /// Reads the current counts of all live threads.
     pub fn now() -> Switches {
         let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        // A thread may end between the listing and the reading: then it has no file any more and counts nothing.
+        // A thread may end between the listing and the read. It then has no file, and counts as zero.
         let read =
             tasks.filter_map(|task| Some((task.file_name(), fs::read_to_string(task.path().join("status")).ok()?)));
         Switches(read.map(|(thread, status)| (thread, switches_in(&status))).collect())
     }
 
-    /// How many there were since `before`, in the threads that live now.
+    /// Returns the number of switches since `before`, in the threads that live now.
     pub fn since(&self, before: &Switches) -> u64 {
         let until = |thread| before.0.get(thread).copied().unwrap_or(0);
-        // The number of a thread that has ended may have been given to another one, which starts at zero.
+        // A new thread may have the number of one that has ended; its count starts at zero.
         self.0.iter().map(|(thread, count)| count.saturating_sub(until(thread))).sum()
     }
 }
 
-/// What memory this process has at one moment, in bytes, and how many mappings it is made of.
+/// The memory of this process at one moment, in bytes, and its number of mappings.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     resident: u64,
@@ -52,7 +52,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Now.
+    /// Reads the current values.
     pub fn now() -> Memory {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let bytes = |key| bytes_in(&status, key).unwrap_or(0);
@@ -66,7 +66,7 @@ impl Memory {
         }
     }
 
-    /// What has been added since `before` for each of `count`; `mappings` are all that there are.
+    /// Returns the memory added since `before`, for each of `count`; `mappings` is the total.
     pub fn each_since(self, before: Memory, count: u64) -> BTreeMap<String, f64> {
         let each = |now: u64, before: u64| (now as f64 - before as f64) / count as f64;
         BTreeMap::from([
@@ -79,7 +79,7 @@ impl Memory {
     }
 }
 
-/// The bytes of the heap that the allocator has given out, where it can say.
+/// Returns the bytes of the heap that the allocator has given out, if it can report them.
 #[cfg(target_env = "gnu")]
 pub fn heap_bytes() -> Option<u64> {
     // SAFETY: it only reads the allocator's counters.
@@ -87,7 +87,7 @@ pub fn heap_bytes() -> Option<u64> {
     Some((info.uordblks + info.hblkhd) as u64)
 }
 
-/// The bytes of the heap that the allocator has given out, where it can say.
+/// Returns the bytes of the heap that the allocator has given out, if it can report them.
 #[cfg(not(target_env = "gnu"))]
 pub fn heap_bytes() -> Option<u64> {
     None
@@ -124,7 +124,7 @@ mod tests {
         let before = Memory::now();
         let touched = std::hint::black_box(vec![1u8; 16 << 20]);
         let each = Memory::now().each_since(before, touched.len() as u64);
-        // Other tests give memory back meanwhile, but not so much.
+        // Other tests free memory meanwhile, but less than this.
         assert!(each["resident"] > 0.5 && each["address"] > 0.5, "{each:?}");
         assert!(each["mappings"] >= 1.0);
     }

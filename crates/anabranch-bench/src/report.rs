@@ -1,4 +1,4 @@
-//! Tables for people, JSON for programs.
+//! The report of a bench: tables for people, JSON for programs.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use crate::bench::{Line, Outcome, Peers};
 use crate::machine::{Machine, Versions};
 use crate::verdict::{self, Verdict};
 
-/// Everything that a bench found, with every sample.
+/// All results of a bench, with every sample.
 #[derive(Debug, Serialize)]
 pub struct Report<'a, K: Peers> {
-    /// Where it ran.
+    /// The machine of the bench.
     pub machine: &'a Machine,
-    /// What was compiled in.
+    /// The versions that were compiled in.
     pub versions: &'a Versions,
-    /// Whether it was a quick look.
+    /// Whether it ran with `--quick`.
     pub quick: bool,
-    /// The calibration of CPU work, where there is such: nanoseconds a step.
+    /// The calibration of CPU work in nanoseconds per step, if the bench has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nanoseconds_a_step: Option<f64>,
     /// The workloads, in the order in which they ran.
@@ -30,9 +30,9 @@ pub struct Entry<'a, K: Peers> {
     /// The samples.
     #[serde(flatten)]
     pub outcome: &'a Outcome<K>,
-    /// What the table shows.
+    /// The lines of the table.
     pub lines: Vec<Line<K>>,
-    /// The best of those to be beaten.
+    /// The comparison with the best rival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict<K>>,
 }
@@ -43,7 +43,7 @@ impl<'a, K: Peers> From<&'a Outcome<K>> for Entry<'a, K> {
     }
 }
 
-/// The lines that stand above all tables. The `legend` explains the columns.
+/// Returns the lines above all tables. The `legend` explains the columns.
 pub fn head(machine: &Machine, versions: &Versions, legend: &str) -> String {
     format!(
         "{} CPUs: {}, {:.0} GiB, {}, load {}\n{versions}\n\
@@ -57,7 +57,7 @@ pub fn head(machine: &Machine, versions: &Versions, legend: &str) -> String {
     )
 }
 
-/// The table of one workload, at most 100 columns wide where it has no more than two further figures.
+/// Returns the table of one workload, at most 100 columns wide if it has at most two further figures.
 pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     let lines = outcome.lines();
     let mut text = format!("\n{}: {}\n", outcome.name, outcome.title);
@@ -116,7 +116,7 @@ pub fn table<K: Peers>(outcome: &Outcome<K>) -> String {
     text
 }
 
-/// The verdicts of all workloads, and how those compare that belong together; nothing where there are none.
+/// Returns the verdicts of all workloads, and the comparisons of related workloads; empty if there are none.
 pub fn summary<K: Peers>(outcomes: &[Outcome<K>], across: &[(&str, &str, f64)]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
@@ -138,12 +138,12 @@ pub fn summary<K: Peers>(outcomes: &[Outcome<K>], across: &[(&str, &str, f64)]) 
     if text.is_empty() { text } else { format!("\nIn short; * is within the bar.\n{text}") }
 }
 
-/// A ratio. Against next to nothing, such as the CPU time of a process that sleeps, it may have many digits.
+/// Formats a ratio. Relative to almost nothing, such as the CPU time of a sleeping process, it may have many digits.
 fn ratio(value: f64) -> String {
     if value < 999_999.5 { figure(value) } else { format!("{value:.1e}") }
 }
 
-/// Three digits that matter, all of them before the point where the figure is large.
+/// Formats three significant digits; all are before the decimal point if the figure is large.
 fn figure(value: f64) -> String {
     let digits = match value.abs() {
         v if v >= 99.95 => 0,

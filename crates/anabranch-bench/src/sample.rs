@@ -1,4 +1,4 @@
-//! One sample: what a workload measured once, with one peer.
+//! One sample: one measurement of a workload with one peer.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -8,31 +8,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::process;
 
-/// What one run of a workload measured.
+/// The result of one run of a workload.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
-    /// The figure that the workload reports, in the workload's unit.
+    /// The main figure, in the workload's unit.
     pub value: f64,
-    /// How long the measured part took, in seconds.
+    /// The duration of the measured part, in seconds.
     pub wall: f64,
     /// User and system time of all threads of the process during the measured part, in seconds.
     pub cpu: f64,
-    /// The same for each unit, in the unit of the value; in seconds, for all of it, where the value is not a time.
+    /// The CPU time per unit, in the unit of the value; if the value is not a time, the whole CPU time in seconds.
     pub cpu_each: f64,
-    /// Further figures, by name.
+    /// Other figures, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, f64>,
 }
 
 impl Sample {
-    /// The sample whose value is the time of one of `units`, counted in `unit_seconds` (1e-9 for nanoseconds).
+    /// Creates the sample whose value is the time per unit for `units`, counted in `unit_seconds` (1e-9 for
+    /// nanoseconds).
     pub fn per_unit(meter: Meter, units: f64, unit_seconds: f64) -> Sample {
         let each = |seconds: f64| seconds / units / unit_seconds;
         let (value, cpu_each) = (each(meter.wall), each(meter.cpu));
         Sample { value, wall: meter.wall, cpu: meter.cpu, cpu_each, extra: BTreeMap::new() }
     }
 
-    /// Adds a further figure.
+    /// Adds another figure.
     pub fn with(mut self, name: &str, figure: f64) -> Sample {
         self.extra.insert(name.to_owned(), figure);
         self
@@ -42,7 +43,7 @@ impl Sample {
 /// Wall and CPU time of a measured part, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Meter {
-    /// Time on the clock.
+    /// The wall time.
     pub wall: f64,
     /// User and system time of all threads of the process.
     pub cpu: f64,
@@ -56,12 +57,12 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Starts one.
+    /// Starts a stopwatch.
     pub fn start() -> Stopwatch {
         Stopwatch { cpu: process::cpu_seconds(), start: Instant::now() }
     }
 
-    /// Stops it.
+    /// Stops it, and returns the measurement.
     pub fn stop(self) -> Meter {
         let wall = self.start.elapsed().as_secs_f64();
         Meter { wall, cpu: process::cpu_seconds() - self.cpu }
@@ -75,10 +76,10 @@ pub fn metered<R>(f: impl FnOnce() -> R) -> (R, Meter) {
     (result, watch.stop())
 }
 
-/// Calls `f` over and over for about `budget`, after a tenth of that to warm up, and measures the calls after the
-/// warm-up. Returns the wrapping sum of the answers and the number of calls beside the measurement.
+/// Calls `f` repeatedly for about `budget`, after a warm-up of a tenth of that, and measures the calls after the
+/// warm-up. Returns the wrapping sum of the results, the number of calls, and the measurement.
 ///
-/// The number of calls is fixed before the clock starts, as reading a clock may cost more than a call.
+/// The number of calls is fixed before the clock starts, because a clock read may cost more than a call.
 pub fn repeated(budget: Duration, mut f: impl FnMut() -> u64) -> (u64, u64, Meter) {
     let start = Instant::now();
     let mut warmed: u64 = 0;
@@ -90,7 +91,7 @@ pub fn repeated(budget: Duration, mut f: impl FnMut() -> u64) -> (u64, u64, Mete
         warmed += batch;
         batch *= 2;
     }
-    // The last batch may have gone far beyond the tenth, so count what was done, not what was allowed.
+    // The last batch may have exceeded the tenth, so this counts the calls that were made.
     let seconds_a_call = start.elapsed().as_secs_f64() / warmed as f64;
     let calls = ((budget.as_secs_f64() / seconds_a_call) as u64).max(1);
     let (sum, meter) = metered(|| (0..calls).fold(0u64, |sum, _| sum.wrapping_add(f())));

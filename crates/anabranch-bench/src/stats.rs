@@ -1,15 +1,15 @@
-//! Order statistics of a handful of samples.
+//! Order statistics of a few samples.
 //!
-//! A shared machine disturbs samples upwards and in bursts, so nothing here is a mean: medians and percentiles stand
-//! for the usual case, the minimum for the undisturbed one, and a ratio to a baseline is taken within each round, where
-//! both sides met the same weather, before its median is taken over the rounds.
+//! A shared machine disturbs samples upwards and in bursts, so this module computes no means. Medians and percentiles
+//! represent the usual case, the minimum represents the undisturbed one. A ratio to a baseline is taken within each
+//! round, where both sides had the same disturbance, and then its median over the rounds.
 
 use serde::Serialize;
 
-/// What a report says of one series of samples.
+/// The summary of one series of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many samples there were.
+    /// The number of samples.
     pub samples: usize,
     /// The smallest sample.
     pub min: f64,
@@ -43,10 +43,11 @@ impl Summary {
     }
 }
 
-/// The value below which the share `p` of the `sorted` samples lies, interpolated between the two nearest ranks.
+/// Returns the value below which the share `p` of the `sorted` samples lies, interpolated between the two nearest
+/// ranks.
 ///
 /// # Panics
-/// If `sorted` is empty or `p` is not within `0.0..=1.0`.
+/// Panics if `sorted` is empty or `p` is not within `0.0..=1.0`.
 pub fn percentile(sorted: &[f64], p: f64) -> f64 {
     assert!(!sorted.is_empty(), "a percentile needs a sample");
     assert!((0.0..=1.0).contains(&p), "a percentile is a share of one");
@@ -56,14 +57,14 @@ pub fn percentile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (rank - below as f64)
 }
 
-/// The median of `samples`, or `None` if there are none.
+/// Returns the median of `samples`, or `None` if there are none.
 pub fn median(samples: &[f64]) -> Option<f64> {
     Summary::of(samples).map(|summary| summary.median)
 }
 
-/// The median over the rounds of `value / baseline`, over those rounds that have both.
+/// Returns the median over the rounds of `value / baseline`, over the rounds that have both.
 ///
-/// Both slices hold one entry a round. A baseline of zero says nothing and its round is left out.
+/// Both slices have one entry per round. A round with a baseline of zero is skipped.
 pub fn median_ratio(values: &[Option<f64>], baselines: &[Option<f64>]) -> Option<f64> {
     let ratios: Vec<f64> = values
         .iter()

@@ -1,4 +1,4 @@
-//! How we fare against the best of those to be beaten.
+//! The comparison of anabranch with the best rival.
 
 use std::fmt::{self, Write as _};
 
@@ -7,27 +7,27 @@ use serde::Serialize;
 use crate::bench::{Outcome, Peers, Variant};
 use crate::stats::{median, median_ratio};
 
-/// The best rival of a workload, and the ways to use our side beside it.
+/// The best rival of a workload, and the variants of anabranch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict<K> {
-    /// Whose median is the lowest, whatever its threads.
+    /// The rival with the lowest median, for any number of threads.
     pub best: Variant<K>,
-    /// That median.
+    /// Its median.
     pub median: f64,
-    /// How much of it would be good.
+    /// The target: a share of that median.
     pub bar: Option<f64>,
-    /// How much more than it would be good.
+    /// The target: the most by which the value may exceed that median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_above: Option<f64>,
-    /// Each of ours, and how much its median is above.
+    /// Each variant of anabranch, and the difference of its median to that of the best.
     #[serde(skip)]
     pub above: Vec<f64>,
-    /// Each of ours, and its value over that of the best in the same round; the median of that.
+    /// Each variant of anabranch, and the median ratio of its value to that of the best in the same round.
     pub ours: Vec<(Variant<K>, f64)>,
 }
 
 impl<K: Peers> Outcome<K> {
-    /// Compares with the best rival. `None`: there is no rival, or none of ours.
+    /// Compares with the best rival. Returns `None` if there is no rival, or no variant of anabranch.
     pub fn verdict(&self) -> Option<Verdict<K>> {
         let values = |series: &crate::bench::Series<K>| series.column(|sample| sample.value);
         let medians = self.series.iter().filter(|series| series.is_rival).filter_map(|series| {
@@ -73,7 +73,7 @@ impl<K: Peers> fmt::Display for Verdict<K> {
     }
 }
 
-/// How many times the first of two workloads takes what the second takes, for each of ours in both.
+/// Returns the ratio of the times of two workloads, for each variant of anabranch in both.
 pub fn across<K: Peers>(one: &Outcome<K>, other: &Outcome<K>) -> Vec<(Variant<K>, f64)> {
     let ours = one.series.iter().filter(|series| series.variant.peer.is_ours());
     ours.filter_map(|series| {
@@ -114,7 +114,7 @@ mod tests {
                 series(Kind::Plain, &[1.0, 2.0, 1.0], false),
                 series(Kind::Rayon, &[2.0, 4.0, 2.0], true),
                 series(Kind::Chili, &[3.0, 3.0, 3.0], true),
-                // The fastest of all, but nobody to be beaten.
+                // The fastest of all, but not a rival.
                 series(Kind::Forte, &[0.1, 0.1, 0.1], false),
             ],
         }

@@ -1,4 +1,4 @@
-//! The command line itself: its subcommands, and usage errors told in one line.
+//! The command line: its subcommands, and usage errors in one line.
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -17,7 +17,7 @@ Environment:
   ANABRANCH_NUM_THREADS  the number of threads where --threads does not say
   NO_COLOR               no colours";
 
-/// Benchmarks of the anabranch worker pool, and a look at protocols
+/// Run benchmarks of the anabranch worker pool, and show protocols
 #[derive(Parser)]
 #[command(name = "anabranch", version, after_help = EXIT_CODES, subcommand_required = true)]
 #[command(arg_required_else_help = true, max_term_width = 100, disable_help_subcommand = true)]
@@ -26,18 +26,18 @@ struct Cli {
     command: Command,
 }
 
-/// What to run: one variant, one module.
+/// The subcommand: one variant per module.
 #[derive(Subcommand)]
 pub enum Command {
     /// Run the Graph500 benchmark: breadth-first searches in a Kronecker graph
     #[command(after_help = EXIT_CODES)]
     Graph500(graph500::Args),
-    /// Show the protocols in a source file: their diagrams, and what `proto!` makes of them
+    /// Show the protocols in a source file: their diagrams, and the code that `proto!` generates
     Proto(proto::Args),
 }
 
 impl Command {
-    /// Runs it.
+    /// Runs the subcommand.
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Command::Graph500(args) => graph500::run(&args),
@@ -46,7 +46,7 @@ impl Command {
     }
 }
 
-/// Reads the command line. `--help` and `--version` are printed here and end the program.
+/// Parses the command line. Prints `--help` and `--version` and ends the program there.
 pub fn parse() -> Result<Command, Failure> {
     match Cli::try_parse() {
         Ok(cli) => Ok(cli.command),
@@ -59,7 +59,7 @@ pub fn parse() -> Result<Command, Failure> {
                 Err(Failure::Usage(format!("say what to run\n\n{}", error.render()).trim_end().to_owned()))
             }
             _ => {
-                // A subcommand's own help says more than the general one.
+                // A subcommand's help is more specific than the general one.
                 let first = std::env::args_os().nth(1).unwrap_or_default();
                 let help = match Cli::command().find_subcommand(first) {
                     Some(command) => format!("anabranch {} --help", command.get_name()),
@@ -71,7 +71,7 @@ pub fn parse() -> Result<Command, Failure> {
     }
 }
 
-/// clap's message without its usage paragraph, on one line.
+/// Returns clap's message without its usage paragraph, on one line.
 fn one_line(message: &str) -> String {
     let told = message
         .split("\n\n")

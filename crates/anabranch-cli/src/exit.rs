@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well: one line on standard error and a status.
+//! The end of a command that does not succeed: one line on standard error, and an exit status.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,20 +6,20 @@ use std::process::ExitCode;
 /// Why a command stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nothing went wrong and there is nothing left to do (`--help`).
+    /// No error, and nothing left to do (`--help`).
     Nothing,
     /// The command line is wrong: status 2.
     Usage(String),
     /// The run was refused or failed: status 1.
     Run(String),
-    /// A signal ended it: status 128 and the signal's number.
+    /// A signal ended it: status 128 plus the signal's number.
     Interrupted(u8),
-    /// Whoever read our standard output went away: status 141, as a pipe's end is told everywhere, and not a word.
+    /// The reader of standard output has closed it: status 141, as usual for a closed pipe, and no message.
     ClosedOutput,
 }
 
 impl Failure {
-    /// Says what happened and gives the status to end with.
+    /// Prints the reason, and returns the exit status.
     pub fn report(self) -> ExitCode {
         let (line, status) = match self {
             Failure::Nothing => (None, 0),
@@ -35,12 +35,12 @@ impl Failure {
     }
 }
 
-/// One line on standard error. A closed standard error is no reason to stop.
+/// Prints a message as one line on standard error. Ignores a closed standard error.
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "anabranch: {line}");
 }
 
-/// One line on standard error as it is, for results that have no other place.
+/// Prints one line unchanged on standard error, for results that have no other place.
 pub fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

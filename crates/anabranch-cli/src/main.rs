@@ -1,7 +1,7 @@
 //! The `anabranch` command.
 //!
-//! One subcommand a module. What they share stands beside them: `exit` (how a run ends), `machine` (what it runs on
-//! and how much memory is left there), `output` (where results go), `progress`, `signals` and `units`.
+//! There is one module per subcommand. They share `exit` (how a run ends), `machine` (the machine and its free memory),
+//! `output` (the destination of results), `progress`, `signals` and `units`.
 
 mod cli;
 mod exit;

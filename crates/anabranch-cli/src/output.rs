@@ -1,9 +1,9 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! The destination of results: standard output, or a file that appears complete or not at all.
 //!
-//! A file is opened *before* the run, so that a path that cannot be written is known then and not an hour later. The
-//! text goes to a temporary file in the same directory, is synced, and is renamed over the old file: a reader sees the
-//! old text or the new one, never half. Until then the old file is not touched. Only what is no regular file
-//! (`/dev/null`, a named pipe) is written directly: renaming would replace the device.
+//! The file is opened *before* the run, so that an unwritable path is reported at once and not an hour later. The text
+//! goes to a temporary file in the same directory. That file is synced and renamed over the old one. So a reader sees
+//! the old text or the new one, never a part. Until the rename the old file is not touched. Anything that is not a
+//! regular file (`/dev/null`, a named pipe) is written directly, because a rename would replace the device.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -23,24 +23,25 @@ pub fn to_stdout(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Where a result file will be written.
+/// The destination of a result.
 pub enum Target {
-    /// `-`
+    /// Standard output, `-`.
     Stdout,
     /// A device or a pipe.
     Direct { path: PathBuf, file: File },
-    /// A regular file, there already or not.
+    /// A regular file, existing or not.
     Replace { path: PathBuf, temporary: NamedTempFile },
 }
 
 impl Target {
-    /// Opens `path` for later. While the target lives, a signal that ends the program removes its temporary file.
+    /// Opens `path` for a later write. While the target lives, a signal that ends the program removes its temporary
+    /// file.
     pub fn open(path: &Path, signals: &Signals) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             return Ok(Target::Stdout);
         }
         let refuse = |why: String| Failure::Run(format!("cannot write {}: {why}", path.display()));
-        // A link is followed: the file it names is replaced, not the link.
+        // Links are followed: this replaces the file that the link names, not the link.
         let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = match fs::metadata(path) {
             Ok(metadata) => Some(metadata),
@@ -54,7 +55,7 @@ impl Target {
             if metadata.permissions().readonly() {
                 return Err(refuse("it is read-only; make it writable or name another file".to_owned()));
             }
-            // Opened for writing even where it will be replaced: a file that we may not write stays as it is.
+            // Opened for writing even if it will be replaced, so that a file without write permission is not replaced.
             let file = OpenOptions::new().append(true).open(path).map_err(|error| refuse(error.to_string()))?;
             if !metadata.is_file() {
                 return Ok(Target::Direct { path: path.clone(), file });
@@ -76,12 +77,12 @@ impl Target {
         Ok(Target::Replace { path: path.clone(), temporary })
     }
 
-    /// Whether results go to standard output, which then carries nothing else.
+    /// Returns whether the results go to standard output, which then contains nothing else.
     pub fn is_stdout(&self) -> bool {
         matches!(self, Target::Stdout)
     }
 
-    /// Writes `text` and makes the file appear under its name.
+    /// Writes `text`, and gives the file its name.
     pub fn write(self, text: &str) -> Result<(), Failure> {
         let (path, result) = match self {
             Target::Stdout => return to_stdout(text),
@@ -96,7 +97,7 @@ impl Target {
     }
 }
 
-/// A temporary file with the rights of the file that it will replace, or of any new file.
+/// Creates a temporary file with the permissions of the file that it will replace, or of any new file.
 fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".anabranch-").suffix(".tmp");
@@ -109,7 +110,7 @@ fn create(directory: &Path, before: Option<&fs::Metadata>) -> io::Result<NamedTe
     Ok(file)
 }
 
-/// The system's own words for an error, without the temporary file's name, which the caller did not choose.
+/// Returns the system's text of an error, without the name of the temporary file, which the caller did not choose.
 fn bare(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" at path ").next().unwrap_or_default().to_owned()

@@ -1,9 +1,9 @@
 //! Ctrl-C, SIGTERM and a hang-up.
 //!
-//! A thread of its own waits for them. While a run is under way the first signal only leaves its number here: the run
-//! asks between its steps, stops, and everything is put away in the ordinary manner. A second signal, or one that comes
-//! outside a run, removes the temporary file and ends the program at once. A signal that the parent had set to be
-//! ignored (`nohup`, a background job of a script) stays ignored.
+//! A separate thread waits for the signals. During a run the first signal only stores its number here. The run checks
+//! it between its steps, stops, and cleans up as usual. A second signal, or one outside of a run, removes the temporary
+//! file and ends the program at once. A signal that the parent had set to be ignored (`nohup`, a background job of a
+//! script) stays ignored.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::exit::Failure;
 
-/// The handler and what it has heard. Clones are the same one.
+/// The signal handler and its state. Clones share it.
 #[derive(Clone, Default)]
 pub struct Signals {
     shared: Arc<Shared>,
@@ -19,16 +19,16 @@ pub struct Signals {
 
 #[derive(Default)]
 struct Shared {
-    /// The first signal's number, 0 before it.
+    /// The number of the first signal, or 0.
     heard: AtomicU8,
-    /// Whether somebody asks `heard` often.
+    /// Whether a run checks `heard` often.
     watched: AtomicBool,
-    /// What an end at once has to remove.
+    /// The file that an immediate exit has to remove.
     temporary: Mutex<Option<PathBuf>>,
 }
 
 impl Signals {
-    /// Takes the signals over.
+    /// Installs the handler.
     pub fn install() -> Result<Self, Failure> {
         let signals = Self::default();
         #[cfg(unix)]
@@ -36,12 +36,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether a signal asks the run to stop. Relaxed: nothing is handed over but the number itself.
+    /// Returns whether a signal asks the run to stop. Relaxed, because only the number itself is passed.
     pub fn is_interrupted(&self) -> bool {
         self.shared.heard.load(Ordering::Relaxed) != 0
     }
 
-    /// The failure to report if a signal came.
+    /// Returns the failure to report if a signal came.
     pub fn check(&self) -> Result<(), Failure> {
         match self.shared.heard.load(Ordering::Relaxed) {
             0 => Ok(()),
@@ -49,7 +49,7 @@ impl Signals {
         }
     }
 
-    /// Runs `work`, which asks [`is_interrupted`](Self::is_interrupted) often.
+    /// Runs `work`, which checks [`is_interrupted`](Self::is_interrupted) often.
     pub fn watch<R>(&self, work: impl FnOnce() -> R) -> R {
         self.shared.watched.store(true, Ordering::SeqCst);
         let result = work();
@@ -57,7 +57,7 @@ impl Signals {
         result
     }
 
-    /// Creates a temporary file that goes when the program ends at once. No signal can fall between the two steps: the
+    /// Creates a temporary file that an immediate exit removes. No signal is handled between the two steps, because the
     /// handler needs the same lock.
     pub fn remove_on_exit<T, E>(&self, create: impl FnOnce() -> Result<(PathBuf, T), E>) -> Result<T, E> {
         let mut temporary = self.temporary();
@@ -102,7 +102,7 @@ impl Signals {
     }
 }
 
-/// Whether `signal` is ignored, by the `SigIgn` mask of `/proc/self/status`.
+/// Returns whether `signal` is ignored, by the `SigIgn` mask of `/proc/self/status`.
 #[cfg(unix)]
 fn ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,6 +1,6 @@
-//! Figures as people read them. Three significant digits: no measurement here is good for more.
+//! Figures for people, with three significant digits: no measurement here is more precise.
 
-/// Three significant digits.
+/// Formats three significant digits.
 fn three(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,
@@ -10,7 +10,7 @@ fn three(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Bytes in binary units.
+/// Formats bytes in binary units.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
@@ -18,7 +18,7 @@ pub fn bytes(bytes: u64) -> String {
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // 1023.5 would be written as 1024, which is one of the next unit.
+    // 1023.5 would print as 1024, which is 1 of the next unit.
     while value >= 1023.5 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -26,7 +26,7 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {}", three(value), UNITS[unit])
 }
 
-/// A rate of traversed edges a second.
+/// Formats a rate of traversed edges per second.
 pub fn teps(rate: f64) -> String {
     const UNITS: [&str; 5] = ["TEPS", "kTEPS", "MTEPS", "GTEPS", "TTEPS"];
     if !rate.is_finite() {
@@ -41,7 +41,7 @@ pub fn teps(rate: f64) -> String {
     format!("{} {}", three(value), UNITS[unit])
 }
 
-/// A time in seconds.
+/// Formats a time in seconds.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() => "none".to_owned(),
@@ -54,7 +54,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A whole number with its thousands set apart.
+/// Formats a whole number with separated thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

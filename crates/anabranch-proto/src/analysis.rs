@@ -1,12 +1,12 @@
 //! How far a side can run ahead of the other: co-live states.
 //!
-//! A state is co-live with itself if the side that speaks in it can come to it again without an answer: by a path of
-//! states of the same speaker. (Singularity's channel contracts and the pipes of Rust's libcore of 2012 bound their
-//! buffers so.) If no state is, the longest such path is the largest number of messages that can be under way, since
-//! whoever has stopped speaking hears all that was said before it speaks again, and so there are never messages under
-//! way in both directions.
+//! A state is co-live with itself if the side that sends in it can reach it again without an answer: by a path of
+//! states of the same sender. (Singularity's channel contracts and the pipes of Rust's libcore of 2012 bound their
+//! buffers so.) If no state is, the longest such path is the largest number of messages that can be under way, since a
+//! side that has stopped sending receives all messages before it sends again, so there are never messages under way in
+//! both directions.
 
-use crate::model::{Line, Room, Side, State};
+use crate::model::{Link, Room, Side, State};
 
 /// How many messages there is room for where a state is co-live with itself and nothing else is asked for.
 pub(crate) const DEFAULT_BUFFER: usize = 16;
@@ -25,9 +25,9 @@ impl<'a> Graph<'a> {
         self.states[state].messages.iter().filter_map(|message| message.next)
     }
 
-    /// The next states in which the same side goes on speaking.
+    /// The next states in which the same side goes on sending.
     fn next_of_same(&self, state: usize) -> impl Iterator<Item = usize> + '_ {
-        self.next(state).filter(move |&next| self.states[next].speaker == self.states[state].speaker)
+        self.next(state).filter(move |&next| self.states[next].sender == self.states[state].sender)
     }
 
     /// The states on paths from those given, these included.
@@ -57,7 +57,7 @@ impl<'a> Graph<'a> {
         ends
     }
 
-    /// The states of the same speaker that are reached from one, it itself only if it is co-live with itself.
+    /// The states of the same sender that are reached from one, it itself only if it is co-live with itself.
     fn following(&self, state: usize) -> Vec<bool> {
         let next: Vec<usize> = self.next_of_same(state).collect();
         self.closure(&next, |state| self.next_of_same(state))
@@ -83,7 +83,7 @@ impl<'a> Graph<'a> {
     /// The most messages that follow each other in one direction from states of `side` that are not `left_out`, of
     /// which none is co-live with itself.
     fn longest_run(&self, side: Side, left_out: &[bool]) -> usize {
-        let is_counted = |state: usize| self.states[state].speaker == side && !left_out[state];
+        let is_counted = |state: usize| self.states[state].sender == side && !left_out[state];
         let mut runs: Vec<usize> = (0..self.states.len()).map(|state| usize::from(is_counted(state))).collect();
         // The runs have no loops, so they are no longer than there are states.
         for _ in 0..self.states.len() {
@@ -96,17 +96,17 @@ impl<'a> Graph<'a> {
     }
 
     /// Which states' messages may find no room, and what the conversation goes over.
-    pub(crate) fn plan(&self) -> (Vec<bool>, Line) {
+    pub(crate) fn plan(&self) -> (Vec<bool>, Link) {
         let co_live = self.co_live();
         if !co_live.contains(&true) {
             let none = vec![false; self.states.len()];
             let longest = Side::BOTH.map(|side| self.longest_run(side, &none));
-            return (none, Line::Ring(longest[0].max(longest[1])));
+            return (none, Link::Ring(longest[0].max(longest[1])));
         }
         let from: Vec<usize> = (0..self.states.len()).filter(|&state| co_live[state]).collect();
         let mut waits = self.closure(&from, |state| self.next_of_same(state));
         let [client, server] = Side::BOTH.map(|side| {
-            let of_side = |state: &usize| self.states[*state].speaker == side;
+            let of_side = |state: &usize| self.states[*state].sender == side;
             let asked: Vec<Room> = from.iter().copied().filter(of_side).map(|state| self.room(state)).collect();
             let unbounded = asked.contains(&Room::Unbounded);
             let run = self.longest_run(side, &waits).max(1);
@@ -117,7 +117,7 @@ impl<'a> Graph<'a> {
             let buffers = asked.iter().map(|room| if let Room::Buffer(count) = room { *count } else { 0 });
             Room::Buffer(buffers.max().unwrap_or(0).max(run))
         });
-        (waits, Line::Duplex { client, server })
+        (waits, Link::Duplex { client, server })
     }
 
     /// The room of a state that is co-live with itself: what was asked for in its loop.

@@ -1,8 +1,8 @@
-//! What can be wrong with a protocol, said at the word that is wrong. All of it at once, as far as it goes.
+//! Checks of a protocol. All errors are reported at once, each at the token that is wrong.
 
 use crate::{
     analysis::Graph,
-    model::{Field, Line, Message, Protocol, Room, Side, State},
+    model::{Field, Link, Message, Protocol, Room, Side, State},
     parse::{Written, WrittenState, whole},
     text::{camel, nearest, written},
 };
@@ -32,7 +32,7 @@ impl Errors {
 pub(crate) fn check(written: Written) -> Result<Protocol> {
     let mut errors = Errors::default();
     let Some(first) = written.states.first() else {
-        return Err(Error::new(written.name.span(), "a protocol has at least one state, in which it begins"));
+        return Err(Error::new(written.name.span(), "a protocol needs at least one state, the one in which it begins"));
     };
     let generics = first.generics.clone();
     let first_name = first.name.clone();
@@ -56,7 +56,7 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
         if let Some(attr) = state.attrs.iter().find(|attr| attr.path().is_ident("wire")) {
             errors.add(
                 attr.path().span(),
-                "a protocol goes over a wire as a whole; write this before its name".to_owned(),
+                "`#[wire]` applies to a whole protocol; write it before the name of the protocol".to_owned(),
             );
         }
         states.push(resolve(state, room, &numbers));
@@ -70,15 +70,15 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
     errors.end()?;
 
     let ending = graph.ending();
-    let (waits, line) = graph.plan();
+    let (waits, link) = graph.plan();
     let unduly = (0..states.len()).find(|&state| !ending[state] && !allowed[state]);
     for (number, state) in states.iter_mut().enumerate() {
         state.waits = waits[number];
         state.is_unduly_endless = unduly == Some(number);
     }
-    check_methods(&states, line, &mut errors);
+    check_methods(&states, link, &mut errors);
     errors.end()?;
-    Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, line, wire })
+    Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, link, wire })
 }
 
 /// The numbers of the states, by name.
@@ -86,10 +86,7 @@ fn numbers(states: &[WrittenState], errors: &mut Errors) -> HashMap<String, usiz
     let mut numbers = HashMap::new();
     for (number, state) in states.iter().enumerate() {
         if numbers.insert(state.name.to_string(), number).is_some() {
-            errors.add(
-                state.name.span(),
-                format!("there is a state `{}` already; each state has a name of its own", state.name),
-            );
+            errors.add(state.name.span(), format!("the state `{}` is defined more than once", state.name));
         }
     }
     numbers
@@ -104,12 +101,12 @@ fn check_parameters(state: &WrittenState, generics: &Generics, first: &Ident, er
         let span = if own.params.is_empty() { state.name.span() } else { own.params[0].span() };
         let text = if wanted.params.is_empty() {
             format!(
-                "`{}` has parameters, and the first state, `{first}`, has none; all states of a conversation have those of the first",
+                "`{}` has parameters, but the first state, `{first}`, has none; all states of a protocol have the parameters of the first",
                 state.name
             )
         } else {
             format!(
-                "`{}` has to have the parameters of the first state, `{first}{}`: all messages of a conversation lie in one block of memory",
+                "`{}` must have the parameters of the first state, `{first}{}`: all messages of a conversation share one block of memory",
                 state.name,
                 written(wanted)
             )
@@ -117,7 +114,7 @@ fn check_parameters(state: &WrittenState, generics: &Generics, first: &Ident, er
         errors.add(span, text);
     } else if shown(own) != shown(wanted) && shown(own) != format!("<{}>", bare(wanted)) {
         let text = format!(
-            "the bounds of parameters stand at the first state, `{first}`, and hold for all; write `{}: .. <{}>` here",
+            "the bounds of parameters belong to the first state, `{first}`, and apply to all states; write `{}: .. <{}>` here",
             state.name,
             bare(wanted)
         );
@@ -150,7 +147,7 @@ fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generi
     if state.messages.is_empty() {
         let who = if state.is_send { "the client" } else { "the server" };
         let text = format!(
-            "nothing can be said in `{}`, so a conversation that comes here stands still: give {who} a message, or end before with `-> !`",
+            "no message can be sent in `{}`, so a conversation that reaches it can never end: add a message that {who} sends, or end the conversation earlier with `-> !`",
             state.name
         );
         errors.add(state.name.span(), text);
@@ -159,12 +156,9 @@ fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generi
     for message in &state.messages {
         if let Some(other) = variants.insert(camel(&message.name), &message.name) {
             let text = if *other == message.name {
-                format!(
-                    "`{}` has a message `{other}` already; what is said has to be told apart by its name",
-                    state.name
-                )
+                format!("`{}` defines the message `{other}` more than once", state.name)
             } else {
-                format!("`{}` and `{other}` would both be the variant `{}`", message.name, camel(other))
+                format!("`{}` and `{other}` would both become the variant `{}`", message.name, camel(other))
             };
             errors.add(message.name.span(), text);
         }
@@ -172,7 +166,7 @@ fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generi
         let name = next.name.to_string();
         if !numbers.contains_key(&name) {
             let help = match nearest(&name, numbers.keys().map(String::as_str)) {
-                Some(near) => format!("; is it `{near}`?"),
+                Some(near) => format!("; did you mean `{near}`?"),
                 None => format!(
                     "; add `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`, or write `!` if the conversation ends"
                 ),
@@ -195,7 +189,7 @@ fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generi
             errors.add(next.name.span(), text);
         } else if let Some(at) = (0..wanted.len()).find(|&at| wanted[at] != given[at]) {
             let text = format!(
-                "`{name}` gets the parameter `{}` as it is: all messages of a conversation lie in one block of memory, so it cannot become `{}` on the way",
+                "`{name}` must be given the parameter `{}`, not `{}`: all messages of a conversation share one block of memory",
                 wanted[at], given[at]
             );
             errors.add(next.args[at].span(), text);
@@ -215,13 +209,13 @@ fn check_types(state: &WrittenState, states: &[WrittenState], errors: &mut Error
                 format!("the endpoint in the state `{}`", state.name)
             } else if let Some(state) = states.iter().find(|state| format!("{}Message", state.name) == text) {
                 format!("what `recv` in the state `{}` returns", state.name)
-            } else if matches!(text.as_str(), "AnyMessage" | "Protocol" | "Done" | "Line") {
-                "something that is made for this protocol".to_owned()
+            } else if matches!(text.as_str(), "AnyMessage" | "Protocol" | "Done" | "Link") {
+                "an item that `proto!` generates".to_owned()
             } else {
                 continue;
             };
             let path = if leads { format!("{text}::..") } else { text };
-            let text = format!("here `{path}` would be {what}; if it is a type of your own, write `self::{path}`");
+            let text = format!("`{path}` would refer to {what}; if it is a type of your own, write `self::{path}`");
             errors.add(name.span(), text);
         }
     }
@@ -252,14 +246,14 @@ fn beginnings(tokens: TokenStream) -> Vec<(Ident, bool)> {
 /// A parameter that no message has is of no use.
 fn check_use_of_parameters(states: &[WrittenState], generics: &Generics, errors: &mut Errors) {
     let fields = states.iter().flat_map(|state| &state.messages).flat_map(|message| &message.fields);
-    let said: Vec<String> = fields.map(|field| format!(" {} ", field.kind.to_token_stream())).collect();
+    let kinds: Vec<String> = fields.map(|field| format!(" {} ", field.kind.to_token_stream())).collect();
     for (param, name) in generics.params.iter().zip(parameters(generics)) {
         let is_in = |text: &String| {
             let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '\'';
             text.split(|letter| !is_of_word(letter)).any(|word| word == name)
         };
-        if !said.iter().any(is_in) {
-            errors.add(param.span(), format!("no message has anything of `{name}`; leave it out"));
+        if !kinds.iter().any(is_in) {
+            errors.add(param.span(), format!("no message uses the parameter `{name}`; remove it"));
         }
     }
 }
@@ -282,7 +276,7 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
     for attr in &found {
         let span = attr.path().span();
         if version.is_some() {
-            errors.add(span, "that the protocol goes over a wire has been said already".to_owned());
+            errors.add(span, "`#[wire]` is given more than once".to_owned());
         }
         let mut given = None;
         let parsed = attr.parse_nested_meta(|meta| {
@@ -295,16 +289,15 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
         match (parsed, given) {
             (Ok(()), Some(given)) => version = Some(given),
             _ => {
-                let text =
-                    "which version of the protocol is it? A number below 2^32: write `#[wire(version = 1)]`, say";
+                let text = "expected a version below 2^32, such as `#[wire(version = 1)]`";
                 errors.add(span, text.to_owned());
             }
         }
     }
     if let (Some(_), Some((param, name))) = (found.first(), generics.params.iter().zip(parameters(generics)).next()) {
         let text = format!(
-            "a protocol that goes over a wire has no parameters: both sides know each other by its text, in which `{name}` is \
-             `{name}`, whatever either takes it for; write the type itself"
+            "a protocol with `#[wire]` cannot have parameters: the two programs compare the text of the protocol, in which `{name}` \
+             stands for any type; write the type itself"
         );
         errors.add(param.span(), text);
     }
@@ -319,7 +312,7 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
         let span = attr.path().span();
         let room = if attr.path().is_ident("unbounded") {
             if let Err(error) = attr.meta.require_path_only() {
-                errors.add(error.span(), "`#[unbounded]` has no arguments".to_owned());
+                errors.add(error.span(), "`#[unbounded]` takes no arguments".to_owned());
             }
             Room::Unbounded
         } else if attr.path().is_ident("buffer") {
@@ -327,7 +320,7 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
             match count {
                 Ok(count) if count > 0 => Room::Buffer(count),
                 _ => {
-                    errors.add(span, "how many messages is there room for? Write `#[buffer(16)]`, say".to_owned());
+                    errors.add(span, "expected a number of messages above zero, such as `#[buffer(16)]`".to_owned());
                     continue;
                 }
             }
@@ -336,7 +329,7 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
             continue;
         };
         if found.is_some() {
-            errors.add(span, "how much room there is has been said already".to_owned());
+            errors.add(span, "the buffer of a state is given more than once".to_owned());
         }
         found = Some((room, span));
     }
@@ -354,7 +347,7 @@ fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<St
     State {
         attrs: state.attrs,
         name: state.name,
-        speaker: if state.is_send { Side::Client } else { Side::Server },
+        sender: if state.is_send { Side::Client } else { Side::Server },
         messages: messages.collect(),
         room,
         waits: false,
@@ -365,7 +358,7 @@ fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<St
 fn check_ways(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     for (state, _) in states.iter().zip(graph.reachable()).filter(|(_, is_reachable)| !is_reachable) {
         let text = format!(
-            "no conversation comes to `{}`: it begins in `{}`, and no message that can be said leads here",
+            "`{}` is unreachable: no sequence of messages leads to it from `{}`, the first state",
             state.name, states[0].name
         );
         errors.add(state.name.span(), text);
@@ -379,7 +372,7 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
         if !co_live[number] {
             if let Some((_, span)) = state.room {
                 let text = format!(
-                    "`{}` needs no room of its own: its side cannot come here again without an answer, so the conversation bounds itself; leave this out",
+                    "`{}` needs no buffer: its side cannot send here again without an answer, so the conversation is bounded; remove this",
                     state.name
                 );
                 errors.add(span, text);
@@ -392,16 +385,16 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
         }
         let asked: Vec<_> = members.iter().filter_map(|&member| states[member].room).collect();
         if let [_, (_, second), ..] = asked[..] {
-            errors.add(second, "how much room there is has been said in another state of this loop".to_owned());
+            errors.add(second, "the buffer of this loop is given in another state".to_owned());
         }
         if asked.is_empty() && !graph.has_exit(&members) {
-            let (side, other) = match state.speaker {
+            let (side, other) = match state.sender {
                 Side::Client => ("client", "server"),
                 Side::Server => ("server", "client"),
             };
             let text = format!(
-                "in `{}` the {side} sends for ever and the {other} never gets a word in, so nothing holds the {side} back if the {other} does not keep up: \
-                 say how much may be under way with `#[buffer(16)]` before the state, then sending waits for room, or with `#[unbounded]`",
+                "in `{}` the {side} sends repeatedly and the {other} never answers, so the number of messages under way is not bounded: \
+                 write `#[buffer(16)]` before the state, so that sending waits while 16 are under way, or `#[unbounded]`",
                 state.name
             );
             errors.add(state.name.span(), text);
@@ -410,22 +403,20 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
 }
 
 /// The methods of endpoints, besides those named after messages.
-fn check_methods(states: &[State], line: Line, errors: &mut Errors) {
+fn check_methods(states: &[State], link: Link, errors: &mut Errors) {
     for state in states {
         for message in &state.messages {
             let name = message.name.to_string();
-            let is_taken = name == "is_closed" || name == "room" && state.waits && matches!(line, Line::Duplex { .. });
+            let is_taken = name == "is_closed" || name == "room" && state.waits && matches!(link, Link::Duplex { .. });
             if is_taken {
-                errors.add(
-                    message.name.span(),
-                    format!("endpoints have a method `{name}` already; call the message something else"),
-                );
+                errors
+                    .add(message.name.span(), format!("endpoints already have a method `{name}`; rename the message"));
             }
             let stem = ["_async", "_deadline", "_timeout"].iter().find_map(|how| name.strip_suffix(how));
             let stem = name.strip_prefix("try_").or(stem).filter(|_| state.waits);
             if let Some(stem) = stem.filter(|stem| state.messages.iter().any(|other| other.name == stem)) {
                 let text =
-                    format!("`{stem}` of this state has a method `{name}` already; call the message something else");
+                    format!("the message `{stem}` of this state already has a method `{name}`; rename this message");
                 errors.add(message.name.span(), text);
             }
         }

@@ -22,7 +22,7 @@ pub(crate) fn carried(message: &Message) -> String {
 pub struct StateView {
     /// What it is called.
     pub name: String,
-    /// Whether the client speaks in it, or else the server.
+    /// Whether the client sends in it, or else the server.
     pub is_clients: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct StateView {
 pub struct MessageView {
     /// What it is called, and what it carries: `login(String)`.
     pub text: String,
-    /// The state in which it is said.
+    /// The state in which it is sent.
     pub from: usize,
     /// The state that comes next; `None`: the conversation has ended.
     pub to: Option<usize>,
@@ -42,7 +42,7 @@ impl Protocol {
     pub fn states(&self) -> impl Iterator<Item = StateView> + '_ {
         self.states
             .iter()
-            .map(|state| StateView { name: state.name.to_string(), is_clients: state.speaker == Side::Client })
+            .map(|state| StateView { name: state.name.to_string(), is_clients: state.sender == Side::Client })
     }
 
     /// The messages of all states, in the order of these.
@@ -62,7 +62,7 @@ impl Protocol {
         })
     }
 
-    /// A state diagram in the language of [Mermaid](https://mermaid.js.org). The client speaks in the blue states.
+    /// A state diagram in the language of [Mermaid](https://mermaid.js.org). The client sends in the blue states.
     pub fn mermaid(&self) -> String {
         let mut lines = vec!["stateDiagram-v2".to_owned(), format!("    [*] --> {}", self.states[0].name)];
         for state in &self.states {
@@ -77,7 +77,7 @@ impl Protocol {
         }
         for (side, colour) in [(Side::Client, "#cfe3ff"), (Side::Server, "#ffe6c7")] {
             let names: Vec<String> =
-                self.states.iter().filter(|state| state.speaker == side).map(|state| state.name.to_string()).collect();
+                self.states.iter().filter(|state| state.sender == side).map(|state| state.name.to_string()).collect();
             if !names.is_empty() {
                 lines.push(format!("    classDef {} fill:{colour},stroke:#555,color:#000", side.name()));
                 lines.push(format!("    class {} {}", names.join(","), side.name()));
@@ -86,11 +86,11 @@ impl Protocol {
         lines.join("\n")
     }
 
-    /// Each state with its messages, in a form that depends on nothing but what is said.
+    /// Each state with its messages, in a form that depends only on the messages.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for state in &self.states {
-            text += &format!("{}:{}{{", state.name, state.speaker.name());
+            text += &format!("{}:{}{{", state.name, state.sender.name());
             for message in &state.messages {
                 let next = message.next.map_or("!".to_owned(), |next| self.states[next].name.to_string());
                 let kinds: Vec<String> = message.fields.iter().map(|field| written(&field.kind)).collect();

@@ -1,7 +1,7 @@
 //! The compiler behind `anabranch::proto!`: from the text of a protocol to its types, its errors and its diagram.
 //!
-//! `parse -> model -> check -> {codegen, diagram}`, a room each. It is a library, so that a command can show what the
-//! macro makes. What a protocol may look like is said in the documentation of `anabranch::proto!`.
+//! `parse -> model -> check -> {codegen, diagram}`, a module each. It is a library, so that a command can show what the
+//! macro makes. The documentation of `anabranch::proto!` describes the grammar.
 //!
 //! ```
 //! let text = "pub ask { Question: send { ask(u64) -> Answer } Answer: recv { answer(u64) -> ! } }";
@@ -28,13 +28,13 @@ use syn::parse::Parser;
 /// Reads a protocol and checks it.
 ///
 /// # Errors
-/// When it is not a protocol, or not a sound one: all that is wrong, each at its word.
+/// Returns all errors of the protocol, each at the token that is wrong.
 pub fn read(input: TokenStream) -> syn::Result<Protocol> {
     let written = syn::parse2::<parse::Written>(input)?;
     check::check(written)
 }
 
-/// What a protocol is called, whatever else may be wrong with it. `None` if it does not even begin like one.
+/// Returns the name of a protocol, even if the protocol has errors. Returns `None` if the text does not begin like one.
 ///
 /// ```
 /// assert_eq!(anabranch_proto::name("pub ask { no state }".parse().unwrap()), Some("ask".to_owned()));
@@ -44,7 +44,7 @@ pub fn name(input: TokenStream) -> Option<String> {
     Parser::parse2(parse::name, input).ok().map(|name| name.to_string())
 }
 
-/// What the macro makes of a protocol: its module, or what is wrong with it.
+/// Returns the expansion of a protocol: its module, or its errors.
 pub fn expand(input: TokenStream) -> TokenStream {
     match read(input) {
         Ok(protocol) => protocol.to_module(),
@@ -52,10 +52,10 @@ pub fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// What stands in each `proto! { .. }` of a source text, in its order.
+/// Returns the content of each `proto! { .. }` of a source text, in order.
 ///
 /// # Errors
-/// When the text is none of Rust.
+/// Returns an error if the text is not Rust.
 ///
 /// ```
 /// let found = anabranch_proto::find("mod a { anabranch::proto! { pub b { C: send { d -> ! } } } }").unwrap();

@@ -31,7 +31,7 @@ pub struct Protocol {
     pub(crate) generics: Generics,
     /// The first is where a conversation begins.
     pub(crate) states: Vec<State>,
-    pub(crate) line: Line,
+    pub(crate) link: Link,
     /// The version in which it goes over a wire, if it does.
     pub(crate) wire: Option<u32>,
 }
@@ -39,13 +39,13 @@ pub struct Protocol {
 pub(crate) struct State {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) name: Ident,
-    pub(crate) speaker: Side,
+    pub(crate) sender: Side,
     pub(crate) messages: Vec<Message>,
     /// What was asked for with an attribute.
     pub(crate) room: Option<(Room, Span)>,
     /// Whether its messages may have to wait for room.
     pub(crate) waits: bool,
-    /// It has no way to the end, and nobody has said that this is meant.
+    /// It has no way to the end, and no `#[allow(endless)]`.
     pub(crate) is_unduly_endless: bool,
 }
 
@@ -65,14 +65,14 @@ pub(crate) struct Field {
 /// Room for the messages of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// So many; who sends more waits.
+    /// So many; a sender of more waits.
     Buffer(usize),
     Unbounded,
 }
 
-/// What a conversation goes over.
+/// The transport of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum Link {
     /// No more than so many messages are ever under way.
     Ring(usize),
     Duplex {
@@ -82,7 +82,7 @@ pub(crate) enum Line {
 }
 
 impl Protocol {
-    /// What it is called.
+    /// Returns its name.
     pub fn name(&self) -> String {
         self.name.to_string()
     }

@@ -91,7 +91,7 @@ impl Parse for WrittenState {
         let name: Ident = input.parse()?;
         input.parse::<Token![:]>().map_err(|error| {
             let help = format!(
-                "`{name}` is a state: say whose turn it is, `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
+                "`{name}` is a state: write which side sends, `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
             );
             syn::Error::new(error.span(), help)
         })?;

@@ -1,14 +1,14 @@
-//! A connection to whichever address answers first: happy eyeballs (RFC 8305).
+//! A connection to the address that answers first: happy eyeballs (RFC 8305).
 //!
 //! ```text
 //! cargo run --example happy_eyeballs -- --delay 100
 //! ```
 //!
-//! A name often stands for several addresses, and some of them do not work. To try one after the other takes as long
-//! as the slowest failure; to try all at once is rude. So the next attempt begins when the one before has failed, or
-//! when it has had its head start, and the first that succeeds ends all others.
+//! A name often stands for several addresses, and some of them do not work. To try one after the other takes as long as
+//! the slowest failure; to try all at once wastes connections. So the next attempt begins when the one before has
+//! failed, or after a delay. The first that succeeds cancels all others.
 //!
-//! The three addresses are listeners that the example makes itself: one refuses, one never says a word, one greets.
+//! The three addresses are listeners of the example: one refuses, one never sends, one greets.
 
 use anabranch::{
     Cancelled, Cx, WaitError,
@@ -55,9 +55,9 @@ fn main() -> ExitCode {
 
 fn demonstrate(options: &Options) -> Result<(), Failure> {
     let anywhere = (Ipv4Addr::LOCALHOST, 0);
-    // A port that was free a moment ago, and on which nobody listens.
+    // A port that was free a moment ago, without a listener.
     let refusing = TcpListener::bind(anywhere)?.local_addr()?;
-    // The system takes connections on behalf of a listener; this one never looks at them.
+    // The system accepts connections for a listener; this one never uses them.
     let silent = TcpListener::bind(anywhere)?;
     let greeting = TcpListener::bind(anywhere)?;
     let mut addresses = vec![("refusing", refusing), ("silent", silent.local_addr()?)];
@@ -74,7 +74,7 @@ fn demonstrate(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An address to try, and what it hears of the one before and tells the one after.
+/// An address to try, the signal from the attempt before it, and the one for the attempt after it.
 struct Attempt<'a> {
     name: &'a str,
     address: SocketAddr,
@@ -83,7 +83,7 @@ struct Attempt<'a> {
     has_failed: Signal,
 }
 
-/// The name of the address that was the first to greet, and its greeting.
+/// Returns the name of the address that greeted first, and its greeting.
 fn connect<'a>(
     cx: &Cx<'_>,
     addresses: &[(&'a str, SocketAddr)],
@@ -99,7 +99,7 @@ fn connect<'a>(
     let result = cx.race_ok_iter(attempts, |cx, attempt| {
         if let Some((mut begun, mut failed)) = attempt.before {
             begun.wait(cx)?;
-            // Who fails gives its turn away; who takes its time loses it.
+            // An attempt that fails starts the next one at once; otherwise the next one starts after the delay.
             if failed.wait_timeout(cx, delay) == Err(WaitError::Cancelled) {
                 return Err(Cancelled.into());
             }
@@ -125,7 +125,7 @@ fn connect<'a>(
     })
 }
 
-/// Connects and waits for the first word: a connection alone proves little.
+/// Connects and waits for the first message, because a connection alone proves little.
 fn greeting(cx: &Cx<'_>, address: SocketAddr) -> Result<String, Failure> {
     let stream = cx.block_on(Async::<TcpStream>::connect(address))??;
     let mut buffer = [0; 64];
@@ -142,7 +142,7 @@ struct Options {
     is_dead: bool,
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     use lexopt::prelude::*;
     let mut options = Options { delay: Duration::from_millis(250), limit: Duration::from_secs(10), is_dead: false };

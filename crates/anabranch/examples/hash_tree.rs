@@ -1,15 +1,15 @@
-//! One digest for a whole tree of files, whatever the order in which they are found and read.
+//! One digest for a whole tree of files, independent of the order in which they are found and read.
 //!
 //! ```text
 //! cargo run --release --example hash_tree -- src docs
 //! ```
 //!
-//! Three kinds of concurrency, one inside the other, on one pool:
-//! - the trees that were asked for are a parallel map ([`anabranch::par_map`]), which knows nothing of fibers;
-//! - in each tree, fibers walk the directories ([`Cx::scope`]), and then at most so many files are open at a time
-//!   ([`Cx::map_concurrent`]): this is the part with a limit, and where a deadline or a cancellation would reach;
-//! - each file is hashed by plain recursion with [`anabranch::join`]. BLAKE3 is a tree, so its halves can be hashed
-//!   on their own, and the digest of a file is the one that `b3sum` prints.
+//! Three kinds of concurrency, nested, on one pool:
+//! - the trees of the command line are a parallel map ([`anabranch::par_map`]), without fibers;
+//! - in each tree, fibers walk the directories ([`Cx::scope`]). Then at most a fixed number of files are open at a time
+//!   ([`Cx::map_concurrent`]). This part has a limit, and a deadline or a cancellation would take effect here;
+//! - plain recursion with [`anabranch::join`] hashes each file. BLAKE3 is a tree, so its halves can be hashed
+//!   independently, and the digest of a file is the one that `b3sum` prints.
 //!
 //! The digest of a tree is that of its list of files, sorted by path: `DIGEST  PATH` and a NUL byte for each.
 
@@ -33,7 +33,7 @@ usage: hash_tree [--open N] [PATH...]
   Prints a digest for each tree (the working directory, without a path), reading N files (64) at a time.
   Symbolic links are not followed. Whatever cannot be read gets a line, and makes the command fail in the end.";
 
-/// What is read and hashed at once. It need not be big, only worth a system call.
+/// The size of a part that is read and hashed at once. It only has to be worth a system call.
 const LEAF: u64 = 64 << 10;
 
 fn main() -> ExitCode {
@@ -48,8 +48,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // The hash is computed on the stacks of fibers, and takes up to a megabyte of it where the compiler did not
-    // optimise. Memory is used only where it is touched.
+    // The hash is computed on the stacks of fibers, and takes up to a megabyte there without compiler optimisations.
+    // Only touched pages take memory.
     if let Err(error) = Pool::builder().fiber_stack_size(2 << 20).build_default() {
         eprintln!("hash_tree: {error}");
         return ExitCode::FAILURE;
@@ -76,9 +76,9 @@ struct Tree {
     digest: Hash,
     files: usize,
     bytes: u64,
-    /// What was left out, and why.
+    /// The files that were skipped, and why.
     remarks: Vec<String>,
-    /// Nothing had to be left out for an error.
+    /// Whether no file was skipped because of an error.
     is_whole: bool,
 }
 
@@ -94,8 +94,8 @@ fn hash_tree(cx: &Cx<'_>, root: &Path, open: usize) -> Result<Tree, Cancelled> {
         found.remarks.push(format!("{}: no files", root.display()));
     }
     found.files.sort();
-    // The results come in the order of the items, so in that of the paths. A file that cannot be read is a result
-    // like others.
+    // The results are in the order of the items, so in that of the paths. A file that cannot be read is an ordinary
+    // result.
     let hashes = cx.map_concurrent(open, &found.files, |_, path| Ok::<_, Cancelled>(hash_file(path)))?;
 
     let (mut list, mut files, mut bytes) = (Hasher::new(), 0, 0);
@@ -128,7 +128,7 @@ impl Found {
     }
 }
 
-/// Lists a directory here, and each one in it on a fiber of its own. The scope ends with the last of them.
+/// Lists a directory here, and each subdirectory on a separate fiber. The scope ends with the last of them.
 fn walk<'scope>(spawner: Spawner<'scope, '_>, found: &'scope Mutex<Found>, directory: PathBuf) {
     let mut here = Found::default();
     match fs::read_dir(&directory) {
@@ -142,7 +142,7 @@ fn walk<'scope>(spawner: Spawner<'scope, '_>, found: &'scope Mutex<Found>, direc
                     Ok((path, kind)) if kind.is_symlink() => {
                         here.remarks.push(format!("{}: a symbolic link, not followed", path.display()));
                     }
-                    // To open a named pipe would wait for whoever writes to it.
+                    // Opening a named pipe would wait for a writer.
                     Ok((path, _)) => here.remarks.push(format!("{}: not a file, left out", path.display())),
                     Err(error) => here.fail(&directory, &error),
                 }
@@ -150,14 +150,14 @@ fn walk<'scope>(spawner: Spawner<'scope, '_>, found: &'scope Mutex<Found>, direc
         }
         Err(error) => here.fail(&directory, &error),
     }
-    // A lock of the standard library will do: nobody waits for anything else while holding it.
+    // A lock of the standard library suffices: no fiber waits for anything else while it holds the lock.
     let mut found = found.lock().unwrap();
     found.files.append(&mut here.files);
     found.remarks.append(&mut here.remarks);
     found.has_failed |= here.has_failed;
 }
 
-/// The digest of what the file holds when it is opened, and its length.
+/// Returns the digest of the file's contents when it is opened, and its length.
 fn hash_file(path: &Path) -> io::Result<(Hash, u64)> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -190,7 +190,7 @@ fn read(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<(Vec<PathBuf>, usize)>, lexopt::Error> {
     use lexopt::prelude::*;
     let (mut roots, mut open) = (Vec::new(), 64);

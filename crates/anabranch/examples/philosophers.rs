@@ -1,19 +1,18 @@
-//! Dining philosophers: a deadlock, how to see it, how to survive it, and how not to have it.
+//! Dining philosophers: a deadlock, how to see it, how to survive it, and how to avoid it.
 //!
 //! ```text
 //! cargo run --example philosophers -- --guests 5
 //! ```
 //!
-//! Between any two philosophers lies one fork, and to eat takes both beside the plate. In the first dinner all take
-//! the left one first. They do it at the same moment, and each then waits for a neighbour for ever; in a program this
-//! happens once a month, here it is arranged. Two things help:
-//! - [`anabranch::fibers`] says who waits for what and where, while it lasts;
-//! - a deadline ([`Cx::timeout`]) cancels the waits, the guards are dropped on the way out, and all forks are free
+//! Between any two philosophers lies one fork, and a philosopher needs both adjacent forks to eat. At the first dinner
+//! all take the left fork first. They do so at the same moment, and each then waits for a neighbour for ever. In a
+//! program this happens once a month; the example arranges it. Two things help:
+//! - [`anabranch::fibers`] shows during the deadlock which fiber waits for what, and where;
+//! - a deadline ([`Cx::timeout`]) cancels the waits. The functions return and drop their guards, so all forks are free
 //!   again.
 //!
-//! In the second dinner everybody takes the fork with the lower number first. Then somebody can always eat: of all
-//! forks that are held the one with the highest number is held by somebody who does not wait for one with a lower
-//! number.
+//! At the second dinner every philosopher takes the fork with the lower number first. Then one can always eat: of all
+//! held forks, consider the one with the highest number. Its holder does not wait for a fork with a lower number.
 
 use anabranch::{
     Cancelled, Cx, FiberInfo, WaitError,
@@ -33,7 +32,7 @@ struct Table {
     forks: Vec<Mutex<()>>,
     order: Order,
     meals: AtomicU64,
-    /// How many have taken a fork, and whether all have.
+    /// The number of philosophers that have taken a fork, and whether all have.
     started: AtomicUsize,
     all_started: Event,
 }
@@ -58,7 +57,7 @@ fn main() -> ExitCode {
     };
     let naive = dine(&options, Order::LeftFirst);
     let ordered = dine(&options, Order::LowerFirst);
-    // The first dinner cannot but fail.
+    // The first dinner always fails.
     if naive.is_err() && ordered.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -85,7 +84,7 @@ fn dine(options: &Options, order: Order) -> Result<(), WaitError> {
                 for guest in guests {
                     guest.join(s)??;
                 }
-                // The waiter can go home.
+                // The watching fiber can end.
                 s.cancel();
                 Ok(())
             })
@@ -112,7 +111,8 @@ impl Table {
             let _one = self.forks[first].lock(cx)?;
             if self.order == Order::LeftFirst {
                 self.wait_for_the_others(cx)?;
-                // A name may say more than who it is: the list shows that a lock is waited for, but not which.
+                // A name may contain more than an identity: the list shows that a fiber waits for a lock, but not for
+                // which one.
                 cx.set_name(&format!("philosopher {seat}, who has fork {first} and wants fork {second}"));
             } else {
                 cx.yield_now(); // Or each would eat all its meals in one go.
@@ -123,7 +123,7 @@ impl Table {
         Ok(())
     }
 
-    /// The unlucky moment: nobody goes on before everybody has one fork.
+    /// Arranges the deadlock: no philosopher continues before all have one fork.
     fn wait_for_the_others(&self, cx: &Cx<'_>) -> Result<(), Cancelled> {
         if self.started.fetch_add(1, Ordering::Relaxed) + 1 == self.forks.len() {
             self.all_started.set();
@@ -132,7 +132,7 @@ impl Table {
     }
 }
 
-/// Looks at the fibers now and then, and tells when all guests wait for a lock.
+/// Looks at the fibers at intervals, and reports when all philosophers wait for a lock.
 fn watch(cx: &Cx<'_>, guests: usize) -> Result<(), Cancelled> {
     let is_stuck = |fiber: &FiberInfo| fiber.waits_for() == Some("Mutex::lock");
     loop {
@@ -154,7 +154,7 @@ struct Options {
     limit: Duration,
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     use lexopt::prelude::*;
     let mut options = Options { guests: 5, meals: 1000, limit: Duration::from_secs(1) };

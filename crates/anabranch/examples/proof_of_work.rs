@@ -1,21 +1,20 @@
-//! A computation that knows when to stop: the search for a number whose hash begins with many zero bits.
+//! A computation that can be stopped: the search for a number whose hash begins with many zero bits.
 //!
 //! ```text
 //! cargo run --release --example proof_of_work -- --bits 22
 //! cargo run --release --example proof_of_work -- --bits 60 --seconds 2
 //! ```
 //!
-//! Nothing in the search waits, so nothing in it would notice that it is not wanted any more. It asks
-//! ([`Cx::check`]), and so it needs a [`Cx`] in each branch: it forks by [`Cx::join`]. Three things can end it, and
-//! all do so by cancelling a scope:
-//! - whoever finds a number, by a [`Canceller`] that all share;
-//! - a thread that knows nothing of fibers and was given a copy (with `--interactive`, when the standard input ends);
-//! - the deadline.
+//! The search never waits, so it would not notice a cancellation by itself. It checks for one ([`Cx::check`]), and so
+//! needs a [`Cx`] in each branch: it forks by [`Cx::join`]. Three events can end it, all by cancelling a scope:
+//! - a branch finds a number, and uses a [`CancelHandle`] that all branches share;
+//! - a thread outside of the pool uses a copy of it (with `--interactive`, when the standard input ends);
+//! - the deadline passes.
 //!
-//! Another fiber reports how far the search has come. Fibers of one thread take turns only where they wait or say
-//! that they would let others go first ([`Cx::yield_now`]), so the search does that too; it costs nanoseconds.
+//! Another fiber reports the progress of the search. Fibers of one thread take turns only when they wait or yield
+//! ([`Cx::yield_now`]). So the search yields too, which costs nanoseconds.
 
-use anabranch::{Cancelled, Canceller, Cx, WaitError};
+use anabranch::{CancelHandle, Cancelled, Cx, WaitError};
 use std::{
     fmt::Write,
     io::{self, Read},
@@ -34,7 +33,7 @@ usage: proof_of_work [--bits N] [--seconds N] [--interactive] [TEXT]
   Looks for a number such that the BLAKE3 hash of TEXT (\"anabranch\") with the number after it begins with N zero
   bits (20), for at most so many seconds (60); with --interactive, until the standard input ends (Ctrl-D) at most.";
 
-/// Hashes between two questions: a fraction of a millisecond.
+/// Hashes between two checks: a fraction of a millisecond.
 const STEP: u64 = 1024;
 
 fn main() -> ExitCode {
@@ -81,42 +80,43 @@ struct Search {
 }
 
 impl Search {
-    /// Until something is found or whoever watches has enough of it; fails when the scope around it is cancelled.
+    /// Searches until a number is found or the user stops the search. Fails when the scope around it is cancelled.
     fn run(&self, cx: &Cx<'_>, is_interactive: bool) -> Result<(), WaitError> {
-        cx.cancellable(|cx, canceller| {
+        cx.cancellable(|cx, handle| {
             if is_interactive {
-                let canceller = canceller.clone();
+                let handle = handle.clone();
                 thread::spawn(move || {
                     let _ = io::stdin().read_to_end(&mut Vec::new());
-                    canceller.cancel();
+                    handle.cancel();
                 });
             }
             cx.scope(|s| {
                 s.spawn(|cx| self.report(cx));
-                // Its result says only that it was cancelled, which it is in any case: there are numbers enough.
-                s.spawn(|cx| self.look_in(cx, 0..u64::MAX, &canceller));
+                // The result only says that the search was cancelled, which always happens, because the numbers never
+                // run out.
+                s.spawn(|cx| self.look_in(cx, 0..u64::MAX, &handle));
             });
         });
         Ok(cx.check()?)
     }
 
-    /// Halves what there is to try, and forks: idle threads take the biggest halves, the rest is tried in order.
-    fn look_in(&self, cx: &Cx<'_>, numbers: Range<u64>, canceller: &Canceller) -> Result<(), Cancelled> {
-        // In each node, not only in the leaves: this is what keeps the second halves from beginning.
+    /// Halves the range and forks: idle threads take the largest halves, and this thread tries the rest in order.
+    fn look_in(&self, cx: &Cx<'_>, numbers: Range<u64>, handle: &CancelHandle) -> Result<(), Cancelled> {
+        // In each node, not only in the leaves: this prevents the second halves from starting.
         cx.check()?;
         if numbers.end - numbers.start <= STEP {
             cx.yield_now();
             self.tried.fetch_add(numbers.end - numbers.start, Ordering::Relaxed);
             if let Some(number) = self.try_all(numbers) {
                 let _ = self.found.set(number);
-                canceller.cancel();
+                handle.cancel();
             }
             return Ok(());
         }
         let middle = numbers.start.midpoint(numbers.end);
         let (low, high) = cx.join(
-            |cx| self.look_in(cx, numbers.start..middle, canceller),
-            |cx| self.look_in(cx, middle..numbers.end, canceller),
+            |cx| self.look_in(cx, numbers.start..middle, handle),
+            |cx| self.look_in(cx, middle..numbers.end, handle),
         );
         low.and(high)
     }
@@ -148,7 +148,7 @@ struct Options {
     is_interactive: bool,
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     use lexopt::prelude::*;
     let limit = Duration::from_secs(60);

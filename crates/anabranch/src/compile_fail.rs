@@ -2,7 +2,7 @@
 //! has a twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes
 //! are checked too.
 //!
-//! # A `Cx` stays on its strand
+//! # A `Cx` stays on its owner
 //! ```
 //! anabranch::run(|cx| std::thread::scope(|s| _ = s.spawn(|| _ = 1)));
 //! anabranch::run(|cx| anabranch::join(|| (), || ()));
@@ -252,7 +252,7 @@
 //! let done: ask::Done = server.end().unwrap();
 //! # drop(client);
 //! ```
-//! Nobody speaks out of turn:
+//! No side sends out of turn:
 //! ```compile_fail,E0599
 //! # use anabranch::proto;
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
@@ -293,30 +293,30 @@
 //! ```
 //! Safe code cannot make an endpoint, or an end, from a message or from another end:
 //! ```compile_fail,E0200
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
 //! struct Own(__private::At<__private::Ring<u8, 2>, Own>);
 //! impl proto::Endpoint for Own {
 //!     fn conversation(&self) -> u64 { 0 }
 //! }
-//! impl Listen for Own {
-//!     type Heard = ();
-//!     type Line = __private::Ring<u8, 2>;
+//! impl ReceiveEndpoint for Own {
+//!     type Received = ();
+//!     type Link = __private::Ring<u8, 2>;
 //!     const NAME: &'static &'static str = &"Own";
-//!     fn end(&self) -> &__private::At<Self::Line, Self> { &self.0 }
-//!     fn end_mut(&mut self) -> &mut __private::At<Self::Line, Self> { &mut self.0 }
-//!     unsafe fn heard(_: __private::At<Self::Line, Self>, _: u8) {}
+//!     fn end(&self) -> &__private::At<Self::Link, Self> { &self.0 }
+//!     fn end_mut(&mut self) -> &mut __private::At<Self::Link, Self> { &mut self.0 }
+//!     unsafe fn received(_: __private::At<Self::Link, Self>, _: u8) {}
 //! }
 //! ```
 //! ```compile_fail,E0133
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
-//! fn forge(end: __private::At<<ask::client::Answer as Listen>::Line, ask::client::Answer>) {
-//!     ask::client::Answer::heard(end, ask::AnyMessage::Answer_answer(1));
+//! fn forge(end: __private::At<<ask::client::Answer as ReceiveEndpoint>::Link, ask::client::Answer>) {
+//!     ask::client::Answer::received(end, ask::AnyMessage::Answer_answer(1));
 //! }
 //! ```
 //! ```compile_fail,E0133
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
 //! type At<E> = __private::At<__private::Ring<u8, 2>, E>;
 //! fn forge(end: At<ask::client::Answer>) -> At<ask::client::Ask> {
@@ -324,21 +324,21 @@
 //! }
 //! ```
 //! ```compile_fail,E0133
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
 //! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) -> ask::Done {
 //!     end.finish()
 //! }
 //! ```
 //! ```compile_fail,E0133
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
 //! fn forge(end: __private::At<__private::Ring<u8, 2>, ask::client::Answer>) {
-//!     _ = __private::say::<_, _, ask::client::Answer>(end, 1);
+//!     _ = __private::send::<_, _, ask::client::Answer>(end, 1);
 //! }
 //! ```
 //! ```compile_fail,E0133
-//! # use anabranch::{proto, proto::{Listen, __private}};
+//! # use anabranch::{proto, proto::{ReceiveEndpoint, __private}};
 //! proto! { ask { Ask: send { ask(u8) -> Answer } Answer: recv { answer(u8) -> Ask, end -> ! } } }
 //! let (client, server) = __private::ring::<u8, 2, ask::client::Ask, ask::server::Ask>();
 //! ```

@@ -145,7 +145,7 @@ pub use crate::{
 };
 #[cfg(not(loom))]
 pub use crate::{
-    cx::{Canceller, Cx, FiberLocal, Interval, run},
+    cx::{CancelHandle, Cx, FiberLocal, Interval, run},
     fork::{
         join::join,
         scope::{Scope, scope},
@@ -225,7 +225,7 @@ pub use crate::{
 ///   for 16.
 /// - `#[unbounded]` instead: sending never waits, and takes memory.
 /// - `#[allow(endless)]` before a state, or the protocol, that has no way to the end (`!`), which is warned of else.
-/// - `#[wire(version = n)]` before the protocol: two programs can speak it, with `client::over` and `server::over`.
+/// - `#[wire(version = n)]` before the protocol: two programs can use it, with `client::over` and `server::over`.
 ///   Needs the feature `serde`; see [`proto`](mod@proto) and its module `wire`.
 /// - All others are handed on: those of states to their endpoints, those of messages to methods and variants.
 ///

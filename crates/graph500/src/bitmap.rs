@@ -1,6 +1,6 @@
 //! Sets of vertices, one bit each, in words of 64.
 
-/// Words for `bits` bits.
+/// Returns the number of words for `bits` bits.
 pub(crate) const fn words(bits: usize) -> usize {
     bits.div_ceil(64)
 }
@@ -14,7 +14,7 @@ pub(crate) fn count(set: &[u64]) -> u64 {
     set.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// The positions of the one bits of `word`, ascending.
+/// Returns the positions of the one bits of `word`, ascending.
 #[inline]
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {

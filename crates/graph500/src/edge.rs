@@ -1,13 +1,11 @@
 //! The edge tuple, the benchmark's input format.
 
-/// An undirected edge as the generator hands it over: two vertex numbers of 48 bits each, in twelve
-/// bytes.
+/// An undirected edge of the generator: two vertex numbers of 48 bits each, in twelve bytes.
 ///
-/// The specification asks for at least 48 bits a vertex number in the tuples. Twelve bytes are
-/// exactly that: a quarter less memory, and a quarter less to stream through in kernel 1 and in
-/// every validation, than two `u64`. The low halves lie in words of their own, so that for graphs
-/// of up to 2^32 vertices an end is one plain load and the high halves are only looked at to see
-/// that they are zero.
+/// The specification requires at least 48 bits per vertex number in the tuples, which is exactly twelve bytes. Compared
+/// with two `u64` this saves a quarter of the memory, and a quarter of the traffic in kernel 1 and in every validation.
+/// The low halves are separate words. So for graphs of up to 2^32 vertices an end is one plain load, and the high
+/// halves are only checked to be zero.
 ///
 /// ```
 /// use graph500::Edge;
@@ -23,27 +21,26 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// The largest vertex number that a tuple holds.
+    /// The largest vertex number of a tuple.
     pub const MAX_VERTEX: u64 = (1 << 48) - 1;
 
-    /// The edge between `a` and `b`; equal ends make a self-loop.
+    /// Creates the edge between `a` and `b`. Equal ends make a self-loop.
     ///
     /// # Panics
-    /// If an end is larger than [`Edge::MAX_VERTEX`].
+    /// Panics if an end is larger than [`Edge::MAX_VERTEX`].
     #[inline]
     pub const fn new(a: u64, b: u64) -> Edge {
         assert!(a <= Self::MAX_VERTEX && b <= Self::MAX_VERTEX, "a vertex number has 48 bits");
         Edge { low: [a as u32, b as u32], high: [(a >> 32) as u16, (b >> 32) as u16] }
     }
 
-    /// Both ends, in the order in which they were given.
+    /// Returns both ends, in the order of `new`.
     #[inline]
     pub const fn ends(self) -> (u64, u64) {
         ((self.high[0] as u64) << 32 | self.low[0] as u64, (self.high[1] as u64) << 32 | self.low[1] as u64)
     }
 
-    /// Both ends without their high halves: right where the graph is known to have at most 2^32
-    /// vertices.
+    /// Returns both ends without their high halves. This is correct if the graph has at most 2^32 vertices.
     #[inline]
     pub(crate) const fn low_ends(self) -> (u32, u32) {
         (self.low[0], self.low[1])

@@ -9,31 +9,30 @@ use crate::validate::ValidationError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The observer said to stop.
+    /// The observer cancelled the run.
     Cancelled,
     /// A search returned a wrong tree.
     Invalid {
-        /// Where the search started.
+        /// The start vertex of the search.
         key: u64,
-        /// What is wrong.
+        /// The error.
         error: ValidationError,
     },
-    /// No vertex has an edge to another one, so there is nothing to search from.
+    /// No vertex has an edge to another one, so no search can start.
     NoKeys,
-    /// The allocator had no room.
+    /// The allocator had no memory.
     OutOfMemory {
-        /// What for.
+        /// The purpose of the memory.
         what: &'static str,
-        /// How much.
+        /// The requested size.
         bytes: u64,
     },
-    /// A vertex number is larger than a graph of this crate holds, or than the vertices that there
-    /// are.
+    /// A vertex number exceeds the limit of this crate, or the number of vertices.
     TooManyVertices {
         /// The vertex number.
         label: u64,
     },
-    /// A few vertices have more than 2^32 edges together.
+    /// A few vertices together have more than 2^32 edges.
     TooDense,
 }
 

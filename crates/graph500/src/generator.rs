@@ -1,27 +1,24 @@
-//! The Kronecker generator, one pure function from the index of an edge to its tuple.
+//! The Kronecker generator: a pure function from the index of an edge to its tuple.
 //!
-//! **Edges.** An edge is drawn as in R-MAT: for each bit of the vertex numbers one of four
-//! quadrants, with probabilities A = .57, B = C = .19, D = .05 (Chakrabarti, Zhan, Faloutsos 2004;
-//! Graph500 specification, section 3). A draw compares 32 random bits with three integer
-//! thresholds, so the probabilities are right to within 2^-32 and no floating-point unit has a say
-//! in the result.
+//! **Edges.** An edge is drawn as in R-MAT. For each bit of the vertex numbers one of four quadrants is drawn, with
+//! probabilities A = .57, B = C = .19, D = .05 (Chakrabarti, Zhan, Faloutsos 2004; Graph500 specification, section 3).
+//! A draw compares 32 random bits with three integer thresholds. So the probabilities are exact to within 2^-32, and
+//! the result does not depend on a floating-point unit.
 //!
-//! **Random bits.** The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): its n-th output is
-//! a finaliser applied to `start + n * GAMMA`, so it can be entered anywhere for the price of a
-//! multiplication. Edge `i` owns the outputs `i * d .. (i + 1) * d`, where `d` outputs are as many
-//! as its bits need. So an edge depends on the seed and its index alone, no two edges share a draw
-//! (2^48 edges of 20 draws stay below the period of 2^64), and the whole list reads one contiguous
-//! stretch of a generator that passes BigCrush, which is what that test battery examines. The seed
-//! is itself finalised, so that neighbouring seeds start at unrelated places.
+//! **Random bits.** The stream is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Its n-th output is a finaliser applied
+//! to `start + n * GAMMA`, so access at any index costs one multiplication. Edge `i` owns the outputs
+//! `i * d .. (i + 1) * d`, where `d` outputs have as many bits as an edge needs. So an edge depends only on the seed
+//! and its index. No two edges share a draw (2^48 edges of 20 draws stay below the period of 2^64). The whole list
+//! reads one contiguous part of a generator that passes BigCrush, which examines such contiguous parts. The seed is
+//! finalised too, so that neighbouring seeds start at unrelated positions.
 //!
-//! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of
-//! `0..2^scale` hides that: three rounds of adding a constant, multiplying by an odd one, and
-//! folding the high half onto the low by exclusive or, all modulo 2^scale; each step can be undone,
-//! the constants come from the seed.
+//! **Labels.** R-MAT gives the vertices with few set bits the most edges. A bijection of `0..2^scale` hides that. It
+//! consists of three rounds modulo 2^scale: add a constant, multiply by an odd constant, and fold the high half onto
+//! the low by exclusive or. Each step is invertible, and the constants come from the seed.
 //!
-//! **No shuffle.** The specification asks that the tuples be shuffled, so that their order says
-//! nothing. Here the tuples are independent draws from one distribution: every order of them is as
-//! likely as every other, and a shuffle would leave that distribution as it is.
+//! **No shuffle.** The specification requires a shuffle of the tuples, so that their order carries no information. Here
+//! the tuples are independent draws from one distribution. All orders are equally likely, and a shuffle would not
+//! change the distribution.
 
 use anabranch::{chunks_mut, par_for_each};
 
@@ -36,7 +33,7 @@ const A: u32 = (0.57 * 4_294_967_296.0) as u32;
 const AB: u32 = (0.76 * 4_294_967_296.0) as u32;
 const ABC: u32 = (0.95 * 4_294_967_296.0) as u32;
 
-/// Edges made between two looks at the observer.
+/// Edges between two checks of the observer.
 const BLOCK: usize = 1 << 18;
 
 /// The finaliser of SplitMix64 (David Stafford's variant 13).
@@ -47,12 +44,12 @@ fn finalise(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Outputs of SplitMix64, from anywhere in its period.
+/// The outputs of SplitMix64, from any position in its period.
 #[derive(Clone)]
 pub(crate) struct SplitMix(u64);
 
 impl SplitMix {
-    /// The stream of `seed`; streams of different `purpose` start at unrelated places.
+    /// Creates the stream of `seed`. Streams of different `purpose` start at unrelated positions.
     pub(crate) fn new(seed: u64, purpose: u64) -> SplitMix {
         SplitMix(finalise(finalise(seed.wrapping_add(GAMMA)) ^ finalise(purpose.wrapping_mul(GAMMA))))
     }
@@ -68,13 +65,13 @@ impl SplitMix {
         finalise(self.0)
     }
 
-    /// Uniform in `0..bound` to within 2^-64 of the bound (Lemire's multiplication).
+    /// Returns a number that is uniform in `0..bound` to within 2^-64 of the bound (Lemire's multiplication).
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
-/// A bijection of `0..2^scale` that leaves no trace of the order.
+/// A bijection of `0..2^scale` that hides the order of the labels.
 #[derive(Clone)]
 struct Scramble {
     rounds: [(u64, u64); 3],
@@ -117,7 +114,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// The generator for `spec`.
+    /// Creates the generator for `spec`.
     pub fn new(spec: &Spec) -> Generator {
         Generator {
             scale: spec.scale(),
@@ -126,14 +123,14 @@ impl Generator {
         }
     }
 
-    /// The tuple with the given index.
+    /// Returns the tuple with the given index.
     #[inline]
     pub fn edge(&self, index: u64) -> Edge {
         let (a, b) = self.unscrambled(index);
         Edge::new(self.labels.apply(a), self.labels.apply(b))
     }
 
-    /// The tuple before its ends are renamed.
+    /// Returns the tuple before its ends are relabelled.
     #[inline]
     fn unscrambled(&self, index: u64) -> (u64, u64) {
         let mut random = self.draws.at(index.wrapping_mul(u64::from(self.scale.div_ceil(2))));
@@ -155,7 +152,7 @@ impl Generator {
     }
 }
 
-/// All tuples of `spec`, made in parallel; the same list whatever the number of threads.
+/// Generates all tuples of `spec` in parallel. The list does not depend on the number of threads.
 ///
 /// ```
 /// let spec = graph500::Spec::new(8, 16, 1)?;
@@ -165,7 +162,7 @@ impl Generator {
 /// ```
 ///
 /// # Errors
-/// [`RunError::OutOfMemory`], and [`RunError::Cancelled`] if the observer says so.
+/// Returns [`RunError::OutOfMemory`], or [`RunError::Cancelled`] if the observer cancels.
 pub fn generate(spec: &Spec, observer: &dyn Observer) -> Result<Vec<Edge>, RunError> {
     let watch = Watch::new(observer, Phase::Generation, spec.num_edges());
     let mut edges = zeroed::<Edge>("the edge tuples", spec.num_edges() as usize)?;

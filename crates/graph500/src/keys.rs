@@ -1,4 +1,4 @@
-//! The search keys: which vertices the searches start from.
+//! The search keys: the start vertices of the searches.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use crate::bitmap::ones;
 use crate::generator::SplitMix;
 use crate::graph::Graph;
 
-/// `count` different random vertices that have a neighbour other than themselves; all there are if
-/// they are fewer.
+/// Returns `count` different random vertices that have a neighbour other than themselves, or all such vertices if there
+/// are fewer.
 ///
 /// The same graph and seed give the same keys in the same order.
 ///
@@ -24,8 +24,8 @@ pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMix::new(seed, 3);
     let places = distinct_below(candidates, count, &mut random);
 
-    // One pass over the bitmap finds all of them: in ascending order, so sort, and put each where
-    // it was drawn.
+    // One pass over the bitmap in ascending order finds all of them. So this sorts the draws, and stores each vertex at
+    // the position of its draw.
     let mut ascending: Vec<(u64, usize)> = places.iter().copied().zip(0..).collect();
     ascending.sort_unstable();
     let mut keys = vec![0; places.len()];
@@ -43,7 +43,7 @@ pub fn search_keys(graph: &Graph, count: usize, seed: u64) -> Vec<u64> {
     keys
 }
 
-/// `count` different numbers below `bound` in random order; all of them if there are no more.
+/// Returns `count` different numbers below `bound` in random order, or all of them if there are fewer.
 fn distinct_below(bound: u64, count: usize, random: &mut SplitMix) -> Vec<u64> {
     if bound <= count as u64 {
         let mut all: Vec<u64> = (0..bound).collect();

@@ -1,11 +1,9 @@
 //! The Graph500 benchmark on the anabranch worker pool.
 //!
-//! Graph500 asks how fast a machine searches a graph that has no locality. A run generates a
-//! Kronecker graph as a list of edge tuples ([`generate`]), builds a graph from it
-//! ([`Graph::build`], kernel 1), searches it breadth first from 64 random vertices
-//! ([`search_keys`], [`Search`], kernel 2), checks every result against the tuples ([`Validator`])
-//! and reports traversed edges per second ([`Report`]). [`run()`] does all of it; every step can also
-//! be used alone.
+//! Graph500 measures how fast a machine searches a graph without locality. A run generates a Kronecker graph as a list
+//! of edge tuples ([`generate`]), builds a graph from it ([`Graph::build`], kernel 1), searches it breadth first from
+//! 64 random vertices ([`search_keys`], [`Search`], kernel 2), checks every result against the tuples ([`Validator`])
+//! and reports traversed edges per second ([`Report`]). [`run()`] does all of it. Every step can also be used alone.
 //!
 //! ```
 //! use graph500::{BfsKind, Graph, Search, Spec, Validator, generate, search_keys};
@@ -23,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything parallel runs on whatever [`anabranch::Pool`] is current.
+//! All parallel parts run on the current [`anabranch::Pool`].
 
 mod bfs;
 mod bitmap;

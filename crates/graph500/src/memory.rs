@@ -1,15 +1,13 @@
-//! The room for the crate's `unsafe`: large zeroed arrays on huge pages, and shared writing to
-//! disjoint places.
+//! The only module with `unsafe`: large zeroed arrays on huge pages, and shared writes to disjoint positions.
 //!
-//! **Huge pages.** Every array that is accessed at random comes from [`zeroed`]: it is taken zeroed
-//! from the allocator, which for such sizes means untouched pages, and before the first touch the
-//! kernel is asked to back it with huge pages. That is advice; where it is not taken, or not on
-//! Linux, nothing but the speed changes. At scale 20 it makes searches 10 to 20% faster.
+//! **Huge pages.** Every array with random accesses comes from [`zeroed`]. The allocator returns it zeroed, which for
+//! such sizes means untouched pages. Before the first touch the kernel is advised to use huge pages for it. If the
+//! kernel does not follow the advice, or on systems other than Linux, only the speed changes. At scale 20 it makes
+//! searches 10 to 20% faster.
 //!
-//! **Shared writing.** A scatter writes to places that are disjoint but not contiguous. [`Shared`]
-//! lends an exclusively borrowed slice as a slice of atomics. A relaxed atomic load or store is a
-//! plain `mov` on the machines of today, and whatever the caller gets wrong is a wrong number,
-//! never a data race.
+//! **Shared writes.** A scatter writes to positions that are disjoint but not contiguous. [`Shared`] lends an
+//! exclusively borrowed slice as a slice of atomics. A relaxed atomic load or store is a plain `mov` on today's
+//! machines. A mistake of the caller produces a wrong number, never a data race.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
@@ -17,28 +15,28 @@ use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
 
 use crate::Edge;
 
-/// Types for which all bytes zero is a value, and that need no drop.
+/// Types that are valid as zero bytes and need no drop.
 ///
 /// # Safety
-/// Only for types that are valid as zero bytes.
+/// The type is valid if all its bytes are zero.
 pub(crate) unsafe trait Zeroable: Copy {}
 // SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for u16 {}
-// SAFETY: as above.
+// SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for u32 {}
-// SAFETY: as above.
+// SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for u64 {}
-// SAFETY: as above.
+// SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for i64 {}
-// SAFETY: `Edge` is `repr(C)` and made of integers alone.
+// SAFETY: `Edge` is `repr(C)` and contains only integers.
 unsafe impl Zeroable for Edge {}
 
-/// The allocator had no room.
+/// The allocator had no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory {
-    /// What the array was for.
+    /// The purpose of the array.
     pub what: &'static str,
-    /// How large it would have been.
+    /// The requested size.
     pub bytes: u64,
 }
 
@@ -48,7 +46,7 @@ impl fmt::Display for OutOfMemory {
     }
 }
 
-/// An array of `len` zeros for `what`, on huge pages where it is large and the system gives them.
+/// Returns an array of `len` zeros for `what`, on huge pages if it is large and the system provides them.
 pub(crate) fn zeroed<T: Zeroable>(what: &'static str, len: usize) -> Result<Vec<T>, OutOfMemory> {
     let failed = OutOfMemory { what, bytes: (len as u64).saturating_mul(size_of::<T>() as u64) };
     let layout = Layout::array::<T>(len).map_err(|_| failed)?;
@@ -60,15 +58,14 @@ pub(crate) fn zeroed<T: Zeroable>(what: &'static str, len: usize) -> Result<Vec<
     if start.is_null() {
         return Err(failed);
     }
-    // SAFETY: `start` comes from the global allocator with the layout of an array of `len`
-    // elements, so length and capacity are `len`; its bytes are zero, which `Zeroable` makes valid
-    // elements.
+    // SAFETY: `start` comes from the global allocator with the layout of an array of `len` elements, so length and
+    // capacity are `len`. Its bytes are zero, and `Zeroable` guarantees that zero bytes are valid elements.
     let mut array = unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) };
     advise_huge_pages(&mut array);
     Ok(array)
 }
 
-/// Asks for huge pages behind the whole pages of `array`.
+/// Requests huge pages for the whole pages of `array`.
 fn advise_huge_pages<T>(array: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
@@ -79,8 +76,8 @@ fn advise_huge_pages<T>(array: &mut [T]) {
         let end = range.end.addr() / page * page;
         if end.saturating_sub(start) >= WORTHWHILE {
             let first = range.start.with_addr(start).cast();
-            // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this
-            // advice changes no contents. That it may be refused is no error.
+            // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this advice changes no
+            // contents. A refusal is not an error.
             let _ = unsafe { rustix::mm::madvise(first, end - start, rustix::mm::Advice::LinuxHugepage) };
         }
     }
@@ -88,11 +85,11 @@ fn advise_huge_pages<T>(array: &mut [T]) {
     let _ = array;
 }
 
-/// A slice that can be lent as a slice of atomics.
+/// A slice that can be borrowed as a slice of atomics.
 pub(crate) trait Shared {
-    /// The element's atomic twin.
+    /// The atomic type of the elements.
     type Atomic;
-    /// The same memory, for concurrent access as long as the exclusive borrow lasts.
+    /// Returns the same memory, for concurrent access while the exclusive borrow lasts.
     fn shared(&mut self) -> &[Self::Atomic];
 }
 
@@ -103,9 +100,8 @@ macro_rules! shared {
             #[inline]
             fn shared(&mut self) -> &[$atomic] {
                 const { assert!(align_of::<$plain>() == align_of::<$atomic>()) };
-                // SAFETY: an atomic has the size and the validity of its integer, and here also its
-                // alignment. The exclusive borrow, which the result keeps, rules out every access
-                // that is not atomic.
+                // SAFETY: an atomic has the size and validity of its integer, and here also its alignment. The result
+                // keeps the exclusive borrow, which rules out every access that is not atomic.
                 unsafe { &*(std::ptr::from_mut(self) as *const [$atomic]) }
             }
         }

@@ -1,14 +1,14 @@
-//! How much memory a run will take, told before it starts.
+//! The memory that a run will take, computed before it starts.
 
 use crate::bfs::BfsKind;
 use crate::construct::Layout;
 use crate::run::Config;
 use crate::{Edge, validate};
 
-/// What is in memory at the moment when a run needs most.
+/// The memory in use at the peak of a run.
 ///
-/// That moment is the end of kernel 1, or with few edges a vertex the searches. The program itself
-/// and small buffers, a few megabytes, are not counted.
+/// The peak is the end of kernel 1 or, with few edges per vertex, the searches. The program itself and small buffers, a
+/// few megabytes, are not counted.
 ///
 /// ```
 /// use graph500::{BfsKind, Config, MemoryPlan, Spec};
@@ -24,7 +24,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// The plan of `config`.
+    /// Computes the plan of `config`.
     pub fn of(config: &Config) -> MemoryPlan {
         let (vertices, edges) = (config.spec.num_vertices(), config.spec.num_edges());
         let layout = Layout::new(vertices as usize, edges as usize);
@@ -54,12 +54,12 @@ impl MemoryPlan {
         MemoryPlan { stages }
     }
 
-    /// The parts and their bytes, all in memory at the same time.
+    /// Returns the parts with their bytes, all in memory at the same time.
     pub fn stages(&self) -> &[(&'static str, u64)] {
         &self.stages
     }
 
-    /// The sum of all parts, in bytes.
+    /// Returns the sum of all parts, in bytes.
     pub fn peak(&self) -> u64 {
         self.stages.iter().map(|(_, bytes)| bytes).sum()
     }

@@ -1,4 +1,4 @@
-//! What a run reports, and how the benchmark wants it printed.
+//! The report of a run, and its official output format.
 
 use std::fmt::{self, Write as _};
 
@@ -7,67 +7,67 @@ use crate::{BfsKind, Spec, Summary, TepsSummary};
 /// One search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchRecord {
-    /// Where it started.
+    /// The start vertex.
     pub key: u64,
-    /// How long it took.
+    /// The time of the search.
     pub seconds: f64,
     /// Input tuples in the key's component.
     pub edges: u64,
-    /// Vertices that it reached, the key included.
+    /// Reached vertices, the key included.
     pub reached: u64,
-    /// Edges from the key to the farthest of them.
+    /// The greatest distance from the key.
     pub depth: u32,
-    /// How long its validation took, if it was validated.
+    /// The time of its validation, if it was validated.
     pub validation_seconds: Option<f64>,
 }
 
 impl SearchRecord {
-    /// Traversed edges per second.
+    /// Returns traversed edges per second.
     pub fn teps(&self) -> f64 {
         1.0 / self.seconds_per_edge()
     }
 
-    /// A clock has a shortest interval; below a nanosecond there is nothing to be told apart.
+    /// Returns the time per edge. Times below a nanosecond are rounded up, because a clock cannot measure them.
     fn seconds_per_edge(&self) -> f64 {
         self.seconds.max(1e-9) / self.edges.max(1) as f64
     }
 }
 
-/// A run's result.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// What was searched.
+    /// The searched problem.
     pub spec: Spec,
-    /// How it was searched.
+    /// The search kernel.
     pub bfs: BfsKind,
-    /// Threads of the pool that it ran on.
+    /// The number of threads of the pool.
     pub threads: usize,
-    /// How long it took to make the edge tuples.
+    /// The time to generate the edge tuples.
     pub generation_seconds: f64,
-    /// How long kernel 1 took.
+    /// The time of kernel 1.
     pub construction_seconds: f64,
     /// The searches, in the order in which they ran.
     pub searches: Vec<SearchRecord>,
 }
 
 impl Report {
-    /// The searches' seconds.
+    /// Summarises the times of the searches, in seconds.
     pub fn time(&self) -> Summary {
         self.summary(|search| search.seconds)
     }
 
-    /// The searches' traversed edges.
+    /// Summarises the traversed edges of the searches.
     pub fn nedge(&self) -> Summary {
         self.summary(|search| search.edges as f64)
     }
 
-    /// The validations' seconds, if all searches were validated.
+    /// Summarises the times of the validations, in seconds, if all searches were validated.
     pub fn validation(&self) -> Option<Summary> {
         let seconds: Option<Vec<f64>> = self.searches.iter().map(|search| search.validation_seconds).collect();
         seconds.filter(|seconds| !seconds.is_empty()).map(|seconds| Summary::of(&seconds))
     }
 
-    /// Traversed edges per second.
+    /// Summarises traversed edges per second.
     pub fn teps(&self) -> TepsSummary {
         let times: Vec<f64> = self.searches.iter().map(SearchRecord::seconds_per_edge).collect();
         TepsSummary::of_seconds_per_edge(&times)
@@ -77,12 +77,11 @@ impl Report {
         Summary::of(&self.searches.iter().map(of).collect::<Vec<_>>())
     }
 
-    /// The specification's `key: value` lines, named as the reference code 3.0 names them.
+    /// Returns the specification's `key: value` lines, with the names of the reference code 3.0.
     ///
-    /// `num_mpi_processes` is 1: there is one process, whatever the number of threads. Lines about
-    /// validation are there only if there was one. With a single search, deviations are printed as
-    /// 0. The exclamation mark that the reference code prints before its harmonic mean is left out,
-    /// so that every value is a number.
+    /// `num_mpi_processes` is 1: there is one process, whatever the number of threads. Lines about validation appear
+    /// only after a validation. With a single search, deviations are printed as 0. The exclamation mark that the
+    /// reference code prints before its harmonic mean is omitted, so that every value is a number.
     pub fn official(&self) -> String {
         let mut lines = Lines(String::new());
         lines.add("SCALE", self.spec.scale());
@@ -116,7 +115,7 @@ struct Lines(String);
 
 impl Lines {
     fn add(&mut self, name: &str, value: impl fmt::Display) {
-        // Writing to a string does not fail.
+        // A write to a string does not fail.
         let _ = writeln!(self.0, "{:<31} {value}", format!("{name}:"));
     }
 
@@ -135,7 +134,7 @@ impl Lines {
     }
 }
 
-/// To the nanosecond.
+/// Printed to the nanosecond.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {
@@ -144,7 +143,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Without a fraction where there is none.
+/// Printed without a fraction if it has none.
 struct Count(f64);
 
 impl fmt::Display for Count {

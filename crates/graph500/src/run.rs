@@ -1,4 +1,4 @@
-//! The whole benchmark: generation, kernel 1, and for each key kernel 2 and its validation.
+//! The whole benchmark: generation, kernel 1, and kernel 2 with its validation for each key.
 
 use std::time::{Duration, Instant};
 
@@ -8,21 +8,21 @@ use crate::{
     validate,
 };
 
-/// What to run.
+/// The configuration of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The problem.
     pub spec: Spec,
     /// The search kernel.
     pub bfs: BfsKind,
-    /// How many searches; the benchmark wants 64. If fewer vertices have neighbours, there are as
-    /// many searches.
+    /// The number of searches; the benchmark requires 64. If fewer vertices have neighbours, there is one search for
+    /// each.
     pub roots: usize,
-    /// Whether to validate every search. The benchmark wants it.
+    /// Whether to validate every search. The benchmark requires it.
     pub validate: bool,
 }
 
-/// Runs the benchmark on the pool that is current.
+/// Runs the benchmark on the current pool.
 ///
 /// ```
 /// use graph500::{BfsKind, Config, Spec};
@@ -34,7 +34,7 @@ pub struct Config {
 /// ```
 ///
 /// # Errors
-/// The first thing that went wrong; the observer can make that [`RunError::Cancelled`].
+/// Returns the first error. The observer can cancel with [`RunError::Cancelled`].
 pub fn run(config: &Config, observer: &dyn Observer) -> Result<Report, RunError> {
     if config.spec.scale() > 32 {
         return Err(RunError::TooManyVertices { label: config.spec.num_vertices() - 1 });

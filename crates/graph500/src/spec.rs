@@ -1,8 +1,8 @@
-//! What is to be generated: scale, edge factor, seed.
+//! The problem to generate: scale, edge factor, seed.
 
 use std::fmt;
 
-/// The size of a Graph500 problem and the seed that it is generated from.
+/// The size of a Graph500 problem and its seed.
 ///
 /// ```
 /// use graph500::Spec;
@@ -20,14 +20,14 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The largest scale that can be described.
+    /// The largest scale.
     pub const MAX_SCALE: u32 = 40;
 
-    /// A problem of 2^`scale` vertices and `edge_factor` times as many edge tuples; the benchmark's
-    /// edge factor is 16.
+    /// Creates a problem of 2^`scale` vertices and `edge_factor` times as many edge tuples. The benchmark's edge factor
+    /// is 16.
     ///
     /// # Errors
-    /// If the scale is not in 1..=40, the edge factor is 0, or their product is beyond 2^48 tuples.
+    /// Fails if the scale is not in 1..=40, the edge factor is 0, or their product exceeds 2^48 tuples.
     pub fn new(scale: u32, edge_factor: u64, seed: u64) -> Result<Spec, SpecError> {
         if !(1..=Self::MAX_SCALE).contains(&scale) {
             return Err(SpecError::Scale { scale });
@@ -41,48 +41,48 @@ impl Spec {
         Ok(Spec { scale, edge_factor, seed })
     }
 
-    /// The binary logarithm of the number of vertices.
+    /// Returns the binary logarithm of the number of vertices.
     pub fn scale(&self) -> u32 {
         self.scale
     }
 
-    /// Edge tuples per vertex.
+    /// Returns the edge tuples per vertex.
     pub fn edge_factor(&self) -> u64 {
         self.edge_factor
     }
 
-    /// The seed of the generator and of the choice of search keys.
+    /// Returns the seed of the generator and of the choice of search keys.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// 2^scale.
+    /// Returns 2^scale.
     pub fn num_vertices(&self) -> u64 {
         1 << self.scale
     }
 
-    /// Edge factor times 2^scale.
+    /// Returns the edge factor times 2^scale.
     pub fn num_edges(&self) -> u64 {
         self.edge_factor << self.scale
     }
 }
 
-/// Why a [`Spec`] cannot be.
+/// Why a [`Spec`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
     /// The scale is outside 1..=40.
     Scale {
-        /// The scale that was asked for.
+        /// The requested scale.
         scale: u32,
     },
     /// The edge factor is zero.
     EdgeFactor,
     /// There would be more than 2^48 tuples.
     TooManyEdges {
-        /// The scale that was asked for.
+        /// The requested scale.
         scale: u32,
-        /// The edge factor that was asked for.
+        /// The requested edge factor.
         edge_factor: u64,
     },
 }

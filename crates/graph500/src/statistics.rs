@@ -3,12 +3,11 @@
 //! **Quartiles** of n sorted samples x: the mean of `x[(n - 1) / 4]` and `x[n / 4]`, of `x[(n - 1)
 //! / 2]` and `x[n / 2]`, and the first one's mirror image, with integer division.
 //!
-//! **Deviation** is that of a sample, with n - 1. One sample deviates from nothing: its deviation
-//! is reported as 0, where the formula has 0 / 0.
+//! **Deviation** is the sample deviation, with n - 1. For one sample it is reported as 0, where the formula has 0 / 0.
 //!
-//! **Rates** have a harmonic mean, n edges over the sum of their times; its standard error is
-//! `sd(1/x) / (mean(1/x)^2 sqrt(n - 1))` (Norris, *The Standard Errors of the Geometric and
-//! Harmonic Means*, 1940), and 0 for one sample too.
+//! **Rates** have a harmonic mean: n edges divided by the sum of their times. Its standard error is
+//! `sd(1/x) / (mean(1/x)^2 sqrt(n - 1))` (Norris, *The Standard Errors of the Geometric and Harmonic Means*, 1940), and
+//! 0 for one sample.
 
 /// Seven figures that describe a list of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,7 +29,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of `samples` in any order; all zero if there are none.
+    /// Summarises `samples`, in any order. All values are zero if there are none.
     ///
     /// ```
     /// let summary = graph500::Summary::of(&[4.0, 1.0, 3.0, 2.0]);
@@ -79,7 +78,7 @@ pub struct TepsSummary {
 }
 
 impl TepsSummary {
-    /// Of the reciprocal rates, the times per edge; all zero if there are none.
+    /// Summarises rates, given as their reciprocals, the times per edge. All values are zero if there are none.
     ///
     /// As in the reference code, the quartiles are reciprocals of the times' quartiles.
     pub fn of_seconds_per_edge(times: &[f64]) -> TepsSummary {

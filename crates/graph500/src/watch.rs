@@ -1,4 +1,4 @@
-//! How a phase tells its observer where it stands, and learns that it is to stop.
+//! The reports of a phase to its observer, and the observer's request to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -8,38 +8,38 @@ use crate::RunError;
 /// The parts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Making the edge tuples.
+    /// Generation of the edge tuples.
     Generation,
-    /// Kernel 1: making the graph.
+    /// Kernel 1: construction of the graph.
     Construction,
     /// Kernel 2: the searches.
     Search,
-    /// Checking what the searches returned.
+    /// Validation of the searches.
     Validation,
 }
 
-/// Is told how a run proceeds, and may cancel it. All methods may be called from any thread and do
-/// nothing by default.
+/// Receives the progress of a run, and may cancel it. All methods may be called from any thread, and do nothing by
+/// default.
 ///
-/// `()` is the observer that does not look.
+/// `()` is an observer that ignores everything.
 pub trait Observer: Sync {
-    /// `phase` begins, and is done after `total` units.
+    /// `phase` begins. It has `total` units of work.
     fn begin(&self, phase: Phase, total: u64) {
         let _ = (phase, total);
     }
 
-    /// `done` more units of `phase` are done. Called at most some thousand times a phase.
+    /// `done` more units of `phase` are complete. Called at most some thousand times per phase.
     fn advance(&self, phase: Phase, done: u64) {
         let _ = (phase, done);
     }
 
-    /// `phase` is over and took `elapsed`.
+    /// `phase` has ended and took `elapsed`.
     fn end(&self, phase: Phase, elapsed: Duration) {
         let _ = (phase, elapsed);
     }
 
-    /// Whether to stop. Asked once per block of work, from all threads, so it should cost no more
-    /// than an atomic load.
+    /// Returns whether to stop. All threads call this once per block of work, so it should cost no more than an atomic
+    /// load.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -47,7 +47,7 @@ pub trait Observer: Sync {
 
 impl Observer for () {}
 
-/// Asks an observer whether to stop, and remembers a yes: what is cancelled stays so.
+/// Asks an observer whether to stop, and remembers the answer: a cancelled run stays cancelled.
 pub(crate) struct Halt<'a> {
     observer: &'a dyn Observer,
     cancelled: AtomicBool,
@@ -58,7 +58,7 @@ impl<'a> Halt<'a> {
         Halt { observer, cancelled: AtomicBool::new(false) }
     }
 
-    /// Once true, always true.
+    /// Returns whether to stop. Once true, it stays true.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         if self.cancelled.load(Relaxed) {
@@ -71,13 +71,13 @@ impl<'a> Halt<'a> {
         cancelled
     }
 
-    /// `Err` if anyone was told to stop, so that work that was skipped is never taken for done.
+    /// Returns `Err` if any thread was stopped, so that skipped work never counts as done.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         if self.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 }
 
-/// One phase as its observer sees it.
+/// The view of one phase that its observer has.
 pub(crate) struct Watch<'a> {
     halt: Halt<'a>,
     phase: Phase,
@@ -102,7 +102,7 @@ impl<'a> Watch<'a> {
         self.halt.check()
     }
 
-    /// Ends the phase; says how long it took.
+    /// Ends the phase, and returns its duration.
     pub(crate) fn finish(self) -> Result<Duration, RunError> {
         self.check()?;
         let elapsed = self.start.elapsed();

@@ -1,15 +1,15 @@
-//! Messages measured side by side: anabranch's channels and those of its peers, between fibers, tasks and threads.
+//! The benches of messages: anabranch's channels and those of its peers, between fibers, tasks and threads.
 //!
-//! There is one file for each workload ([`workloads`]) and one for each library ([`peers`]). A workload says who sends
-//! what to whom, once for code that blocks ([`strands`]: fibers, coroutines, threads) and once for code that is `async`
-//! ([`tasks`]). A library says how one of its channels is made, sent to and received from. So everybody does the same,
-//! in the flavour that its authors made for it: the channel of one sender and one receiver, where there is such, for
-//! links between two.
+//! There is one file for each workload ([`workloads`]) and one for each library ([`peers`]). A workload defines the
+//! senders and receivers, once for blocking code ([`strands`]: fibers, coroutines, threads) and once for `async` code
+//! ([`tasks`]). A library defines how to create one of its channels, how to send and how to receive. So all peers do
+//! the same, with the flavour of channel that their authors made for it: for links between two ends, the channel with
+//! one sender and one receiver if there is one.
 //!
-//! A message is a number of eight bytes. Whoever receives adds them up, and the sum is checked in every sample.
+//! A message is a number of eight bytes. The receiver adds up the numbers, and every sample checks the sum.
 
+pub mod blocking;
 pub mod peers;
 mod runs;
-pub mod strands;
 pub mod tasks;
 pub mod workloads;

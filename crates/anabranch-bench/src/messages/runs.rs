@@ -1,20 +1,20 @@
-//! Which channels, of which library, and which strands or tasks, take the samples of a kind.
+//! The choice of the channels, and of the fibers, threads or tasks, for the samples of a kind.
 
 use ::tokio::runtime::Runtime;
 
+use super::blocking::{Blocking, Channel, Selection, Shared, Threads};
 use super::peers::anabranch::{Fibers, Guests};
 use super::peers::may::Coroutines;
 use super::peers::{
     Kind, Library::*, On, anabranch, async_channel, crossbeam, crossfire, flume, kanal, may, std, tokio,
 };
-use super::strands::{Channel, Selection, Shared, Strands, Threads};
 use super::tasks;
 use super::workloads::{Amount, Frame, Job, SelectJob, SharedJob, measured};
 use crate::fibers::peers::Done;
 use crate::sample::Sample;
 
 impl Kind {
-    /// Takes a sample of a job over links of one sender and one receiver.
+    /// Takes a sample of a job over links with one sender and one receiver.
     pub fn links(self, job: &impl Job, frame: Frame) -> Sample {
         match (self.library(), self.on()) {
             (AnabranchU, On::Threads) => links::<Guests, anabranch::Spsc<false>>(job, frame),
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// Takes a sample of a job over many channels that are selected from.
+    /// Takes a sample of a job over many channels from which one receiver selects.
     pub fn selects(self, job: &impl SelectJob, frame: Frame) -> Sample {
         match (self.library(), self.on()) {
             (AnabranchSet, _) => selects::<Fibers, anabranch::Set>(job, frame),
@@ -102,21 +102,21 @@ impl Kind {
     }
 }
 
-/// On strands that block.
-fn on_strands<S: Strands>(job: &impl Amount, frame: Frame, body: impl Fn(&S::Pool, u64) -> Done) -> Sample {
+/// Takes a sample in blocking code.
+fn on_blocking<S: Blocking>(job: &impl Amount, frame: Frame, body: impl Fn(&S::Pool, u64) -> Done) -> Sample {
     let pool = S::pool(frame.workers);
     measured(frame.extent, job, |times| body(&pool, times))
 }
 
-/// In tasks.
+/// Takes a sample in tasks.
 fn in_tasks(job: &impl Amount, on: On, frame: Frame, body: impl Fn(&Runtime, u64) -> Done) -> Sample {
     let runtime = tasks::runtime((on == On::Tokio).then_some(frame.workers));
     measured(frame.extent, job, |times| body(&runtime, times))
 }
 
-fn links<S: Strands, C: Channel<S>>(job: &impl Job, frame: Frame) -> Sample {
+fn links<S: Blocking, C: Channel<S>>(job: &impl Job, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample {
@@ -124,9 +124,9 @@ fn task_links<C: tasks::Channel>(job: &impl Job, on: On, frame: Frame) -> Sample
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }
 
-fn shared<S: Strands, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
+fn shared<S: Blocking, C: Shared<S>>(job: &impl SharedJob, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> Sample {
@@ -134,9 +134,9 @@ fn task_shared<C: tasks::Shared>(job: &impl SharedJob, on: On, frame: Frame) -> 
     in_tasks(job, on, frame, |runtime, times| job.tasks::<C>(runtime, times))
 }
 
-fn selects<S: Strands, C: Selection<S>>(job: &impl SelectJob, frame: Frame) -> Sample {
+fn selects<S: Blocking, C: Selection<S>>(job: &impl SelectJob, frame: Frame) -> Sample {
     C::prepare();
-    on_strands::<S>(job, frame, |pool, times| job.strands::<S, C>(pool, times))
+    on_blocking::<S>(job, frame, |pool, times| job.blocking::<S, C>(pool, times))
 }
 
 fn task_selects<C: tasks::Selection>(job: &impl SelectJob, on: On, frame: Frame) -> Sample {

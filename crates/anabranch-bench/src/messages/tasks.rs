@@ -1,9 +1,9 @@
-//! Code that is `async`: tasks of tokio, on its pool of threads or on the calling thread.
+//! Code that is `async`: tasks of tokio, on its thread pool or on its current-thread runtime.
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::spawn;
 
-/// A runtime with so many workers, or on the calling thread.
+/// Makes a runtime with `workers` workers, or a current-thread runtime.
 pub fn runtime(workers: Option<usize>) -> Runtime {
     let mut builder = match workers {
         Some(_) => Builder::new_multi_thread(),
@@ -24,39 +24,39 @@ pub trait Channel: 'static {
     /// The end that receives.
     type Receiver: Send + 'static;
 
-    /// Done once before the first channel, where the library asks for it.
+    /// Prepares the library, once before the first channel.
     fn prepare() {}
 
-    /// Makes one.
+    /// Creates a channel.
     fn new() -> (Self::Sender, Self::Receiver);
 
-    /// Sends a value; the receiver is there.
+    /// Sends a value; the receiver exists.
     fn send(sender: &mut Self::Sender, value: u64) -> impl Future<Output = ()> + Send;
 
-    /// Receives a value; `None` after the last one.
+    /// Receives a value. Returns `None` after the last one.
     fn recv(receiver: &mut Self::Receiver) -> impl Future<Output = Option<u64>> + Send;
 }
 
 /// A channel with any number of senders.
 pub trait Shared: Channel {
-    /// One more sender.
+    /// Returns another sender.
     fn share(sender: &Self::Sender) -> Self::Sender;
 }
 
-/// Many channels, one sender each, and one task that receives from whichever has something.
+/// Many channels with one sender each, and one task that receives from all of them.
 pub trait Selection: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
     /// All the ends that receive.
     type Receivers: Send + 'static;
 
-    /// Makes `count` channels.
+    /// Creates `count` channels.
     fn new(count: usize) -> (Vec<Self::Sender>, Self::Receivers);
 
-    /// Sends a value; the receiver is there.
+    /// Sends a value; the receiver exists.
     fn send(sender: &mut Self::Sender, value: u64) -> impl Future<Output = ()> + Send;
 
-    /// Receives so many `messages`, and calls `took` after each. Returns their sum.
+    /// Receives `messages` messages, and calls `took` after each. Returns the sum.
     fn sum(
         receivers: &mut Self::Receivers,
         messages: u64,
@@ -64,7 +64,7 @@ pub trait Selection: 'static {
     ) -> impl Future<Output = u64> + Send;
 }
 
-/// Receives what there must be.
+/// Receives a value that must exist.
 pub(super) async fn must_recv<C: Channel>(receiver: &mut C::Receiver) -> u64 {
     C::recv(receiver).await.expect("the sender has not gone")
 }

@@ -1,5 +1,5 @@
-//! anabranch, in the two ways in which a program meets it: inside a pool that it built, and from a thread that never
-//! heard of pools, where the default pool serves.
+//! anabranch, in the two ways in which a program uses it: inside a pool that it built, and from a plain thread with the
+//! default pool.
 
 use super::Peer;
 
@@ -34,14 +34,14 @@ impl Peer for Installed {
     }
 }
 
-/// `anabranch::join` from a plain thread, on the default pool, whatever its size.
+/// `anabranch::join` from a plain thread, on the default pool of any size.
 pub struct Outside;
 
 impl Peer for Outside {
     type Cx<'a> = ();
     type Pool = ();
 
-    /// There is nothing to build: the default pool has as many threads as it thinks right.
+    /// Builds nothing: the default pool chooses its number of threads.
     fn pool(_threads: usize) {}
 
     fn enter<R, F>(_pool: &(), f: F) -> R

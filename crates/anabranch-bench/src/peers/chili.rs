@@ -1,8 +1,8 @@
-//! chili: a `Scope` handed down through the recursion by `&mut`, so that no thread-local is ever read.
+//! chili: the recursion passes a `Scope` down by `&mut`, so it reads no thread-local.
 //!
 //! The calling thread works too: a pool of `n` threads is the caller and `n - 1` workers. While a scope lives, a timer
-//! thread beats every 100 us, so a scope is made when the pool is entered and ends with it. chili runs its *second*
-//! closure first; the arguments are swapped.
+//! thread beats every 100 us. So entering the pool makes the scope, and leaving it drops the scope. chili runs its
+//! *second* closure first, so the arguments are swapped.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -15,7 +15,7 @@ use super::Peer;
 pub struct Chili;
 
 impl Peer for Chili {
-    // `Scope` wants `&mut`, whose lifetimes one parameter cannot name; a `Cell` of it is the same pointer.
+    // `Scope` needs `&mut`, whose lifetimes one parameter cannot name. A `Cell` of it is the same pointer.
     type Cx<'a> = Cell<Scope<'a>>;
     type Pool = ThreadPool;
 
@@ -39,8 +39,8 @@ impl Peer for Chili {
         RA: Send,
         RB: Send,
     {
-        // SAFETY: `Cell` is not `Sync`, so this thread alone holds `cx`, and `a` and `b`, being `Send`, cannot have
-        // captured it: nothing reaches the scope while this borrow lives except through what `Scope::join` hands on.
+        // SAFETY: `Cell` is not `Sync`, so only this thread has `cx`. `a` and `b` are `Send`, so they cannot have
+        // captured it. So while this borrow lives, only `Scope::join` can reach the scope.
         let scope = unsafe { &mut *cx.as_ptr() };
         let (second, first) = scope.join(|scope| b(Cell::from_mut(scope)), |scope| a(Cell::from_mut(scope)));
         (first, second)

@@ -1,8 +1,9 @@
-//! forte: a `&Worker` handed down through the recursion.
+//! forte: the recursion passes a `&Worker` down.
 //!
-//! The calling thread works too, as `with_worker` makes it a member: a pool of `n` threads is the caller and `n - 1`
-//! managed workers. Like chili, forte runs its *second* closure first; the arguments are swapped. Pools must be static,
-//! and their timer thread beats as long as they have a managed worker, so a pool of each size is made once and kept.
+//! The calling thread works too, because `with_worker` makes it a member: a pool of `n` threads is the caller and
+//! `n - 1` managed workers. Like chili, forte runs its *second* closure first, so the arguments are swapped. Pools must
+//! be static, and their timer thread beats while they have a managed worker. So a pool of each size is made once and
+//! kept.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! The libraries that are compared, one a file, behind one trait.
+//! The compared libraries, one per file, behind one trait.
 //!
-//! A workload is written once, against [`Peer`], and compiled for each of them. What a library hands to its closures (a
-//! scope, a worker, nothing) travels as [`Peer::Cx`], by reference, so that the calls that come out are those that a
-//! program written for that library alone would make.
+//! A workload is written once, against [`Peer`], and compiled for each of them. The argument of a library's closures (a
+//! scope, a worker, nothing) is passed by reference as [`Peer::Cx`]. So the resulting calls are those of a program
+//! written for that library alone.
 
 pub mod anabranch;
 pub mod chili;
@@ -17,18 +17,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{self, Peers};
 
-/// A library that can run two closures side by side.
+/// A library that can run two closures in parallel.
 ///
-/// `join(cx, a, b)` runs `a` before `b` when nobody takes either of them. A peer that works the other way round swaps
-/// its arguments: a tree is allocated in the order in which it is walked, and walking it against that order takes twice
-/// as long.
+/// `join(cx, a, b)` runs `a` before `b` if no thread takes either of them. A peer with the other order swaps its
+/// arguments. The reason: a tree is allocated in the order of the walk, and a walk against that order takes twice as
+/// long.
 pub trait Peer: 'static {
-    /// What the library hands to its closures; `()` if nothing.
+    /// The argument of the library's closures; `()` if there is none.
     type Cx<'a>;
     /// A pool of threads; dropped when it is no longer needed.
     type Pool;
 
-    /// A pool in which `threads` threads work, the calling thread included where the library lets it work.
+    /// Makes a pool in which `threads` threads work, the calling thread included if the library lets it work.
     fn pool(threads: usize) -> Self::Pool;
 
     /// Enters the pool from a plain thread and runs `f` there.
@@ -37,7 +37,7 @@ pub trait Peer: 'static {
         R: Send,
         F: for<'c> FnOnce(&Self::Cx<'c>) -> R + Send;
 
-    /// Runs `a` and `b`, possibly at the same time.
+    /// Runs `a` and `b`, possibly in parallel.
     fn join<A, B, RA, RB>(cx: &Self::Cx<'_>, a: A, b: B) -> (RA, RB)
     where
         A: for<'c> FnOnce(&Self::Cx<'c>) -> RA + Send,
@@ -46,13 +46,13 @@ pub trait Peer: 'static {
         RB: Send;
 }
 
-/// A column of the comparison: a peer, or a way of using it.
+/// A column of the comparison: a peer, or a way to use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Recursion on one thread without any library: the baseline.
     Plain,
-    /// The work cut into equal parts beforehand and handed to threads that wait for it: the upper bound.
+    /// The work cut into equal parts beforehand, for threads that wait for it: the upper bound.
     Hand,
     /// `anabranch::join` inside `Pool::install`.
     Anabranch,
@@ -67,7 +67,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that the command line and the report use.
+    /// Returns the name on the command line and in the report.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Plain => "plain",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn walks_in_order<P: Peer>() {
-        // One thread: nobody can take anything, so the order is the order of the walk.
+        // With one thread no other thread takes anything, so the order is that of the walk.
         let seen = std::sync::Mutex::new(Vec::new());
         let answer = P::enter(&P::pool(1), |cx| {
             P::join(

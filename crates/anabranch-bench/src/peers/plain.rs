@@ -1,4 +1,4 @@
-//! No library at all: one closure after the other. What everything else is measured against.
+//! No library: one closure after the other. The baseline.
 
 use super::Peer;
 

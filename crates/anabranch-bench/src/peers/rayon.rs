@@ -1,6 +1,6 @@
 //! rayon: `rayon::join` on the workers of a `ThreadPool`, entered by `install`.
 //!
-//! The calling thread does not work: it waits while the pool's own threads do.
+//! The calling thread does not work: it waits for the pool's own threads.
 
 use super::Peer;
 

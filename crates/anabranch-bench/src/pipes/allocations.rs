@@ -1,6 +1,6 @@
-//! How many allocations a message takes.
+//! The number of allocations per message.
 //!
-//! They are counted in a run of its own, after the one that is timed, so that the counting takes no part in that.
+//! They are counted in a separate run, after the timed one, so that the count does not affect the time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// The system's allocator, which counts when it is asked to. A program that counts makes it its global allocator.
+/// The system's allocator, which counts on request. A program that counts makes it its global allocator.
 pub struct Counting;
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if IS_COUNTING.load(Relaxed) {
             COUNT.fetch_add(1, Relaxed);
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`, which is that of `System::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::dealloc`, and `System` allocated the block.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-/// The allocations of one more unit of `body`, which does so many: of what stays the same however many there are,
-/// nothing is left.
+/// Returns the allocations per unit of `body`, which makes the given number of units. Allocations that do not depend on
+/// that number cancel out.
 pub fn each(units: u64, body: impl Fn(u64)) -> f64 {
     let count = |units| {
         COUNT.store(0, Relaxed);

@@ -1,9 +1,9 @@
-//! How long the compiler takes for a bank: `proto!`, and the same code without a macro.
+//! The time of the compiler for a bank: with `proto!`, and for the same code without a macro.
 //!
-//! The second is what the macro makes, as text: whoever writes a bank by hand with all that its endpoints can do writes
-//! this. So the difference is what the macro itself takes: to load it, to read the protocol, and to hand over what it
-//! makes. The compiler checks everything and writes the metadata of a library, as `cargo check` does; the macro has
-//! been compiled.
+//! The second is the text that the macro generates, which is what one would write by hand for a bank with the same
+//! endpoints. So the difference is the time of the macro itself: to load it, to parse the protocol, and to return the
+//! code. The compiler checks everything and writes the metadata of a library, like `cargo check`. The macro is already
+//! compiled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ fn source(kind: Kind) -> String {
     anabranch_proto::expand(tokens).to_string()
 }
 
-/// A folder of this process.
+/// A temporary folder of this process.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -46,12 +46,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind is in the system's folder for such things.
+        // A folder that cannot be removed stays among the system's temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The compiler, with which this was built.
+/// Returns the command of the compiler that built this program.
 fn rustc(folder: &Folder, name: &str, text: &str, dependencies: &Path, anabranch: &Path) -> Command {
     let file = folder.0.join(format!("{name}.rs"));
     fs::write(&file, text).expect("a source file can be written");
@@ -62,7 +62,8 @@ fn rustc(folder: &Folder, name: &str, text: &str, dependencies: &Path, anabranch
     command
 }
 
-/// The libraries that this is linked with, and ours among them: the last one that was built and has what is needed.
+/// Returns the folder of the libraries that this program is linked with, and among them that of anabranch: the latest
+/// build with the needed parts.
 fn libraries(folder: &Folder) -> (PathBuf, PathBuf) {
     let program = env::current_exe().expect("a program knows where it is");
     let dependencies = program.parent().expect("a program is in a folder").to_owned();
@@ -83,7 +84,7 @@ fn libraries(folder: &Folder) -> (PathBuf, PathBuf) {
 
 impl AnyWorkload<Kind> for Compile {
     fn title(&self) -> String {
-        "the compiler checks a bank, the macro being ready".into()
+        "the compiler checks a bank, with the macro already compiled".into()
     }
 
     fn unit(&self) -> &'static str {
@@ -94,7 +95,7 @@ impl AnyWorkload<Kind> for Compile {
         Threads::Fixed(1)
     }
 
-    /// It is short, and noisy.
+    /// A sample is short, and varies much.
     fn rounds(&self, asked: usize) -> usize {
         asked + 4
     }

@@ -1,4 +1,4 @@
-//! Protocols of one message that follows itself, in the place of a channel: the ring of 2012, and a stream.
+//! Protocols with one message that repeats, in place of a channel: the ring of 2012, and a stream.
 
 use anabranch::channel::spsc;
 use anabranch::{Cx, Pool, proto};
@@ -6,8 +6,8 @@ use anabranch::{Cx, Pool, proto};
 use super::{Kind, allocations};
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{Blocking, Channel};
 use crate::messages::peers::anabranch::{Fibers, Spsc};
-use crate::messages::strands::{Channel, Strands};
 use crate::messages::workloads::{Amount, Extent, Job, Workload, measured, ring::Ring, stream::Stream};
 use crate::sample::{Sample, Stopwatch};
 
@@ -29,24 +29,24 @@ proto! {
     }
 }
 
-/// A protocol of one message that follows itself, whose ends are handed from step to step.
+/// A protocol with one message that repeats, whose endpoints are passed from step to step.
 pub trait Steps: 'static {
-    /// The end that sends.
+    /// The sending endpoint.
     type Client: Send + 'static;
-    /// The end that receives.
+    /// The receiving endpoint.
     type Server: Send + 'static;
 
     /// Begins a conversation.
     fn pipe() -> (Self::Client, Self::Server);
 
-    /// Sends a value; the receiver is there.
+    /// Sends a value; the receiver exists.
     fn say(cx: &Cx<'_>, client: Self::Client, value: u64) -> Self::Client;
 
-    /// Receives a value; `None` after the last one.
+    /// Receives a value. Returns `None` after the last one.
     fn hear(cx: &Cx<'_>, server: Self::Server) -> Option<(u64, Self::Server)>;
 }
 
-/// With room for any number, or for 128.
+/// Unbounded, or with a capacity of 128.
 pub struct Pipe<const BOUNDED: bool>;
 
 impl Steps for Pipe<false> {
@@ -85,7 +85,7 @@ impl Steps for Pipe<true> {
     }
 }
 
-/// The unbounded `spsc` as the protocol is used: sending has no `Cx`, and so never gives way to others.
+/// The unbounded `spsc` used like the protocol: a send has no `Cx`, and so never yields.
 pub struct TrySpsc;
 
 impl Channel<Fibers> for TrySpsc {
@@ -105,17 +105,17 @@ impl Channel<Fibers> for TrySpsc {
     }
 }
 
-/// A workload of messages that protocols have, too.
+/// A workload of messages that exists for protocols too.
 pub trait Piped: Job {
-    /// What it does, in a few words.
+    /// Returns a short description.
     fn title(&self) -> String;
 
-    /// As [`Job::strands`].
+    /// Runs it with a protocol, as [`Job::strands`] does with a channel.
     fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done;
 }
 
-/// One strand of the ring. Returns its last value.
-fn strand<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
+/// Runs one strand of the ring. Returns its last value.
+fn member<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
     let mut value = own;
     for _ in 0..times {
         next = P::say(cx, next, value);
@@ -131,23 +131,23 @@ impl Piped for Ring {
     }
 
     fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done {
-        let strands = self.units(1);
+        let members = self.units(1);
         Fibers::root(pool, move |cx| {
             let (first, mut before) = P::pipe();
             let mut others = Vec::new();
-            for own in 1..strands {
+            for own in 1..members {
                 let (next, after) = P::pipe();
                 let before = std::mem::replace(&mut before, after);
                 others.push(Fibers::spawn(move |cx| {
                     let (hello, before) = P::hear(cx, before).expect("the sender has not gone");
                     let next = P::say(cx, next, hello);
-                    strand::<P>(cx, own, times, next, before)
+                    member::<P>(cx, own, times, next, before)
                 }));
             }
             let first = P::say(cx, first, 0);
             let (_, before) = P::hear(cx, before).expect("the sender has not gone");
             let watch = Stopwatch::start();
-            let own = strand::<P>(cx, 0, times, first, before);
+            let own = member::<P>(cx, 0, times, first, before);
             let sum = others.into_iter().map(|other| Fibers::join(cx, other)).sum::<u64>();
             Done::new(own + sum, watch.stop())
         })
@@ -179,13 +179,13 @@ impl Piped for Stream {
     }
 }
 
-/// What is sent over links, which have room for so many messages, or for any number.
+/// A job over links, which are unbounded or have this capacity.
 pub struct Link<J> {
-    /// What is sent.
+    /// The job.
     pub job: J,
-    /// The room.
+    /// The capacity.
     pub room: Option<usize>,
-    /// How much is sent in a sample.
+    /// The amount of a sample.
     pub extent: Extent,
 }
 
@@ -201,7 +201,7 @@ impl<J: Piped> Link<J> {
 
 impl<J: Piped> AnyWorkload<Kind> for Link<J> {
     fn title(&self) -> String {
-        let room = self.room.map_or("room for any number".to_owned(), |room| format!("room for {room}"));
+        let room = self.room.map_or("unbounded".to_owned(), |room| format!("capacity {room}"));
         format!("{}, {room}", self.job.title())
     }
 
@@ -233,8 +233,8 @@ impl<J: Piped> AnyWorkload<Kind> for Link<J> {
         match (kind, self.room.is_some()) {
             (Kind::Protocol, false) => self.sample(threads, J::pipes::<Pipe<false>>),
             (Kind::Protocol, true) => self.sample(threads, J::pipes::<Pipe<true>>),
-            (_, false) => self.sample(threads, J::strands::<Fibers, TrySpsc>),
-            (_, true) => self.sample(threads, J::strands::<Fibers, Spsc<true>>),
+            (_, false) => self.sample(threads, J::blocking::<Fibers, TrySpsc>),
+            (_, true) => self.sample(threads, J::blocking::<Fibers, Spsc<true>>),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Conversations, `proto!`, measured beside the channels that they are made of.
+//! Conversations with `proto!`, compared with the channels inside.
 //!
-//! The links of messages ([`links`]): a protocol of one message that follows itself, in the place of an `spsc` channel
-//! in the ring of 2012 and in the stream. Ping-pong ([`pong`]): a bounded protocol beside two one-shot channels. And
-//! how long the compiler takes for a bank ([`compile`]).
+//! Links ([`links`]): a protocol with one message that repeats, in place of an `spsc` channel, in the ring of 2012 and
+//! in the stream. Ping-pong ([`pong`]): a bounded protocol, compared with two one-shot channels. Compilation
+//! ([`compile`]): the time of the compiler for a bank.
 
 pub mod allocations;
 pub mod compile;
@@ -19,18 +19,18 @@ use crate::messages::workloads::{Extent, ring::Ring, stream::Stream};
 use crate::options::Listed;
 use links::Link;
 
-/// What is measured.
+/// The variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What `proto!` makes.
+    /// The code that `proto!` generates.
     Protocol,
     /// `channel::spsc`.
     Spsc,
     /// A one-shot channel for each message, all made before the clock starts.
     OneshotsAhead,
-    /// A one-shot channel for each message, made when it is needed; the way back goes with the message.
+    /// A one-shot channel for each message, made when it is needed. The message contains the sender for the answer.
     Oneshots,
-    /// What `proto!` makes, as text without a macro.
+    /// The code that `proto!` generates, as text without a macro.
     Expansion,
 }
 
@@ -58,10 +58,10 @@ impl Serialize for Kind {
     }
 }
 
-/// How large the workloads are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How much is sent in a sample.
+    /// The amount of a sample.
     pub extent: Extent,
 }
 
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Everybody who takes part brings a sum that is right, or compiles.
+    /// Every variant returns the right sum, or compiles.
     #[test]
     fn everyone_does_everything() {
         let settings = Settings { extent: Extent::For(Duration::from_millis(1)) };

@@ -1,4 +1,4 @@
-//! Ping-pong: a protocol in which both sides take turns, beside one-shot channels and a pair of `spsc` channels.
+//! Ping-pong: a protocol in which the sides take turns, compared with one-shot channels and a pair of `spsc` channels.
 
 use anabranch::channel::{oneshot, spsc};
 use anabranch::{Cx, Pool, proto};
@@ -6,8 +6,8 @@ use anabranch::{Cx, Pool, proto};
 use super::{Kind, allocations};
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::Blocking;
 use crate::messages::peers::anabranch::Fibers;
-use crate::messages::strands::Strands;
 use crate::messages::workloads::{Extent, measured};
 use crate::sample::{Sample, Stopwatch};
 
@@ -19,16 +19,16 @@ proto! {
     }
 }
 
-/// How many one-shot channels are made ahead at a time: as many as fit into a cache.
+/// The number of one-shot channels that are made ahead at a time: as many as fit into a cache.
 const AHEAD: u64 = 256;
 
 /// One message goes to and fro.
 pub struct PingPong {
-    /// How much is sent in a sample.
+    /// The amount of a sample.
     pub extent: Extent,
 }
 
-/// Both sides add one.
+/// Ping-pong over a protocol. Each side adds one.
 fn protocol(cx: &Cx<'_>, times: u64) -> Done {
     let (mut client, mut server) = ping_pong::pipe();
     let other = Fibers::spawn(move |cx| {
@@ -77,13 +77,13 @@ fn over_spsc(cx: &Cx<'_>, times: u64) -> Done {
     Done::new(value, meter)
 }
 
-/// A number, and where the answer is to go.
+/// A number, and the sender for the answer.
 struct Ping(u64, oneshot::Sender<Pong>);
 
-/// A number, and where the next ping is to go.
+/// A number, and the sender for the next ping.
 struct Pong(u64, oneshot::Sender<Ping>);
 
-/// As one does it without protocols: each message brings the channel for its answer.
+/// Ping-pong without protocols: each message contains the sender for its answer.
 fn oneshots(cx: &Cx<'_>, times: u64) -> Done {
     let (mut to_server, mut from_client) = oneshot::channel::<Ping>();
     let other = Fibers::spawn(move |cx| {
@@ -111,7 +111,8 @@ fn oneshots(cx: &Cx<'_>, times: u64) -> Done {
     Done::new(value, meter)
 }
 
-/// Two one-shot channels for each round trip, which both sides have: [`AHEAD`] of them are made, then the clock runs.
+/// Two one-shot channels for each round trip, which both sides already have: [`AHEAD`] of them are made, and then the
+/// clock runs.
 fn oneshots_ahead(cx: &Cx<'_>, times: u64) -> Done {
     let (mut value, mut wall, mut cpu) = (0, 0.0, 0.0);
     let mut left = times;

@@ -1,7 +1,8 @@
-//! A few long leaves of CPU work under one recursive join, in a pool that slept before.
+//! A few long leaves of CPU work under one recursive join, in an idle pool.
 //!
-//! The simplest use of two cores, and one that the cheap forkers fail: two leaves of 50 ms on two threads take 100 ms
-//! with whoever shares work only when a running thread next forks, because neither leaf forks again.
+//! This is the simplest use of two cores, and one at which heartbeat schedulers fail. Two leaves of 50 ms on two
+//! threads take 100 ms with a library that shares work only at the next fork of a running thread, because neither leaf
+//! forks again.
 
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::peers::Peer;
 use crate::peers::plain::Plain;
 use crate::sample::{Sample, metered};
 
-/// Joins the leaves from `first` to `first + count`, and sums up what `leaf` makes of their numbers.
+/// Joins the leaves from `first` to `first + count`, and sums up the results of `leaf` for their numbers.
 pub fn joined<P: Peer>(first: u64, count: u64, leaf: &(impl Fn(u64) -> u64 + Sync), cx: &P::Cx<'_>) -> u64 {
     if count == 1 {
         return leaf(first);
@@ -38,7 +39,7 @@ pub struct Coarse {
 }
 
 impl Coarse {
-    /// `leaves` leaves of `milliseconds` each, for two threads.
+    /// Creates `leaves` leaves of `milliseconds` each, for two threads.
     pub fn new(settings: &Settings, leaves: u64, milliseconds: u64) -> Coarse {
         let steps = settings.spinner.steps(milliseconds as f64 * 1e6);
         let expected = joined::<Plain>(0, leaves, &|leaf| spin(leaf, steps), &());
@@ -49,7 +50,7 @@ impl Coarse {
 impl Workload for Coarse {
     fn title(&self) -> String {
         let ideal = self.leaves * self.milliseconds / 2;
-        format!("{} leaves of {} ms of CPU work, pool asleep (ideal {ideal} ms)", self.leaves, self.milliseconds)
+        format!("{} leaves of {} ms of CPU work, idle pool (ideal {ideal} ms)", self.leaves, self.milliseconds)
     }
 
     fn unit(&self) -> &'static str {

@@ -1,13 +1,13 @@
-//! The Fibonacci numbers by their definition, one fork a call and no cutoff.
+//! The Fibonacci numbers by their definition, with one fork per call and no cut-off.
 //!
-//! The oldest benchmark of work stealing (Cilk). There is no memory to wait for and hardly anything to compute, so the
-//! difference to plain recursion, divided by the number of forks, is what a fork costs.
+//! This is the oldest benchmark of work stealing (Cilk). It waits for no memory and computes almost nothing. So the
+//! difference to plain recursion, divided by the number of forks, is the cost of a fork.
 
 use super::Workload;
 use crate::peers::Peer;
 use crate::sample::{Sample, metered};
 
-/// The `n`th Fibonacci number.
+/// Returns the `n`th Fibonacci number.
 #[inline(never)]
 pub fn fib<P: Peer>(n: u32, cx: &P::Cx<'_>) -> u64 {
     if n < 2 {
@@ -17,24 +17,24 @@ pub fn fib<P: Peer>(n: u32, cx: &P::Cx<'_>) -> u64 {
     a + b
 }
 
-/// The `n`th Fibonacci number, by counting up.
+/// Returns the `n`th Fibonacci number, by counting up.
 fn expected(n: u32) -> u64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// `fib(n)`, once.
+/// The workload `fib(n)`.
 pub struct Fib {
     n: u32,
     forks: u64,
 }
 
 impl Fib {
-    /// What [`Settings::fib`](super::Settings::fib) says is the usual size: 39 million forks.
+    /// The usual value of [`Settings::fib`](super::Settings::fib): 39 million forks.
     pub const USUAL: u32 = 37;
-    /// The size for a quick look: 3.5 million forks.
+    /// The value for `--quick`: 3.5 million forks.
     pub const QUICK: u32 = 32;
 
-    /// `fib(n)`.
+    /// Creates the workload `fib(n)`.
     pub fn new(n: u32) -> Fib {
         // A call with n >= 2 forks once: forks(n) = 1 + forks(n - 1) + forks(n - 2) = fib(n + 1) - 1.
         Fib { n, forks: (expected(n + 1) - 1).max(1) }
@@ -51,7 +51,7 @@ impl Workload for Fib {
     }
 
     fn rounds(&self, asked: usize) -> usize {
-        // The longest of all, and the steadiest.
+        // It takes the longest of all workloads, and varies the least.
         asked.div_ceil(2)
     }
 

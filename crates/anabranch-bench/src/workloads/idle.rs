@@ -1,9 +1,8 @@
-//! Leaves a pool alone, from 100 ms after its last work.
+//! An idle pool, from 100 ms after its last work.
 //!
-//! A pool that has nothing to do should cost nothing: no thread wakes up, no CPU time passes. The figure is the number
-//! of context switches of all threads of the process; plain recursion, which has no pool, shows what the sleeping and
-//! the counting cost by themselves. `idle-handle` stays inside the pool meanwhile, as a program does that enters once
-//! and then waits for input.
+//! An idle pool should cost nothing: no thread wakes up, and no CPU time passes. The figure is the number of context
+//! switches of all threads of the process. Plain recursion, which has no pool, shows the cost of the sleep and of the
+//! counting. `idle-handle` stays inside the pool meanwhile, like a program that enters once and then waits for input.
 
 use std::thread;
 use std::time::Duration;
@@ -21,7 +20,7 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// For five seconds, or half a second in a hurry; `inside` stays inside the pool.
+    /// Idles for five seconds, or half a second with `--quick`; `inside` stays inside the pool.
     pub fn new(settings: &Settings, inside: bool) -> Idle {
         Idle { quiet: Duration::from_millis(if settings.quick { 500 } else { 5000 }), inside }
     }
@@ -53,7 +52,7 @@ impl Workload for Idle {
     }
 
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
-        // Work for some milliseconds, so that everybody has been awake.
+        // Some milliseconds of work, so that every thread has been awake.
         let quiet = self.quiet;
         let (switches, meter) = if self.inside {
             P::enter(pool, move |cx| {

@@ -1,7 +1,7 @@
-//! Nested joins whose leaves take from 10 ns to 1 ms: the sweep that shows from which size on forking pays.
+//! Nested joins whose leaves take from 10 ns to 1 ms, to show the size from which forking pays.
 //!
-//! A balanced recursion over a power of two of leaves. Whatever the size of a leaf, all of them together take about
-//! 30 ms on one thread, so that every pool has the time to wake up.
+//! A balanced recursion over a power of two of leaves. For every size of a leaf, all leaves together take about 30 ms
+//! on one thread, so that every pool has the time to wake up.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::peers::Peer;
 use crate::peers::plain::Plain;
 use crate::sample::{Sample, metered};
 
-/// Spins `steps` steps in each of the `count` leaves from `first` on, and sums up what comes out.
+/// Spins `steps` steps in each of the `count` leaves from `first` on, and sums up the results.
 #[inline(never)]
 pub fn spin_leaves<P: Peer>(first: u64, count: u64, steps: u64, cx: &P::Cx<'_>) -> u64 {
     if count == 1 {
@@ -35,7 +35,7 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// As many leaves of `nanoseconds` as take about 30 ms together, or 15 ms in a hurry.
+    /// Creates as many leaves of `nanoseconds` as take about 30 ms together, or 15 ms with `--quick`.
     pub fn new(settings: &Settings, nanoseconds: f64) -> Leaves {
         let total = if settings.quick { 15e6 } else { 30e6 };
         Leaves::with_count(settings.spinner, nanoseconds, (total / nanoseconds) as u64)

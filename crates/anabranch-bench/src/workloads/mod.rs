@@ -1,8 +1,8 @@
-//! The workloads, one a file.
+//! The workloads, one per file.
 //!
-//! Their recursive functions are never inlined: left to itself the compiler unrolls some of them into themselves and
-//! others not, for one peer and not for the next, which moves a fork's cost by a factor of two. As it is, plain
-//! recursion is one call a level, and a peer pays for its fork alone. Each workload checks its answer in every sample.
+//! Their recursive functions are never inlined. Otherwise the compiler unrolls some of them into themselves, for one
+//! peer and not for the next, which changes the cost of a fork by a factor of two. Without inlining, plain recursion is
+//! one call per level, and a peer pays for its fork alone. Each workload checks its result in every sample.
 
 pub mod coarse;
 pub mod fib;
@@ -25,12 +25,12 @@ use crate::options::Listed;
 use crate::peers::{Kind, Peer, anabranch, chili, forte, plain, rayon};
 use crate::sample::Sample;
 
-/// How large the workloads are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Smaller sizes and shorter samples, for a look rather than a figure.
+    /// Smaller sizes and shorter samples, for `--quick`.
     pub quick: bool,
-    /// `fib` is called with this.
+    /// The argument of `fib`.
     pub fib: u32,
     /// Calibrated CPU work.
     pub spinner: Spinner,
@@ -38,23 +38,23 @@ pub struct Settings {
 
 /// A workload, with its data.
 pub trait Workload {
-    /// What it does, in a few words.
+    /// Returns a short description.
     fn title(&self) -> String;
 
-    /// The unit of [`Sample::value`].
+    /// Returns the unit of [`Sample::value`].
     fn unit(&self) -> &'static str;
 
-    /// The thread counts with which it is run.
+    /// Returns the thread counts with which it runs.
     fn threads(&self) -> Threads {
         Threads::Asked
     }
 
-    /// How many rounds it is run when the user asks for `asked`; fewer if a sample takes seconds.
+    /// Returns the number of rounds if the user requests `asked`; fewer if a sample takes seconds.
     fn rounds(&self, asked: usize) -> usize {
         asked
     }
 
-    /// Whether `kind` can take part.
+    /// Returns whether `kind` can take part.
     fn suits(&self, kind: Kind) -> bool {
         kind != Kind::Hand
     }
@@ -62,14 +62,13 @@ pub trait Workload {
     /// Takes one sample with the peer `P` in `pool`.
     ///
     /// # Panics
-    /// If the answer differs from that of plain recursion.
+    /// Panics if the result differs from that of plain recursion.
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample;
 
-    /// Takes one sample of the work cut by hand into shares for `threads` threads, if [`Workload::suits`] says that it
-    /// can be.
+    /// Takes one sample of the work cut by hand into shares for `threads` threads, if [`Workload::suits`] allows it.
     ///
     /// # Panics
-    /// If the answer differs from that of plain recursion, or if it cannot be cut.
+    /// Panics if the result differs from that of plain recursion, or if the work cannot be cut.
     fn hand(&self, threads: usize) -> Sample {
         panic!("{}: cannot be cut by hand into {threads} shares", self.title())
     }
@@ -141,7 +140,7 @@ pub const ALL: [Listed<Kind, Settings>; 18] = [
 pub(crate) mod testing {
     use super::*;
 
-    /// Takes a sample with everyone who suits `workload`. The workload itself checks the answers.
+    /// Takes a sample with every peer that suits `workload`. The workload itself checks the results.
     pub(crate) fn everyone_agrees(workload: &dyn AnyWorkload<Kind>, threads: &[usize]) {
         for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
             for &threads in threads {

@@ -1,7 +1,7 @@
-//! Enters a pool for one join of two empty closures, over and over, from a plain thread.
+//! Enters a pool for one join of two empty closures, repeatedly, from a plain thread.
 //!
-//! What a library call pays that uses fork-join inside and knows nothing of pools. There is nothing to share, so the
-//! best answer is to do nothing: wake nobody, wait for nobody. The context switches tell whether somebody was woken.
+//! This is the cost of a call to a library that uses fork-join inside and has no pool. There is no work to share, so
+//! the best implementation wakes no thread and waits for none. The context switches show whether it woke a thread.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub struct Outermost {
 }
 
 impl Outermost {
-    /// For 20 ms a sample, or 5 ms in a hurry.
+    /// Runs for 20 ms per sample, or 5 ms with `--quick`.
     pub fn new(settings: &Settings) -> Outermost {
         Outermost { budget: Duration::from_millis(if settings.quick { 5 } else { 20 }) }
     }
@@ -38,7 +38,7 @@ impl Workload for Outermost {
             let (a, b) = P::enter(pool, |cx| P::join(cx, |_| black_box(1), |_| black_box(2)));
             a + b
         });
-        // Those of the warm-up are counted too, a tenth of the whole at most times, so the figure is a little high.
+        // This includes the switches of the warm-up, mostly a tenth of the total, so the figure is a little high.
         let switches = Switches::now().since(&before);
         assert_eq!(total, 3 * calls, "the sum of what the closures returned");
         Sample::per_unit(meter, calls as f64, 1e-9).with("switches/1000", switches as f64 * 1e3 / calls as f64)

@@ -1,8 +1,8 @@
 //! Sorts numbers in place: partition, then join on the two parts.
 //!
-//! Forks of every size, the first ones after a long sequential partition, over memory that is written. Parts of at most
-//! 20 numbers are sorted by insertion, as any quicksort does; above that nobody decides whether a fork pays. The code
-//! is the same for all, so only the joins differ.
+//! It has forks of every size, the first ones after a long sequential partition, over memory that is written. Parts of
+//! at most 20 numbers are sorted by insertion, as in any quicksort. There is no other cut-off. The code is the same for
+//! all peers, so only the joins differ.
 
 use super::Workload;
 use crate::peers::Peer;
@@ -67,7 +67,7 @@ pub struct Quicksort {
 }
 
 impl Quicksort {
-    /// `count` numbers.
+    /// Creates `count` numbers.
     pub fn new(count: usize) -> Quicksort {
         let mut random = fastrand::Rng::with_seed(0x5eed);
         let numbers: Vec<u32> = (0..count).map(|_| random.u32(..)).collect();
@@ -89,7 +89,7 @@ impl Workload for Quicksort {
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         let mut warm_up = self.numbers[..self.numbers.len().min(1000)].to_vec();
         P::enter(pool, |cx| quicksort::<P>(&mut warm_up, cx));
-        // A copy of one's own, whose pages are there before the clock starts.
+        // A separate copy, whose pages are mapped before the clock starts.
         let mut numbers = self.numbers.clone();
         let ((), meter) = metered(|| P::enter(pool, |cx| quicksort::<P>(&mut numbers, cx)));
         assert!(numbers == self.sorted, "the numbers are not sorted");

@@ -1,7 +1,7 @@
-//! Leaves that sleep, under one recursive join, in a pool that slept before.
+//! Leaves that sleep, under one recursive join, in an idle pool.
 //!
-//! Sleeping leaves stand for leaves that are long and do not fork: on any number of cores they show how far and how
-//! fast the work is spread over the threads. 64 leaves of 20 ms on 16 threads take 80 ms at best.
+//! Sleeping leaves represent long leaves that do not fork. On any number of cores they show how far and how fast the
+//! work spreads over the threads. 64 leaves of 20 ms on 16 threads take at least 80 ms.
 
 use std::thread;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Sleepers {
 }
 
 impl Sleepers {
-    /// `leaves` leaves of `milliseconds` each, for a pool of `threads`.
+    /// Creates `leaves` leaves of `milliseconds` each, for a pool of `threads`.
     pub fn new(leaves: u64, milliseconds: u64, threads: usize) -> Sleepers {
         Sleepers { leaves, each: Duration::from_millis(milliseconds), threads }
     }
@@ -28,7 +28,7 @@ impl Sleepers {
 impl Workload for Sleepers {
     fn title(&self) -> String {
         let ideal = self.leaves.div_ceil(self.threads as u64) * self.each.as_millis() as u64;
-        format!("{} leaves that sleep {:?}, pool asleep (ideal {ideal} ms)", self.leaves, self.each)
+        format!("{} leaves that sleep {:?}, idle pool (ideal {ideal} ms)", self.leaves, self.each)
     }
 
     fn unit(&self) -> &'static str {
@@ -44,7 +44,7 @@ impl Workload for Sleepers {
     }
 
     fn suits(&self, kind: Kind) -> bool {
-        // The default pool has another size than the one that this is about.
+        // The default pool has a different size than this workload requires.
         !matches!(kind, Kind::Hand | Kind::AnabranchOutside)
     }
 

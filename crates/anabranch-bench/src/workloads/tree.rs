@@ -1,11 +1,11 @@
-//! Sums up a balanced binary tree of boxed nodes, one fork a node and no cutoff.
+//! Sums up a balanced binary tree of boxed nodes, with one fork per node and no cut-off.
 //!
-//! The classic of the heartbeat schedulers (Spice, chili, forte): almost nothing is done between two forks, so the cost
-//! of a fork that nobody takes stands out. Nodes are allocated in the order in which they are walked, each before its
-//! left subtree and that before its right one; a tree allocated the other way round takes twice as long to walk, which
-//! is easily mistaken for a scheduler's merit. A tree of 1,000 nodes fits the cache and shows the bare fork; it is also
-//! over before most pools wake up, and must then not be slower than on one thread. A tree of 10,000,000 is bound by
-//! memory and long enough to be shared.
+//! This is the classic workload of the heartbeat schedulers (Spice, chili, forte). There is almost no work between two
+//! forks, so the cost of a fork that no thread takes dominates. Nodes are allocated in the order of the walk: a node
+//! before its left subtree, and that before the right one. A walk of a tree allocated in another order takes twice as
+//! long, an effect that is easily attributed to a scheduler. A tree of 1,000 nodes fits into the cache and shows the
+//! cost of the forks. It also ends before most pools wake up, and must not be slower than on one thread then. A tree of
+//! 10,000,000 nodes is limited by memory, and long enough to be shared.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::crew;
 use crate::peers::{Kind, Peer};
 use crate::sample::{Sample, metered, repeated};
 
-/// A node and what hangs below it.
+/// A node and its subtrees.
 pub struct Node {
     value: u64,
     left: Option<Box<Node>>,
@@ -23,8 +23,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// A tree of `nodes` nodes, as balanced as their number allows, whose values count up from `first` in the order of
-    /// the walk. `None` if `nodes` is zero.
+    /// Returns a tree of `nodes` nodes, as balanced as their number allows. The values count up from `first` in the
+    /// order of the walk. Returns `None` if `nodes` is zero.
     pub fn tree(first: u64, nodes: u64) -> Option<Box<Node>> {
         let below = nodes.checked_sub(1)?;
         let mut node = Box::new(Node { value: first, left: None, right: None });
@@ -34,7 +34,7 @@ impl Node {
     }
 }
 
-/// The sum of the values of `node` and everything below it.
+/// Returns the sum of the values of `node` and its subtrees.
 #[inline(never)]
 pub fn sum<P: Peer>(node: &Node, cx: &P::Cx<'_>) -> u64 {
     let (left, right) = P::join(
@@ -45,12 +45,12 @@ pub fn sum<P: Peer>(node: &Node, cx: &P::Cx<'_>) -> u64 {
     node.value.wrapping_add(left).wrapping_add(right)
 }
 
-/// What [`sum`] makes of `Node::tree(1, nodes)`.
+/// Returns the value of [`sum`] for `Node::tree(1, nodes)`.
 fn expected(nodes: u64) -> u64 {
     nodes * (nodes + 1) / 2
 }
 
-/// A tree of 1,000 nodes, summed up over and over.
+/// A tree of 1,000 nodes, summed up repeatedly.
 pub struct Small {
     root: Box<Node>,
     nodes: u64,
@@ -59,7 +59,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// The tree; `outside` enters the pool anew for each sum rather than once for all.
+    /// Creates the tree. `outside` enters the pool for each sum, rather than once.
     pub fn new(settings: &Settings, outside: bool) -> Small {
         let nodes = 1000;
         let root = Node::tree(1, nodes).expect("the tree has nodes");
@@ -69,7 +69,7 @@ impl Small {
 
 impl Workload for Small {
     fn title(&self) -> String {
-        let entered = if self.outside { "each from outside" } else { "many in one entry" };
+        let entered = if self.outside { "each from outside" } else { "many per entry" };
         format!("sum of a tree of {} boxed nodes, {entered}", self.nodes)
     }
 
@@ -98,17 +98,17 @@ pub struct Large {
 }
 
 impl Large {
-    /// A tree of `nodes` nodes.
+    /// Creates a tree of `nodes` nodes.
     ///
     /// # Panics
-    /// If `nodes` is zero.
+    /// Panics if `nodes` is zero.
     pub fn new(nodes: u64) -> Large {
         let warm_up = Node::tree(1, 1000).expect("the tree has nodes");
         Large { root: Node::tree(1, nodes).expect("a tree has nodes"), warm_up, nodes }
     }
 
-    /// Which part of the tree lies at the positions `wanted` of the walk: whole subtrees, and the sum of the values of
-    /// single nodes above them.
+    /// Collects the part of the tree at the positions `wanted` of the walk: whole subtrees, and the sum of the values
+    /// of single nodes above them.
     fn part<'t>(node: &'t Node, nodes: u64, wanted: &std::ops::Range<u64>, part: &mut Part<'t>) {
         // Values count up along the walk, from 1.
         let (start, end) = (node.value - 1, node.value - 1 + nodes);

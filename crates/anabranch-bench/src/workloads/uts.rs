@@ -1,14 +1,14 @@
-//! Counts the nodes of an unbalanced tree, one fork for each half of a node's children.
+//! Counts the nodes of an unbalanced tree, with one fork for each half of a node's children.
 //!
-//! After the *Unbalanced Tree Search* (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC 2006), binomial
-//! trees: the root has many children, every other node has either `m` of them or none, and `m` times the probability of
-//! having some is a little less than one. So the size of a subtree has a huge variance and cannot be guessed from
-//! above; whoever cuts by guess leaves some threads idle. The tree is never stored: a node is a number, from which
-//! those of its children are hashed. (UTS uses SHA-1; here it is the finaliser of SplitMix64, as forks are to be
-//! measured and not hashing.)
+//! The workload follows the *Unbalanced Tree Search* (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, LCPC
+//! 2006) with binomial trees. The root has many children. Every other node has either `m` children or none, and `m`
+//! times the probability of having some is a little less than one. So the size of a subtree has a huge variance and
+//! cannot be estimated from above. A division by estimates leaves some threads idle. The tree is never stored: a node
+//! is a number, and the numbers of its children are hashes of it. (UTS uses SHA-1. This uses the finaliser of
+//! SplitMix64, because it measures forks, not hashes.)
 //!
-//! The bound that is cut by hand knows the sizes of all subtrees: it cuts the walk into stretches of equal length and
-//! hands each thread the subtrees of its stretch.
+//! The hand-cut bound knows the sizes of all subtrees. It cuts the walk into parts of equal length, and gives each
+//! thread the subtrees of its part.
 
 use std::ops::Range;
 
@@ -18,14 +18,14 @@ use crate::peers::plain::Plain;
 use crate::peers::{Kind, Peer};
 use crate::sample::{Sample, metered};
 
-/// The parameters of a tree, from which everything about it follows.
+/// The parameters of a tree, which determine it completely.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Where the hashing starts.
+    /// The seed of the hash.
     pub seed: u64,
-    /// How many children the root has.
+    /// The number of children of the root.
     pub root_children: u32,
-    /// How many children another node has, if any.
+    /// The number of children of another node, if it has any.
     pub children: u32,
     /// The probability that it has some.
     pub probability: f64,
@@ -35,20 +35,20 @@ impl Shape {
     /// The parameters of UTS's tree T3, with a seed that makes about four million nodes.
     pub const FOUR_MILLION: Shape = Shape { seed: 154, root_children: 2000, children: 8, probability: 0.124_875 };
 
-    /// The tree's root.
+    /// Returns the root of the tree.
     pub fn root(&self) -> u64 {
         mix(self.seed)
     }
 
-    /// How many children `node` has.
+    /// Returns the number of children of `node`.
     #[inline]
     pub fn children_of(&self, node: u64) -> u32 {
-        // The upper 53 bits are what a float between 0 and 1 can hold.
+        // A float between 0 and 1 holds the upper 53 bits.
         let chance = (node >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
         if chance < self.probability { self.children } else { 0 }
     }
 
-    /// The `index`th child of `node`.
+    /// Returns the `index`th child of `node`.
     #[inline]
     pub fn child(&self, node: u64, index: u32) -> u64 {
         mix(node.wrapping_add((u64::from(index) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -95,7 +95,7 @@ pub struct Unbalanced {
 }
 
 impl Unbalanced {
-    /// The tree that follows from `shape`.
+    /// Creates the tree of `shape`.
     pub fn new(shape: Shape) -> Unbalanced {
         fn walk(shape: Shape, node: u64, children: u32, sizes: &mut Vec<u32>) {
             let position = sizes.len();
@@ -115,8 +115,8 @@ impl Unbalanced {
         self.sizes.len() as u64
     }
 
-    /// Collects the subtrees that lie wholly within the stretch `wanted` of the walk, and counts the single nodes above
-    /// them. `start` is the position of `node`.
+    /// Collects the subtrees completely within the part `wanted` of the walk, and counts the single nodes above them.
+    /// `start` is the position of `node`.
     fn part(&self, node: u64, children: u32, start: u64, wanted: &Range<u64>, part: &mut Part) {
         if wanted.contains(&start) {
             part.singles += 1;
@@ -158,7 +158,7 @@ struct Part {
 
 impl Workload for Unbalanced {
     fn title(&self) -> String {
-        format!("count of an unbalanced tree of {} nodes, hashed on the way", self.nodes())
+        format!("count of an unbalanced tree of {} nodes, hashed during the walk", self.nodes())
     }
 
     fn unit(&self) -> &'static str {

@@ -1,21 +1,22 @@
 //! CPU work of a known length that no compiler can shorten and no processor can overlap.
 //!
-//! A single chain of dependent instructions leaves most of a core idle, and the core fills the gaps with the next leaf:
-//! leaves of "10 ns" would take 4 ns each. So there are eight chains, each of one multiplication a step. They need the
-//! core's only multiplier in every cycle, and two leaves in a row take twice as long as one. A sleep or a clock would
-//! not do: the first uses no CPU, and reading the second costs more than the shortest leaves.
+//! A single chain of dependent instructions leaves most of a core idle, and the core overlaps it with the next leaf:
+//! leaves of "10 ns" would take 4 ns each. So there are eight chains, each with one multiplication per step. They use
+//! the core's only multiplier in every cycle, and two leaves in a row take twice as long as one. A sleep would use no
+//! CPU. A clock read costs more than the shortest leaves.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// CPU work by the nanosecond.
+/// CPU work measured in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Spinner {
     nanoseconds_a_step: f64,
 }
 
 impl Spinner {
-    /// Measures how long a step takes on this machine: the fastest of many short runs, as those were disturbed least.
+    /// Measures the duration of a step on this machine: that of the fastest of many short runs, the least disturbed
+    /// one.
     pub fn calibrate() -> Spinner {
         const STEPS: u64 = 100_000;
         let fastest = (0..200)
@@ -29,23 +30,23 @@ impl Spinner {
         Spinner::with_speed(fastest.as_secs_f64() * 1e9 / STEPS as f64)
     }
 
-    /// A spinner that takes a step to last this long.
+    /// Creates a spinner with this duration of a step.
     pub fn with_speed(nanoseconds_a_step: f64) -> Spinner {
         Spinner { nanoseconds_a_step }
     }
 
-    /// What a step takes, in nanoseconds.
+    /// Returns the duration of a step, in nanoseconds.
     pub fn nanoseconds_a_step(&self) -> f64 {
         self.nanoseconds_a_step
     }
 
-    /// The number of steps that take `nanoseconds`; at least one.
+    /// Returns the number of steps that take `nanoseconds`; at least one.
     pub fn steps(&self, nanoseconds: f64) -> u64 {
         ((nanoseconds / self.nanoseconds_a_step).round() as u64).max(1)
     }
 }
 
-/// Takes `steps` steps from `seed`.
+/// Runs `steps` steps from `seed`.
 #[inline]
 pub fn spin(seed: u64, steps: u64) -> u64 {
     let mut chains: [u64; 8] = std::array::from_fn(|chain| seed ^ chain as u64);

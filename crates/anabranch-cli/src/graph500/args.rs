@@ -7,32 +7,32 @@ use graph500::BfsKind;
 use crate::exit::Failure;
 use crate::machine;
 
-/// The most that a pool takes; more is a slip of the finger, told with the option that it was made in.
+/// The maximum of a pool. A larger number is a typing error, which is reported with its option.
 const MOST_THREADS: u64 = 4095;
 const MOST_ROOTS: u64 = 1_000_000;
-/// Where the number of threads is found when it is not given.
+/// The source of the number of threads if the option is absent.
 const THREADS_VARIABLE: &str = "ANABRANCH_NUM_THREADS";
 
-/// What to run and how.
+/// The options of a run.
 #[derive(clap::Args)]
 pub struct Args {
     /// Size of the graph: 2^N vertices, N from 1 to 40
     #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
     pub scale: u32,
 
-    /// Edge tuples a vertex
+    /// Edge tuples per vertex
     #[arg(long, value_name = "E", default_value = "16", value_parser = edge_factor, allow_negative_numbers = true)]
     pub edge_factor: u64,
 
-    /// Threads of the pool [default: $ANABRANCH_NUM_THREADS, or one a processor]
+    /// Threads of the pool [default: $ANABRANCH_NUM_THREADS, or one per processor]
     #[arg(long, value_name = "T", value_parser = threads, allow_negative_numbers = true)]
     threads: Option<usize>,
 
-    /// Searches, each from a key of its own; an official run has 64
+    /// Searches, each from a different key; an official run has 64
     #[arg(long, value_name = "K", default_value = "64", value_parser = roots, allow_negative_numbers = true)]
     pub roots: usize,
 
-    /// How to search: sequential, color or direction
+    /// Search kernel: sequential, color or direction
     #[arg(long, value_name = "KIND", default_value_t = BfsKind::default(), value_parser = kind)]
     pub bfs: BfsKind,
 
@@ -40,24 +40,24 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value = "1", value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
 
-    /// Also write everything to FILE, each search included; '-' is standard output, and the table goes to standard
+    /// Also write all results to FILE, each search included; '-' is standard output, and the table goes to standard
     /// error
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Do not check the searches' results (an official run does)
+    /// Do not validate the searches (an official run does)
     #[arg(long)]
     pub skip_validation: bool,
 }
 
 impl Args {
-    /// How many threads to run on.
+    /// Returns the number of threads.
     pub fn threads(&self) -> Result<usize, Failure> {
         if let Some(given) = self.threads {
             return Ok(given);
         }
         match std::env::var(THREADS_VARIABLE) {
-            // Set and empty is how a script unsets a variable.
+            // A script unsets a variable by setting it to nothing.
             Ok(text) if !text.trim().is_empty() => threads(text.trim())
                 .map_err(|error| Failure::Usage(format!("invalid value '{text}' in {THREADS_VARIABLE}: {error}"))),
             Err(std::env::VarError::NotUnicode(_)) => {

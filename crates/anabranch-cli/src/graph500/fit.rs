@@ -1,4 +1,4 @@
-//! Whether the run fits into the memory there is, told before anything is allocated.
+//! A check that the run fits into memory, before anything is allocated.
 
 use graph500::{Config, MemoryPlan, Spec};
 
@@ -6,7 +6,7 @@ use crate::exit::{Failure, say};
 use crate::machine;
 use crate::units;
 
-/// Says what memory the run takes at its peak and gives it in bytes, or refuses what the machine does not have.
+/// Prints the peak memory of the run and returns it in bytes. Fails if the machine does not have that much.
 pub fn check(config: &Config) -> Result<u64, Failure> {
     let plan = MemoryPlan::of(config);
     let peak = plan.peak();
@@ -22,7 +22,7 @@ pub fn check(config: &Config) -> Result<u64, Failure> {
     Ok(peak)
 }
 
-/// The biggest parts of the peak, as shares of it: short enough for a line of a terminal.
+/// Lists the largest parts of the peak as shares, short enough for a line of a terminal.
 fn parts(plan: &MemoryPlan) -> String {
     let mut parts: Vec<_> = plan.stages().iter().filter(|(_, bytes)| *bytes > 0).collect();
     parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));

@@ -1,4 +1,4 @@
-//! The JSON file: everything about a run, for scripts. `docs/graph500-json.md` explains each field; a test compares.
+//! The JSON file: all data of a run, for scripts. `docs/graph500-json.md` explains each field; a test compares the two.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Outcome;
 use crate::machine::Machine;
 
-/// Goes up by one when a field goes away or changes its meaning; a new field leaves it.
+/// Increases by one when a field is removed or changes its meaning, not when one is added.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ impl From<TepsSummary> for Teps {
     }
 }
 
-/// The whole document, with a line end.
+/// Returns the whole document, with a line end.
 pub fn text(outcome: &Outcome<'_>, threads: usize, started: SystemTime, machine: &Machine) -> String {
     let Outcome { report, config, .. } = outcome;
     let spec = &config.spec;

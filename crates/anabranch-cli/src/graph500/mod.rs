@@ -1,4 +1,4 @@
-//! `anabranch graph500`: the benchmark's run, with what a person and a script want around it.
+//! `anabranch graph500`: a run of the benchmark, with its output for people and for scripts.
 
 mod args;
 mod fit;
@@ -16,7 +16,7 @@ use crate::signals::Signals;
 
 pub use args::Args;
 
-/// Everything that is told about one run.
+/// The results of one run.
 struct Outcome<'a> {
     report: &'a graph500::Report,
     config: &'a Config,
@@ -24,10 +24,10 @@ struct Outcome<'a> {
     peak_bytes: Option<u64>,
 }
 
-/// Runs the benchmark and tells its results.
+/// Runs the benchmark and prints its results.
 ///
-/// Everything that can be refused is refused before the first long step: the options, the threads, the file for the
-/// results, the memory.
+/// All checks that can fail come before the first long step: of the options, the threads, the file for the results, and
+/// the memory.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let spec = Spec::new(args.scale, args.edge_factor, args.seed).map_err(|error| Failure::Usage(error.to_string()))?;
     let config = Config { spec, bfs: args.bfs, roots: args.roots, validate: !args.skip_validation };
@@ -53,8 +53,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
     let outcome = Outcome { report: &report, config: &config, plan_bytes, peak_bytes: machine::peak(&machine::files) };
     let on_stdout = file.as_ref().is_some_and(Target::is_stdout);
-    // The file first: a reader of standard output that has gone away must not cost it. A file that cannot be written
-    // must not cost the table.
+    // The file comes first: a closed standard output must not lose it. An unwritable file must not lose the table.
     let written = file.map_or(Ok(()), |file| {
         let machine = Machine::read(&machine::files);
         file.write(&json::text(&outcome, threads, started, &machine))

@@ -1,4 +1,4 @@
-//! Hands the benchmark's phases to the progress display, and a signal to the benchmark.
+//! Passes the benchmark's phases to the progress display, and a signal to the benchmark.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use graph500::{Observer, Phase};
 use crate::progress::Progress;
 use crate::signals::Signals;
 
-/// The phases as they are shown, in their order.
+/// The names of the phases in the display, in order.
 pub const NAMES: &[&str] = &["generation", "construction", "searches", "validation"];
 
-/// Watches one run.
+/// The observer of one run.
 pub struct Watcher<'a> {
     progress: &'a Progress,
     signals: &'a Signals,

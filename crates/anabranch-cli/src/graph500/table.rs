@@ -1,4 +1,4 @@
-//! The table that a person reads.
+//! The table for people.
 
 use std::io::{self, IsTerminal};
 
@@ -7,10 +7,10 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use super::Outcome;
 use crate::units::{bytes, count, seconds, teps};
 
-/// Narrower than this a table is no longer one.
+/// The least width at which a table is readable.
 const NARROWEST: u16 = 40;
 
-/// The table, without a line end.
+/// Returns the table, without a line end.
 pub fn text(outcome: &Outcome<'_>, threads: usize, on_stderr: bool) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
@@ -64,7 +64,7 @@ fn spread(median: f64, min: f64, max: f64, unit: fn(f64) -> String) -> String {
     format!("median {}, min {}, max {}", unit(median), unit(min), unit(max))
 }
 
-/// The width to keep to, if it is a terminal.
+/// Returns the width of the terminal, if it is one.
 fn columns(on_stderr: bool) -> Option<u16> {
     let size = if on_stderr {
         io::stderr().is_terminal().then(|| terminal_size::terminal_size_of(io::stderr()))

@@ -1,19 +1,20 @@
-//! What the control groups leave of the memory.
+//! The memory limits of control groups.
 //!
-//! `/proc/self/cgroup` names our group in each hierarchy, `/proc/self/mountinfo` where a hierarchy is mounted and which
-//! of its groups is the mount's root (in a container the two paths need not match). From our group up to that root
-//! every group may have a limit: version 2 in `memory.max` beside `memory.current`, version 1 in
-//! `memory.limit_in_bytes` beside `memory.usage_in_bytes`. Usage counts the page cache of files, which the kernel drops
-//! when a limit is met, so that part (`active_file` and `inactive_file` of `memory.stat`) is taken off.
+//! `/proc/self/cgroup` names the process's group in each hierarchy. `/proc/self/mountinfo` names the mount point of a
+//! hierarchy, and which of its groups is the root of the mount (in a container the two paths need not match). From the
+//! process's group up to that root, every group may have a limit. Version 2 has it in `memory.max` beside
+//! `memory.current`, version 1 in `memory.limit_in_bytes` beside `memory.usage_in_bytes`. Usage includes the page cache
+//! of files, which the kernel drops at the limit. So this module subtracts that part (`active_file` and `inactive_file`
+//! of `memory.stat`).
 
 use super::Files;
 
 /// A mounted hierarchy that can limit memory.
 struct Mount {
     version: Version,
-    /// The group that the mount shows at its top.
+    /// The group at the top of the mount.
     root: String,
-    /// Where it is mounted.
+    /// The mount point.
     point: String,
 }
 
@@ -23,7 +24,7 @@ enum Version {
     Two,
 }
 
-/// The least that any group from ours upwards leaves, or `None` where no group has a limit.
+/// Returns the least memory that any group from this process's upwards leaves, or `None` if no group has a limit.
 pub fn available(files: Files<'_>) -> Option<u64> {
     let groups = files("/proc/self/cgroup")?;
     let mounts = files("/proc/self/mountinfo")?;
@@ -37,7 +38,7 @@ pub fn available(files: Files<'_>) -> Option<u64> {
         .min()
 }
 
-/// One line of `mountinfo`: `id parent device root point options [tags..] - type source options`.
+/// Parses one line of `mountinfo`: `id parent device root point options [tags..] - type source options`.
 fn mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut before = before.split(' ').skip(3);
@@ -50,7 +51,7 @@ fn mount(line: &str) -> Option<Mount> {
     Some(Mount { version, root: before.next()?.to_owned(), point: before.next()?.to_owned() })
 }
 
-/// Our group: `number:controllers:path` a line, no controllers in version 2.
+/// Returns the group of this process. The lines are `number:controllers:path`, without controllers in version 2.
 fn group(groups: &str, version: Version) -> Option<&str> {
     groups.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -63,7 +64,7 @@ fn group(groups: &str, version: Version) -> Option<&str> {
     })
 }
 
-/// The directories from our group up to the mount. A group that the mount does not show is taken for its root.
+/// Returns the directories from this process's group up to the mount. A group outside of the mount counts as its root.
 fn directories(mount: &Mount, group: &str) -> Vec<String> {
     let root = mount.root.trim_end_matches('/');
     let below = match group.strip_prefix(root) {
@@ -81,7 +82,7 @@ fn directories(mount: &Mount, group: &str) -> Vec<String> {
     directories
 }
 
-/// What the limit of one group leaves, or `None` if it has none.
+/// Returns what the limit of one group leaves, or `None` if it has none.
 fn left(files: Files<'_>, directory: &str, version: Version) -> Option<u64> {
     let (limit, usage, cache) = match version {
         Version::One => {
@@ -90,7 +91,8 @@ fn left(files: Files<'_>, directory: &str, version: Version) -> Option<u64> {
         Version::Two => ("memory.max", "memory.current", ["active_file", "inactive_file"]),
     };
     let number = |name: &str| files(&format!("{directory}/{name}"))?.trim().parse::<u64>().ok();
-    // "max" is no number. Version 1 says "no limit" with a number beyond any machine, which min() never picks.
+    // "max" is not a number. Version 1 encodes "no limit" as a number larger than any machine, which min() never
+    // chooses.
     let limit = number(limit)?;
     let usage = number(usage)?;
     let stat = files(&format!("{directory}/memory.stat")).unwrap_or_default();

@@ -1,22 +1,22 @@
-//! How much memory a process may still take, and the most it ever had.
+//! The memory that a process may still take, and its peak so far.
 //!
-//! The least of two: what the kernel thinks can be had without swapping (`MemAvailable`), and what the limits of the
-//! process's control group and of all groups above it leave.
+//! The former is the lesser of two limits: the memory that the kernel can provide without swapping (`MemAvailable`),
+//! and the remaining limits of the process's control group and of all groups above it.
 
 use super::{Files, cgroup};
 
-/// Bytes that this process may take, or `None` where the machine does not tell.
+/// Returns the bytes that this process may take, or `None` if the system does not report them.
 pub fn available(files: Files<'_>) -> Option<u64> {
     let machine = files("/proc/meminfo").and_then(|text| kib_field(&text, "MemAvailable:"));
     [machine, cgroup::available(files)].into_iter().flatten().min()
 }
 
-/// The most bytes of memory that this process ever had at once, or `None` where the machine does not tell.
+/// Returns the peak memory of this process in bytes, or `None` if the system does not report it.
 pub fn peak(files: Files<'_>) -> Option<u64> {
     kib_field(&files("/proc/self/status")?, "VmHWM:")
 }
 
-/// The bytes of a field that is given in `kB` (which are KiB).
+/// Returns the bytes of a field in `kB` (which are KiB).
 pub fn kib_field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,7 +1,7 @@
-//! The machine under a run: what it is called and how much memory there is for us.
+//! The machine of a run: its names, and its memory.
 //!
-//! Everything is read from text files of Linux. They come through [`Files`], so that tests hand in texts of their own;
-//! elsewhere the files are not there and the answer is `None`.
+//! All data come from text files of Linux. The code reads them through [`Files`], so that tests can pass their own
+//! texts. On other systems the files do not exist, and the result is `None`.
 
 mod cgroup;
 mod memory;
@@ -10,26 +10,26 @@ use serde::Serialize;
 
 pub use memory::{available, peak};
 
-/// Reads a whole small text file, or `None`.
+/// Reads a small text file completely, or returns `None`.
 pub type Files<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The files of this machine.
+/// Reads a file of this machine.
 pub fn files(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// What a figure was measured on.
+/// The machine of a measurement.
 #[derive(Serialize)]
 pub struct Machine {
-    /// The processor's name as it calls itself.
+    /// The processor's name.
     pub cpu_model: Option<String>,
-    /// Processors that this process may use, hardware threads counted.
+    /// Processors that this process may use, hardware threads included.
     pub cpus: usize,
-    /// All the memory there is, whoever has it.
+    /// Total memory.
     pub memory_bytes: Option<u64>,
     /// The operating system's family.
     pub os: &'static str,
-    /// Its name and version as it gives them.
+    /// Its name and version.
     pub os_name: Option<String>,
     /// The kernel's version.
     pub kernel: Option<String>,
@@ -38,7 +38,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Asks the machine.
+    /// Reads the data of the machine.
     pub fn read(files: Files<'_>) -> Self {
         Self {
             cpu_model: files("/proc/cpuinfo").and_then(|text| cpu_model(&text)),
@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-/// Processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -64,7 +64,7 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
             (key.trim() == name && !value.trim().is_empty()).then(|| value.trim().to_owned())
         })
     };
-    // x86 says "model name", POWER "cpu", some ARM boards "Model" or nothing.
+    // The field is "model name" on x86, "cpu" on POWER, and "Model" or absent on some ARM boards.
     value("model name").or_else(|| value("cpu")).or_else(|| value("Model"))
 }
 

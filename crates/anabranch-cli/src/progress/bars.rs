@@ -1,4 +1,4 @@
-//! Bars on a terminal, one a phase, gone when the run has ended well.
+//! Progress bars on a terminal, one per phase, removed when the run has succeeded.
 
 use std::io::Write;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{Painter, Snapshot, about};
 use crate::units;
 
-/// Columns beside the bar: the spaces around it, "100%" and the longest note.
+/// The columns beside the bar: the spaces around it, "100%" and the longest note.
 const BESIDE: usize = 26;
 
-/// The bars that have been drawn so far.
+/// The bars drawn so far.
 pub struct Bars {
     all: MultiProgress,
     shown: Vec<Option<ProgressBar>>,
@@ -34,7 +34,7 @@ impl Bars {
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let (running, ended) = if colours { (".cyan", ".green") } else { ("", "") };
         Self {
-            // The painter's ticks set the pace, so that the last one is drawn too.
+            // The painter's ticks control the rate, so that the last one is drawn too.
             all: MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(60)),
             shown: vec![None; names.len()],
             running: style(running),
@@ -69,8 +69,8 @@ impl Painter for Bars {
         }
     }
 
-    /// After Ctrl-C the bars stay as they stand: the terminal has written `^C` behind the last one, nobody knows
-    /// whether on a line of its own, so nothing above can be taken back.
+    /// After Ctrl-C the bars stay. The terminal has written `^C` after the last bar, perhaps on a new line, so no line
+    /// above can be cleared.
     fn finish(&mut self, interrupted: bool) {
         if !interrupted {
             let _ = self.all.clear();
@@ -85,7 +85,7 @@ impl Painter for Bars {
 
 fn note(phase: &Snapshot) -> String {
     match phase.left() {
-        // The first guess of a long phase is no guess.
+        // An early estimate of a long phase is unreliable.
         Some(left) if phase.running >= Duration::from_millis(500) => {
             format!("{} left", about(left))
         }

@@ -1,4 +1,4 @@
-//! Plain lines, for logs: when a phase begins, when it ends, and now and then in between.
+//! Plain progress lines, for logs: at the start and the end of a phase, and at intervals in between.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use super::{Painter, Snapshot, about};
 use crate::exit::say;
 use crate::units;
 
-/// A line in between comes this long after the phase's last one.
+/// The interval after the phase's last line.
 const BETWEEN: Duration = Duration::from_secs(10);
 
-/// What has been said of each phase.
+/// The lines printed for each phase.
 pub struct Lines {
     said: Vec<Said>,
 }

@@ -1,8 +1,8 @@
-//! How far a run is, on standard error: bars on a terminal, a few plain lines anywhere else.
+//! The progress of a run, on standard error: bars on a terminal, otherwise a few plain lines.
 //!
-//! The run only counts: [`Progress::begin`], [`advance`](Progress::advance) and [`end`](Progress::end) touch a few
-//! atomics, so they disturb nothing that is being timed. One thread looks at the counts every [`TICK`] and draws. A
-//! phase that ends within [`QUIET`] is not shown.
+//! The run only counts: [`Progress::begin`], [`advance`](Progress::advance) and [`end`](Progress::end) update a few
+//! atomics, so they do not disturb the timed code. A separate thread reads the counts every [`TICK`] and draws. A phase
+//! that ends within [`QUIET`] is not shown.
 
 mod bars;
 mod lines;
@@ -18,47 +18,48 @@ use crate::signals::Signals;
 const TICK: Duration = Duration::from_millis(200);
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The phases of one run and the thread that shows them. Dropping it takes the bars away.
+/// The phases of one run, and the thread that shows them. Dropping it removes the bars.
 pub struct Progress {
     phases: Arc<[Phase]>,
     stop: Arc<AtomicBool>,
     painter: Option<JoinHandle<()>>,
 }
 
-/// What the run writes and the painter reads. Orderings are relaxed: a count that is late by one tick harms nobody.
+/// The data that the run writes and the painter reads. Orderings are relaxed: a count that is late by one tick is
+/// harmless.
 struct Phase {
     name: &'static str,
     total: AtomicU64,
     done: AtomicU64,
     begun: OnceLock<Instant>,
     ended: OnceLock<Duration>,
-    /// Only the painter writes it: what has been shown once stays.
+    /// Whether the phase was shown; it then stays visible. Only the painter writes this.
     shown: AtomicBool,
 }
 
-/// One phase at one moment.
+/// The state of one phase at one moment.
 struct Snapshot {
     name: &'static str,
     total: u64,
     done: u64,
-    /// Since it began.
+    /// The time since it began.
     running: Duration,
-    /// How long it took, once it has ended.
+    /// Its duration, once it has ended.
     took: Option<Duration>,
 }
 
-/// Something that shows phases. `None` stands for a phase that is not to be shown (yet).
+/// A display of phases. `None` stands for a phase that is not shown (yet).
 trait Painter: Send {
     fn paint(&mut self, phases: &[Option<Snapshot>]);
-    /// The run is over, or was interrupted: then nothing was painted since.
+    /// The run has ended, or was interrupted; after an interruption nothing was painted.
     fn finish(&mut self, interrupted: bool) {
         let _ = interrupted;
     }
 }
 
 impl Progress {
-    /// Starts to show the phases of that many names; they are told by their index from here on.
-    /// After a signal nothing is drawn any more.
+    /// Starts the display of phases with these names. Other methods refer to them by index. After a signal nothing more
+    /// is drawn.
     pub fn start(names: &[&'static str], signals: &Signals) -> Self {
         let phases: Arc<[Phase]> = names.iter().map(|name| Phase::new(name)).collect();
         let stop = Arc::new(AtomicBool::new(false));
@@ -82,19 +83,19 @@ impl Progress {
         Self { phases, stop, painter: thread.ok() }
     }
 
-    /// The phase begins and has that many units of work.
+    /// Begins a phase with `total` units of work.
     pub fn begin(&self, phase: usize, total: u64) {
         let phase = &self.phases[phase];
         phase.total.store(total, Ordering::Relaxed);
         phase.begun.get_or_init(Instant::now);
     }
 
-    /// That many more units are done.
+    /// Adds `done` finished units.
     pub fn advance(&self, phase: usize, done: u64) {
         self.phases[phase].done.fetch_add(done, Ordering::Relaxed);
     }
 
-    /// The phase has ended and took that long, which need not be the time since it began.
+    /// Ends a phase that took `took`, which may differ from the time since it began.
     pub fn end(&self, phase: usize, took: Duration) {
         self.phases[phase].ended.get_or_init(|| took);
     }
@@ -102,7 +103,7 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        // Release: the painter's last look sees all that was counted before.
+        // Release, so that the painter's last read sees all earlier counts.
         self.stop.store(true, Ordering::Release);
         if let Some(painter) = self.painter.take() {
             painter.thread().unpark();
@@ -132,7 +133,7 @@ impl Snapshot {
         (self.done.min(self.total) as u128 * 100).checked_div(u128::from(self.total)).unwrap_or(0) as u64
     }
 
-    /// The time left if the rest goes as the part that is done.
+    /// Returns the time left, if the rest is as fast as the finished part.
     fn left(&self) -> Option<Duration> {
         if self.done == 0 || self.total == 0 {
             return None;
@@ -162,12 +163,12 @@ fn look(phases: &[Phase]) -> Vec<Option<Snapshot>> {
         .collect()
 }
 
-/// Whether bars can be drawn.
+/// Returns whether bars can be drawn.
 fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whole seconds are enough for a guess.
+/// An estimate needs only whole seconds.
 fn about(left: Duration) -> String {
     let seconds = left.as_secs_f64().ceil().max(1.0);
     if seconds < 120.0 { format!("{seconds} s") } else { crate::units::seconds(seconds) }

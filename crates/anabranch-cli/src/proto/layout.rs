@@ -1,29 +1,29 @@
-//! Where the boxes, the labels and the edges of a graph go.
+//! The layout of a graph: positions of the boxes, the labels and the edges.
 //!
-//! The idea, from Sugiyama, Tagawa and Toda (1981): nodes stand in ranks, one below the other, and edges lead down. The
-//! edges that close a circle, as a search in depth finds them, are turned round for as long as this takes. A node's
-//! rank is the longest way to it. An edge that passes ranks has an item in each of them, which keeps a way free there,
-//! and its label is such an item, as large as it is: so labels overlap with nothing. Nodes have even ranks and labels
-//! odd ones, next to where the edge begins.
+//! The idea is from Sugiyama, Tagawa and Toda (1981). Nodes are in ranks, one below the other, and edges lead down.
+//! Edges that close a cycle, found by a depth-first search, are reversed during the layout. A node's rank is the length
+//! of the longest path to it. An edge that crosses ranks has an item in each of them, which keeps a path free there.
+//! Its label is such an item, with its full size, so labels overlap nothing. Nodes have even ranks. Labels have odd
+//! ones, next to the start of the edge.
 //!
-//! Within a rank, items are ordered by the mean place of their neighbours in the rank above, or below, in turn, and the
-//! order with the fewest crossings is kept. Then each item is drawn to the mean position of its neighbours, as far as
-//! those beside it let it: the least squares under an order are found by pooling those that would overlap.
+//! Within a rank, items are ordered by the mean position of their neighbours in the rank above, or below, in turn. The
+//! order with the fewest crossings is kept. Then each item moves to the mean position of its neighbours, as far as the
+//! items beside it allow. Pooling the items that would overlap finds the least-squares positions under the order.
 
-/// How large something is, around the point where it is put.
+/// The size of an item, around its position.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// To the left of the point.
+    /// The extent to the left of the position.
     pub left: f64,
-    /// To the right of it.
+    /// The extent to the right of it.
     pub right: f64,
-    /// From top to bottom, the point in the middle.
+    /// The height, with the position in the middle.
     pub height: f64,
-    /// How far from the middle, to either side, edges may begin and end.
+    /// The distance from the middle, to either side, within which edges may begin and end.
     pub ports: f64,
 }
 
-/// From one node to another one.
+/// An edge from one node to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     pub from: usize,
@@ -37,26 +37,26 @@ pub struct Point {
     pub y: f64,
 }
 
-/// A line in pieces: each goes straight up or down from its first point to its second one, and curves over to the next
-/// piece.
+/// A line in pieces. Each piece goes straight up or down from its first point to its second one, and then curves to the
+/// next piece.
 pub type Path = Vec<(Point, Point)>;
 
-/// Where everything is.
+/// The positions of all items.
 #[derive(Debug, Default)]
 pub struct Layout {
     pub width: f64,
     pub height: f64,
     pub nodes: Vec<Point>,
     pub labels: Vec<Point>,
-    /// Of each edge, in its direction: to its label, and from there on.
+    /// The path of each edge, in its direction: to its label, and from there on.
     pub paths: Vec<[Path; 2]>,
 }
 
-/// Between what stands side by side, and between ranks.
+/// The gap between adjacent items in a rank, and between ranks.
 const GAP: f64 = 26.0;
 const SWEEPS: usize = 24;
 
-/// Something that stands in a rank: a node, a label, or where an edge passes.
+/// An item of a rank: a node, a label, or the crossing of an edge.
 struct Item {
     rank: usize,
     extent: Extent,
@@ -64,16 +64,16 @@ struct Item {
     below: Vec<usize>,
 }
 
-/// The items, of which the first are the nodes, and for each edge those between its ends, from top to bottom.
+/// The items, nodes first, and for each edge the items between its ends, from top to bottom.
 struct Ranks {
     items: Vec<Item>,
     chains: Vec<Vec<usize>>,
     is_upward: Vec<bool>,
-    /// By rank, from left to right.
+    /// The items of each rank, from left to right.
     rows: Vec<Vec<usize>>,
 }
 
-/// Lays out a graph in which every node is reached from the first one. No edge leads from a node to itself.
+/// Lays out a graph in which every node is reachable from the first one. No edge leads from a node to itself.
 pub fn lay_out(nodes: &[Extent], edges: &[Edge]) -> Layout {
     let mut ranks = Ranks::new(nodes, edges);
     ranks.order();
@@ -126,7 +126,7 @@ impl Ranks {
         if above { &self.items[item].above } else { &self.items[item].below }
     }
 
-    /// Orders each rank by the places of neighbours, from above and from below in turn.
+    /// Orders each rank by the positions of neighbours, from above and from below in turn.
     fn order(&mut self) {
         let mut best = (self.crossings(), self.rows.clone());
         for sweep in 0..SWEEPS {
@@ -169,11 +169,11 @@ impl Ranks {
         self.rows.iter().map(crossings_below).sum()
     }
 
-    /// The position of each item from the left.
+    /// Returns the horizontal position of each item.
     fn across(&self) -> Vec<f64> {
         let mut xs = vec![0.0; self.items.len()];
         for sweep in 0..SWEEPS {
-            // In the end, by both sides at once.
+            // The last sweep uses both sides.
             let sides: &[bool] = match sweep {
                 _ if sweep + 6 > SWEEPS => &[true, false],
                 _ if sweep % 2 == 0 => &[true],
@@ -200,14 +200,14 @@ impl Ranks {
         xs
     }
 
-    /// The positions nearest to those `wanted` at which nothing in a row overlaps.
+    /// Returns the positions nearest to those `wanted` at which no items of a row overlap.
     fn apart(&self, row: &[usize], wanted: &[f64]) -> Vec<f64> {
         let extent = |place: usize| self.items[row[place]].extent;
         let mut offsets = vec![0.0; row.len()];
         for place in 1..row.len() {
             offsets[place] = offsets[place - 1] + extent(place - 1).right + GAP + extent(place).left;
         }
-        // Pools of those that touch: their sum, and how many they are.
+        // Pools of touching items: their sum and their number.
         let mut pools: Vec<(f64, usize)> = Vec::new();
         for (want, offset) in wanted.iter().zip(&offsets) {
             pools.push((want - offset, 1));
@@ -229,7 +229,7 @@ impl Ranks {
         for row in &self.rows {
             let height = row.iter().map(|&item| self.items[item].extent.height).fold(0.0, f64::max);
             bands.push((y, y + height));
-            // More room where lines go far to the side.
+            // More space for lines that go far to the side.
             let sides = |&item: &usize| self.items[item].below.iter().map(move |&other| (xs[item] - xs[other]).abs());
             y += height + (row.iter().flat_map(sides).fold(0.0, f64::max) / 12.0).clamp(GAP, 2.0 * GAP);
         }
@@ -274,8 +274,8 @@ impl Ranks {
         layout
     }
 
-    /// Where an edge touches a node, from its middle: all that touch one side spread over it in the order in which they
-    /// arrive.
+    /// Returns where an edge touches a node, relative to its middle. All edges at one side spread over it in the order
+    /// of their arrival.
     fn port(&self, node: usize, below: bool, edge: usize, xs: &[f64], edges: &[Edge]) -> f64 {
         let touches = |number: &usize| {
             let Edge { from, to, .. } = edges[*number];
@@ -293,7 +293,7 @@ impl Ranks {
     }
 }
 
-/// Which edges lead back, and the nodes in an order in which all others lead on.
+/// Returns which edges lead back, and the nodes in an order in which all other edges lead forward.
 fn directions(count: usize, edges: &[Edge]) -> (Vec<bool>, Vec<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     #[rustfmt::skip]
@@ -328,7 +328,7 @@ mod tests {
         Extent { left: width / 2.0, right: width / 2.0, height, ports: width / 2.5 }
     }
 
-    /// Numbers that look random, the same ones each time.
+    /// Returns a generator of pseudo-random numbers, the same ones each time.
     fn numbers() -> impl FnMut(usize) -> usize {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         move |below| {
@@ -377,7 +377,7 @@ mod tests {
                         && (at.x - point.x).abs() <= nodes[node].ports + 0.01
                 };
                 assert!(touches(before[0].0, edge.from) && touches(after[after.len() - 1].1, edge.to), "round {round}");
-                // Straight pieces go through no box.
+                // Straight pieces cross no box.
                 for piece in before.iter().chain(after) {
                     let (top, bottom) = (piece.0.y.min(piece.1.y), piece.0.y.max(piece.1.y));
                     let line = (piece.0.x - 0.1, top, piece.0.x + 0.1, bottom);
@@ -393,7 +393,7 @@ mod tests {
         let edges = [(0, 1), (1, 2), (2, 0)].map(|(from, to)| Edge { from, to, label: extent(30.0, 10.0) });
         let layout = lay_out(&nodes, &edges[..2]);
         assert!(layout.nodes.iter().all(|at| (at.x - layout.nodes[0].x).abs() < 0.01), "{layout:?}");
-        // What leads back goes up.
+        // Edges that lead back go up.
         let layout = lay_out(&nodes, &edges);
         let [before, after] = &layout.paths[2];
         assert!(before[0].0.y > layout.labels[2].y && layout.labels[2].y > after[after.len() - 1].1.y);

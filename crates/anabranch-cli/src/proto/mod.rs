@@ -1,4 +1,4 @@
-//! `anabranch proto`: the protocols in a source file, as diagrams, and as what `proto!` makes of them.
+//! `anabranch proto`: the protocols in a source file, as diagrams and as the code that `proto!` generates.
 
 mod layout;
 mod svg;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::exit::Failure;
 use crate::output;
 
-/// What to show.
+/// The output to print.
 #[derive(clap::Args)]
 pub struct Args {
     /// The source file
@@ -16,7 +16,7 @@ pub struct Args {
     /// Only the protocol of this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Only the diagrams: in the language of Mermaid, or as one SVG picture; stands after FILE
+    /// Only the diagrams: in the language of Mermaid, or as one SVG document; comes after FILE
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid", conflicts_with = "expansion")]
     diagram: Option<Form>,
     /// Only the code
@@ -30,7 +30,7 @@ enum Form {
     Svg,
 }
 
-/// Shows them.
+/// Prints the protocols.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let file = args.file.display();
     let source = std::fs::read_to_string(&args.file).map_err(|error| Failure::Run(format!("{file}: {error}")))?;
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let mut protocols = Vec::new();
     for tokens in anabranch_proto::find(&source).map_err(no_rust)? {
-        // Whoever asks for one need not hear what is wrong with the others.
+        // With `--name`, errors of other protocols are ignored.
         if args.name.is_none() || args.name == anabranch_proto::name(tokens.clone()) {
             protocols.push(anabranch_proto::read(tokens).map_err(told)?);
         }
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     output::to_stdout(&shown.join("\n"))
 }
 
-/// The code, as tokens with spaces between, without the paths that a macro has to write out.
+/// Returns the code, as tokens with spaces between, without the absolute paths that a macro needs.
 fn tidy(tokens: &str) -> String {
     let shorter = [
         (":: core :: result :: Result :: Ok", "Ok"),

@@ -1,8 +1,8 @@
-//! Protocols as a picture: one SVG document with all that were asked for, one below the other.
+//! Protocols as a picture: one SVG document with all requested protocols, one below the other.
 //!
-//! Whose turn it is shows in the colour and in the shape of a state: the client's are blue and round at the corners,
-//! the server's orange and pointed at the sides. Colours follow the reader's preference for light or dark, on a ground
-//! of their own.
+//! The colour and the shape of a state show which side sends. The client's states are blue and have round corners. The
+//! server's are orange and have pointed sides. Colours follow the reader's preference for light or dark, on a
+//! background of their own.
 
 use std::fmt::Write as _;
 
@@ -10,19 +10,19 @@ use anabranch_proto::Protocol;
 
 use super::layout::{Edge, Extent, Layout, Path, Point, lay_out};
 
-/// Of a letter of the fixed-width font, as viewers have them: the widest of those named.
+/// The width of a letter of the fixed-width font: that of the widest of the named fonts.
 const LETTER: f64 = 7.9;
 const LINE: f64 = 17.0;
-/// Around the picture, and between pictures.
+/// The margin around the picture, and between pictures.
 const MARGIN: f64 = 24.0;
-/// How far the line of a message that leads back to its own state reaches out, and how much height it takes.
+/// The width of the loop of a message that leads back to its own state, and its height.
 const LOOP: f64 = 30.0;
 const LOOP_HEIGHT: f64 = 30.0;
-/// How long the head of an arrow is.
+/// The length of an arrowhead.
 const HEAD: f64 = 9.0;
-/// How far the server's states are pointed at the sides.
+/// The width of the points at the sides of the server's states.
 const POINT: f64 = 12.0;
-/// Labels are broken where they get longer than this.
+/// The length at which labels are broken.
 const LETTERS_A_LINE: usize = 30;
 
 const STYLE: &str = "
@@ -38,7 +38,7 @@ const STYLE: &str = "
     }
 ";
 
-/// The document.
+/// Returns the document.
 pub fn document(protocols: &[Protocol]) -> String {
     let mut body = String::new();
     let (mut width, mut y) = (0.0_f64, MARGIN);
@@ -60,14 +60,14 @@ pub fn document(protocols: &[Protocol]) -> String {
     )
 }
 
-/// One protocol, with its name above, and how large that is.
+/// Draws one protocol, with its name above. Returns its size too.
 fn picture(protocol: &Protocol) -> (String, Point) {
     let states: Vec<_> = protocol.states().collect();
     let messages: Vec<_> = protocol.messages().collect();
     let loops_of =
         |state: usize| messages.iter().filter(move |message| message.from == state && message.to == Some(state));
     let dot = Extent { left: 8.0, right: 8.0, height: 16.0, ports: 0.0 };
-    // The first node is where it begins, then come the states, then an end for each message that is a last one.
+    // The first node is the start. The states follow, then an end for each last message.
     let mut nodes = vec![dot];
     for (number, state) in states.iter().enumerate() {
         let touching = messages.iter().filter(|message| {
@@ -153,7 +153,7 @@ fn end(text: &mut String, at: Point) {
     let _ = writeln!(text, "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>");
 }
 
-/// A state: `half` of its width goes to either side.
+/// Draws a state. `half` of its width goes to either side.
 fn box_of(name: &str, is_clients: bool, at: Point, half: f64, height: f64) -> String {
     let Point { x, y } = at;
     let (left, right, top, bottom) = (x - half, x + half, y - height / 2.0, y + height / 2.0);
@@ -176,16 +176,16 @@ fn box_of(name: &str, is_clients: bool, at: Point, half: f64, height: f64) -> St
     text + "</g>\n"
 }
 
-/// A message from one state to another: its line, as far as its label and from there on, and the label.
+/// Draws a message from one state to another: its line, up to its label and from there on, and the label.
 fn message([before, after]: &[Path; 2], at: Point, lines: &[String]) -> String {
     let mut after = after.clone();
     let last = after.len() - 1;
     let above = if last > 0 { after[last - 1].1 } else { at };
     let back = if above.y > after[last].1.y { HEAD } else { -HEAD };
-    // Straight where the head is.
+    // The line is straight at the arrowhead.
     after[last].0.y += back;
     let drawn = if lines.is_empty() {
-        // Where there is no label there is nothing between the two.
+        // Without a label the two paths form one line.
         line(before.iter().chain(&after))
     } else {
         line(before) + &line(&after)
@@ -213,7 +213,7 @@ fn line<'a>(path: impl IntoIterator<Item = &'a (Point, Point)>) -> String {
     text
 }
 
-/// The head of an arrow, which comes from so far away.
+/// Draws an arrowhead at `tip`, whose base lies at the offset `back` from it.
 fn head(text: &mut String, tip: Point, back: Point) {
     let (x, y) = (tip.x + back.x, tip.y + back.y);
     let (dx, dy) = (back.y * 0.45, back.x * 0.45);
@@ -229,7 +229,7 @@ fn head(text: &mut String, tip: Point, back: Point) {
     );
 }
 
-/// A message that leads back to its own state: a loop on its right, where its border is.
+/// Draws a message that leads back to its own state: a loop at the right border of the state.
 fn loop_of(at: Point, border: impl Fn(f64) -> f64, lines: &[String]) -> String {
     let Point { x, y } = at;
     let mut text = String::from("<g class=\"message\">");
@@ -247,7 +247,7 @@ fn loop_of(at: Point, border: impl Fn(f64) -> f64, lines: &[String]) -> String {
     text + "</g>\n"
 }
 
-/// Lines of text, around the height of a point.
+/// Draws lines of text, centred vertically at a point.
 fn words(text: &mut String, lines: &[String], at: Point, anchor: &str) {
     for (number, line) in lines.iter().enumerate() {
         let y = at.y + 4.5 + (number as f64 - (lines.len() - 1) as f64 / 2.0) * LINE;
@@ -255,7 +255,7 @@ fn words(text: &mut String, lines: &[String], at: Point, anchor: &str) {
     }
 }
 
-/// Lines of no more letters than go well, where there are commas to break them at.
+/// Breaks a text into lines of suitable length, at commas.
 fn broken(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in text.split_inclusive(", ") {

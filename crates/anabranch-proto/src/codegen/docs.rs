@@ -2,7 +2,7 @@
 
 use crate::{
     diagram::carried,
-    model::{Line, Message, Protocol, Room, Side, State},
+    model::{Link, Message, Protocol, Room, Side, State},
 };
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -39,25 +39,25 @@ fn next(protocol: &Protocol, message: &Message, prefix: &str) -> String {
 
 /// What the conversation needs.
 fn bound(protocol: &Protocol) -> String {
-    match protocol.line {
-        Line::Ring(1) => {
+    match protocol.link {
+        Link::Ring(1) => {
             "The conversation is bounded: the sides take turns, and no more than 1 message is ever under way. All of \
             it takes one allocation, and no message takes another."
                 .to_owned()
         }
-        Line::Ring(count) => format!(
+        Link::Ring(count) => format!(
             "The conversation is bounded: no more than {count} messages are ever under way. All of it takes one allocation, and no \
             message takes another."
         ),
-        Line::Duplex { client, server } => {
+        Link::Duplex { client, server } => {
             let of = |side: Side| {
                 let looping =
-                    protocol.states.iter().any(|state| state.speaker == side && (state.waits || state.room.is_some()));
+                    protocol.states.iter().any(|state| state.sender == side && (state.waits || state.room.is_some()));
                 (looping, if side == Side::Client { client } else { server })
             };
             let side = |side: Side| match of(side) {
                 (true, Room::Buffer(count)) => format!(
-                    "The {} can run ahead of the {}: there is {}, and sending waits while they are full. ",
+                    "The {} can run ahead of the {}: there is {}, and sending waits while it is full. ",
                     side.name(),
                     other(side).name(),
                     how_much(Room::Buffer(count))
@@ -85,9 +85,9 @@ pub(super) fn module(protocol: &Protocol) -> TokenStream {
             protocol.name
         );
     }
-    text += "\n\n| state | who speaks | message | next |\n|---|---|---|---|\n";
+    text += "\n\n| state | sender | message | next |\n|---|---|---|---|\n";
     for state in &protocol.states {
-        let mut first = format!("[`{0}`]({1}::client::{0}) | the {2}", state.name, protocol.name, state.speaker.name());
+        let mut first = format!("[`{0}`]({1}::client::{0}) | the {2}", state.name, protocol.name, state.sender.name());
         for message in &state.messages {
             let said = code(&format!("{}{}", message.name, carried(message)));
             let next = next(protocol, message, &format!("{}::client::", protocol.name));
@@ -103,34 +103,37 @@ pub(super) fn module(protocol: &Protocol) -> TokenStream {
 
 pub(super) fn pipe(protocol: &Protocol) -> TokenStream {
     let first = &protocol.states[0].name;
-    doc(&format!("Begins a conversation in `{first}`: the client's endpoint, and the server's.\n\n{}", bound(protocol)))
+    doc(&format!(
+        "Begins a conversation in `{first}`. Returns the endpoints of the client and of the server.\n\n{}",
+        bound(protocol)
+    ))
 }
 
 /// After what the user wrote about the state.
 pub(super) fn state(protocol: &Protocol, state: &State, side: Side) -> TokenStream {
     let mut text = format!("\nThe {} of `{}` in the state `{}`. ", side.name(), protocol.name, state.name);
-    let speaks = state.speaker == side;
-    if speaks {
-        text += "It is its turn to send:\n\n| send | next |\n|---|---|\n";
+    let sends = state.sender == side;
+    if sends {
+        text += "This side sends:\n\n| send | next |\n|---|---|\n";
     } else {
         text += &format!(
-            "It is the {}'s turn, and this side's to [receive](Self::recv):\n\n| receive | next |\n|---|---|\n",
-            state.speaker.name()
+            "The {} sends, and this side [receives](Self::recv):\n\n| receive | next |\n|---|---|\n",
+            state.sender.name()
         );
     }
     for message in &state.messages {
         let said = format!("{}{}", message.name, carried(message));
-        let said = if speaks { format!("[{}](Self::{})", code(&said), message.name) } else { code(&said) };
+        let said = if sends { format!("[{}](Self::{})", code(&said), message.name) } else { code(&said) };
         text += &format!("| {said} | {} |\n", next(protocol, message, ""));
     }
-    if speaks {
-        let room = match (state.waits, state.speaker, protocol.line) {
-            (true, Side::Client, Line::Duplex { client, .. }) => Some(client),
-            (true, Side::Server, Line::Duplex { server, .. }) => Some(server),
+    if sends {
+        let room = match (state.waits, state.sender, protocol.link) {
+            (true, Side::Client, Link::Duplex { client, .. }) => Some(client),
+            (true, Side::Server, Link::Duplex { server, .. }) => Some(server),
             _ => None,
         };
         text += &match room {
-            Some(room) => format!("\nThere is {}; while they are under way, sending waits.", how_much(room)),
+            Some(room) => format!("\nThere is {}; sending waits while it is full.", how_much(room)),
             None => "\nSending does not wait.".to_owned(),
         };
     }
@@ -143,11 +146,11 @@ pub(super) fn sends(protocol: &Protocol, state: &State, message: &Message) -> To
         Some(next) => format!("goes on in [`{}`]", protocol.states[next].name),
         None => "ends the conversation".to_owned(),
     };
-    let waits = if state.waits { " Waits while there is no room." } else { "" };
+    let waits = if state.waits { " Waits while the buffer is full." } else { "" };
     let errors = if state.waits {
-        "When the other side has gone, or the wait was cancelled: then the endpoint comes back, with what was to be sent."
+        "Returns an error if the other side is gone, or if the wait was cancelled. In the latter case the error holds the endpoint and the values."
     } else {
-        "When the other side has gone."
+        "Returns `Closed` if the other side is gone."
     };
     doc(&format!("\nSends `{}` and {next}.{waits}\n\n# Errors\n{errors}", message.name))
 }
@@ -158,17 +161,17 @@ pub(super) fn received(protocol: &Protocol, message: &Message) -> TokenStream {
         Some(next) => format!("The conversation goes on in [`{}`].", protocol.states[next].name),
         None => "It was the last message.".to_owned(),
     };
-    doc(&format!("\n`{}{}` was said. {next}", message.name, carried(message)))
+    doc(&format!("\nThe message `{}{}` was received. {next}", message.name, carried(message)))
 }
 
 /// How a conversation begins over a wire, on a thread and in async code.
 pub(super) fn over(protocol: &Protocol, side: Side) -> [TokenStream; 2] {
     let text = |how: &str| {
         doc(&format!(
-            "Begins a conversation over a wire as its {}, {how}: says which protocol and version this is, and hears that the other \
-             side says the same.\n\n\
-             The endpoint, in `{}`, and the connection, which has to be run: it carries what is said.\n\n\
-             # Errors\nWhen the other side speaks something else, or nothing before the stream ends or fails.",
+            "Begins a conversation over a wire as its {}, {how}: sends the protocol and its version, and checks that the other side \
+             uses the same.\n\n\
+             Returns the endpoint, in `{}`, and the connection, which must be run: it carries the messages.\n\n\
+             # Errors\nReturns an error if the other side uses another protocol, or if the stream ends or fails.",
             side.name(),
             protocol.states[0].name
         ))

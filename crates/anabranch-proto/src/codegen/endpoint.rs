@@ -13,7 +13,7 @@ use syn::ext::IdentExt;
 const DEPTH: usize = 2;
 
 /// What the receive in a state returns.
-fn heard_name(state: &State) -> Ident {
+fn received_name(state: &State) -> Ident {
     format_ident!("{}Message", state.name)
 }
 
@@ -35,7 +35,7 @@ impl Protocol {
     pub(super) fn side(&self, side: Side) -> TokenStream {
         let module = format_ident!("{}", side.name());
         let states = self.states.iter().map(|state| {
-            let steps = if state.speaker == side { self.speaking(state, side) } else { self.listening(state, side) };
+            let steps = if state.sender == side { self.sending(state, side) } else { self.receiving(state, side) };
             let endpoint = self.endpoint(state, side);
             quote!(#endpoint #steps)
         });
@@ -62,17 +62,17 @@ impl Protocol {
         let State { name, attrs, .. } = state;
         let docs = docs::state(self, state, side);
         let full = self.full_name(state, side);
-        let must = if state.speaker == side {
-            "the other side waits for what is sent next; to leave the conversation, drop this"
+        let must = if state.sender == side {
+            "the other side waits for the next message; to leave the conversation, drop this"
         } else {
-            "the other side says something next; to leave the conversation, drop this"
+            "the other side sends the next message; to leave the conversation, drop this"
         };
         quote! {
             #(#attrs)*
             #docs
             #[must_use = #must]
             pub struct #name #declared (
-                pub(super) ::anabranch::proto::__private::At<super::Line #used, #name #used>
+                pub(super) ::anabranch::proto::__private::At<super::Link #used, #name #used>
             ) #bounds;
 
             impl #declared ::core::fmt::Debug for #name #used #bounds {
@@ -101,21 +101,21 @@ impl Protocol {
         }
     }
 
-    /// Says a message of a state: a `Result` of what comes next.
-    fn say(&self, state: &State, message: &Message, names: &[Ident]) -> TokenStream {
+    /// Sends a message of a state. Returns a `Result` with the next endpoint.
+    fn send(&self, state: &State, message: &Message, names: &[Ident]) -> TokenStream {
         let variant = variant(state, message);
-        let message_said = quote!(self.0, super::AnyMessage::#variant(#(#names),*));
+        let arguments_sent = quote!(self.0, super::AnyMessage::#variant(#(#names),*));
         match message.next {
             Some(next) => {
-                let (name, say) =
-                    (&self.states[next].name, trusted(quote!(::anabranch::proto::__private::say(#message_said))));
-                quote!({ #say }.map(#name))
+                let (name, send) =
+                    (&self.states[next].name, trusted(quote!(::anabranch::proto::__private::send(#arguments_sent))));
+                quote!({ #send }.map(#name))
             }
-            None => trusted(quote!(::anabranch::proto::__private::say_last(#message_said))),
+            None => trusted(quote!(::anabranch::proto::__private::send_last(#arguments_sent))),
         }
     }
 
-    fn speaking(&self, state: &State, side: Side) -> TokenStream {
+    fn sending(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
         let name = &state.name;
         let methods = state.messages.iter().map(|message| {
@@ -123,7 +123,7 @@ impl Protocol {
         });
         let room = state.waits.then(|| {
             quote! {
-                /// Waiting for room as an operation, for `select!`. When it is done, sending does not wait.
+                /// Returns the wait for room as an operation, for `select!`. Once it is done, sending does not wait.
                 pub fn room(&mut self) -> ::anabranch::proto::Room<'_, super::AnyMessage #used> {
                     ::anabranch::proto::Room::new(&mut self.0)
                 }
@@ -135,7 +135,7 @@ impl Protocol {
 
                 #room
 
-                /// Whether the other side has gone, so that sending would be in vain.
+                /// Returns whether the other side is gone, so that no message can be received.
                 pub fn is_closed(&self) -> bool {
                     self.0.is_closed()
                 }
@@ -147,14 +147,14 @@ impl Protocol {
     fn step(&self, state: &State, message: &Message) -> TokenStream {
         let (attrs, name) = (&message.attrs, &message.name);
         let (names, kinds) = arguments(message);
-        let (next, say) = (self.next(message), self.say(state, message, &names));
+        let (next, send) = (self.next(message), self.send(state, message, &names));
         let docs = docs::sends(self, state, message);
         quote! {
             #(#attrs)*
             #docs
             #[inline]
             pub fn #name(self #(, #names: #kinds)*) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
-                #say
+                #send
             }
         }
     }
@@ -169,29 +169,29 @@ impl Protocol {
             ([name], [kind]) => (quote!(#name), quote!(#kind)),
             _ => (quote!((#(#names),*)), quote!((#(#kinds),*))),
         };
-        let (next, say) = (self.next(message), self.say(state, message, &names));
+        let (next, send) = (self.next(message), self.send(state, message, &names));
         let docs = docs::sends(self, state, message);
         let full = format!("{}::{name}", self.full_name(state, side));
-        let try_docs = format!(" As [`{name}`](Self::{name}), if there is room now.");
+        let try_docs = format!(" Like [`{name}`](Self::{name}), without waiting.");
         let async_docs =
-            format!(" As [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
+            format!(" Like [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
         let conditions: Vec<_> = conditions(attrs).collect();
         // Names that are told apart from those of the fields.
         let [cx, error, instant, timeout] =
             ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
         let timed = [
-            ("deadline", "until then", instant, quote!(::std::time::Instant)),
-            ("timeout", "this long", timeout, quote!(::core::time::Duration)),
+            ("deadline", "a deadline", instant, quote!(::std::time::Instant)),
+            ("timeout", "a timeout", timeout, quote!(::core::time::Duration)),
         ];
         let timed = timed.map(|(how, text, limit, kind_of_limit)| {
             let (timed_name, room) = (format_ident!("{name}_{how}"), format_ident!("room_{how}"));
-            let docs = format!(" As [`{name}`](Self::{name}), but waits for room no longer than {text}.");
+            let docs = format!(" Like [`{name}`](Self::{name}), with {text}.");
             quote! {
                 #(#conditions)*
                 #[doc = #docs]
                 ///
                 /// # Errors
-                /// As there, and when the time was up: then, too, the endpoint comes back, with what was to be sent.
+                /// The same, and `TimedOut` with the endpoint and the values if there was no room in time.
                 #[track_caller]
                 pub fn #timed_name(
                     mut self,
@@ -200,7 +200,7 @@ impl Protocol {
                     #limit: #kind_of_limit,
                 ) -> ::core::result::Result<#next, ::anabranch::proto::SendTimeoutError<Self, #kind>> {
                     match ::anabranch::proto::__private::#room(&mut self.0, #cx, #limit, &#full) {
-                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#say?),
+                        ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#send?),
                         ::core::result::Result::Err(#error) => {
                             ::core::result::Result::Err(::anabranch::proto::__private::not_sent(#error, self, #value))
                         }
@@ -219,7 +219,7 @@ impl Protocol {
                 #(, #names: #kinds)*
             ) -> ::core::result::Result<#next, ::anabranch::proto::SendError<Self, #kind>> {
                 match ::anabranch::proto::__private::room(&mut self.0, #cx, &#full) {
-                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#say?),
+                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#send?),
                     ::core::result::Result::Err(_) => {
                         ::core::result::Result::Err(::anabranch::proto::SendError::Cancelled(self, #value))
                     }
@@ -232,7 +232,7 @@ impl Protocol {
             #[doc = #try_docs]
             ///
             /// # Errors
-            /// When there is none: then the endpoint comes back, with what was to be sent. When the other side has
+            /// Returns `Full` with the endpoint and the values if there is no room, and an error if the other side is
             /// gone.
             pub fn #try_name(
                 self
@@ -241,31 +241,31 @@ impl Protocol {
                 if ::anabranch::proto::__private::is_full(&self.0) {
                     return ::core::result::Result::Err(::anabranch::proto::TrySendError::Full(self, #value));
                 }
-                ::core::result::Result::Ok(#say?)
+                ::core::result::Result::Ok(#send?)
             }
 
             #(#conditions)*
             #[doc = #async_docs]
             ///
             /// # Errors
-            /// When the other side has gone.
+            /// Returns `Closed` if the other side is gone.
             pub async fn #async_name(
                 mut self
                 #(, #names: #kinds)*
             ) -> ::core::result::Result<#next, ::anabranch::channel::Closed> {
                 ::anabranch::proto::__private::room_async(&mut self.0).await;
-                #say
+                #send
             }
         }
     }
 
-    fn listening(&self, state: &State, side: Side) -> TokenStream {
+    fn receiving(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
-        let (name, heard) = (&state.name, heard_name(state));
+        let (name, received) = (&state.name, received_name(state));
         let full = self.full_name(state, side);
         let full_recv = format!("{full}::recv");
-        let enum_docs = format!(" What the {} receives in the state `{name}`, with its next endpoint.", side.name());
-        let recv_docs = format!(" Waits for what the {} says.", state.speaker.name());
+        let enum_docs = format!(" What the {} can receive in the state `{name}`, with the next endpoint.", side.name());
+        let recv_docs = format!(" Waits for a message from the {}.", state.sender.name());
         let variants = state.messages.iter().map(|message| {
             let (attrs, variant) = (&message.attrs, camel(&message.name));
             let (_, kinds) = arguments(message);
@@ -286,7 +286,7 @@ impl Protocol {
                 None => trusted(quote!(#end.finish())),
             };
             let conditions = conditions(&message.attrs);
-            quote!(#(#conditions)* super::AnyMessage::#from(#(#names),*) => #heard::#to(#(#names,)* #next),)
+            quote!(#(#conditions)* super::AnyMessage::#from(#(#names),*) => #received::#to(#(#names,)* #next),)
         });
         let is_all = self.states.iter().all(|other| other.name == state.name || other.messages.is_empty());
         let rest = (!is_all).then(|| quote!(_ => ::core::unreachable!("the other side follows the protocol"),));
@@ -299,32 +299,32 @@ impl Protocol {
         let end = Ident::new("end", Span::mixed_site());
         let message = Ident::new("message", Span::mixed_site());
         let steps = quote! {
-            type Heard = #heard #used;
-            type Line = super::Line #used;
+            type Received = #received #used;
+            type Link = super::Link #used;
             const NAME: &'static &'static str = &#full_recv;
 
             #[inline]
-            fn end(&self) -> &#private::At<super::Line #used, Self> {
+            fn end(&self) -> &#private::At<super::Link #used, Self> {
                 &self.0
             }
 
             #[inline]
-            fn end_mut(&mut self) -> &mut #private::At<super::Line #used, Self> {
+            fn end_mut(&mut self) -> &mut #private::At<super::Link #used, Self> {
                 &mut self.0
             }
         };
         let body = quote!(match #message { #(#arms)* #rest });
         let kind = quote!(#name #used);
         // `unsafe` by the macro's span, as in `trusted`.
-        let listen = quote_spanned! {Span::mixed_site()=>
-            unsafe impl #declared ::anabranch::proto::Listen for #kind #bounds {
+        let receive = quote_spanned! {Span::mixed_site()=>
+            unsafe impl #declared ::anabranch::proto::ReceiveEndpoint for #kind #bounds {
                 #steps
 
                 #[inline]
-                unsafe fn heard(
-                    #end: #private::At<super::Line #used, Self>,
+                unsafe fn received(
+                    #end: #private::At<super::Link #used, Self>,
                     #message: super::AnyMessage #used,
-                ) -> #heard #used {
+                ) -> #received #used {
                     #body
                 }
             }
@@ -332,85 +332,87 @@ impl Protocol {
         let result = quote!(::core::result::Result);
         quote! {
             #[doc = #enum_docs]
-            #[must_use = "it has the next endpoint"]
-            pub enum #heard #declared #bounds { #(#variants)* }
+            #[must_use = "it holds the next endpoint"]
+            pub enum #received #declared #bounds { #(#variants)* }
 
-            impl #declared ::core::fmt::Debug for #heard #used #bounds {
+            impl #declared ::core::fmt::Debug for #received #used #bounds {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.write_str(match self { #(#shown)* })
                 }
             }
 
-            #listen
+            #receive
 
             impl #declared #name #used #bounds {
                 #[doc = #recv_docs]
                 ///
                 /// # Errors
-                /// When the other side has gone, or the wait was cancelled: then the endpoint comes back.
+                /// Returns an error if the other side is gone, or if the wait was cancelled. In the latter case the
+                /// error holds the endpoint.
                 #[inline]
                 #[track_caller]
-                pub fn recv(self, cx: &::anabranch::Cx<'_>) -> #result<#heard #used, ::anabranch::proto::RecvError<Self>> {
+                pub fn recv(self, cx: &::anabranch::Cx<'_>) -> #result<#received #used, ::anabranch::proto::RecvError<Self>> {
                     #private::recv(self, cx)
                 }
 
-                /// As [`recv`](Self::recv), but waits no longer than until then.
+                /// Like [`recv`](Self::recv), with a deadline.
                 ///
                 /// # Errors
-                /// As there, and when the time was up: then the endpoint comes back.
+                /// The same, and `TimedOut` with the endpoint if no message was received in time.
                 #[track_caller]
                 pub fn recv_deadline(
                     self,
                     cx: &::anabranch::Cx<'_>,
                     instant: ::std::time::Instant,
-                ) -> #result<#heard #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                ) -> #result<#received #used, ::anabranch::proto::RecvTimeoutError<Self>> {
                     #private::recv_deadline(self, cx, instant)
                 }
 
-                /// As [`recv`](Self::recv), but waits no longer than this.
+                /// Like [`recv`](Self::recv), with a timeout.
                 ///
                 /// # Errors
-                /// As there, and when the time was up: then the endpoint comes back.
+                /// The same, and `TimedOut` with the endpoint if no message was received in time.
                 #[track_caller]
                 pub fn recv_timeout(
                     self,
                     cx: &::anabranch::Cx<'_>,
                     timeout: ::core::time::Duration,
-                ) -> #result<#heard #used, ::anabranch::proto::RecvTimeoutError<Self>> {
+                ) -> #result<#received #used, ::anabranch::proto::RecvTimeoutError<Self>> {
                     #private::recv_timeout(self, cx, timeout)
                 }
 
-                /// Receives what has been said, without waiting.
+                /// Receives a message, without waiting.
                 ///
                 /// # Errors
-                /// When nothing has been said yet: then the endpoint comes back. When the other side has gone.
+                /// Returns `Empty` with the endpoint if no message was sent yet, and `Closed` if the other side is
+                /// gone.
                 #[inline]
-                pub fn try_recv(self) -> #result<#heard #used, ::anabranch::proto::TryRecvError<Self>> {
+                pub fn try_recv(self) -> #result<#received #used, ::anabranch::proto::TryRecvError<Self>> {
                     #private::try_recv(self)
                 }
 
-                /// As [`recv`](Self::recv), for async code. If the future is dropped, so is the endpoint; see
+                /// Like [`recv`](Self::recv), for async code. If the future is dropped, so is the endpoint; see
                 /// [`ready_async`](Self::ready_async).
                 ///
                 /// # Errors
-                /// When the other side has gone.
-                pub async fn recv_async(self) -> #result<#heard #used, ::anabranch::channel::Closed> {
+                /// Returns `Closed` if the other side is gone.
+                pub async fn recv_async(self) -> #result<#received #used, ::anabranch::channel::Closed> {
                     #private::recv_async(self).await
                 }
 
-                /// Waits, in async code, until [`try_recv`](Self::try_recv) has something to say. The future may be
+                /// Waits, in async code, until [`try_recv`](Self::try_recv) would not return `Empty`. The future may be
                 /// dropped at any time.
                 pub async fn ready_async(&mut self) {
                     #private::ready_async(self).await;
                 }
 
-                /// Whether [`try_recv`](Self::try_recv) has something to say.
+                /// Returns whether [`try_recv`](Self::try_recv) would not return `Empty`.
                 pub fn is_ready(&self) -> bool {
                     #private::is_ready(self)
                 }
 
-                /// The receive as an operation, for `select!`. When it is done the endpoint is used up, and says that
-                /// it is closed.
+                /// Returns the receive as an operation, for `select!`. Once it is done the endpoint is used up, and
+                /// its methods return `Closed`.
                 pub fn receiving(&mut self) -> ::anabranch::proto::Receiving<'_, Self> {
                     ::anabranch::proto::Receiving::new(self)
                 }

@@ -14,7 +14,7 @@ mod endpoint;
 mod wire;
 
 use crate::{
-    model::{Line, Message, Protocol, Room, Side, State},
+    model::{Link, Message, Protocol, Room, Side, State},
     text::{from_within, hash},
 };
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -95,8 +95,8 @@ impl Protocol {
                 quote!(#(#conditions)* #variant(#(#kinds),*),)
             })
         });
-        let (line, lines) = match self.line {
-            Line::Ring(count) => {
+        let (link, lines) = match self.link {
+            Link::Ring(count) => {
                 // One slot more than there can be messages under way.
                 let slots = Literal::usize_unsuffixed(count + 1);
                 (
@@ -104,7 +104,7 @@ impl Protocol {
                     trusted(quote!(::anabranch::proto::__private::ring())),
                 )
             }
-            Line::Duplex { client, server } => {
+            Link::Duplex { client, server } => {
                 let (client, server) = (room(client), room(server));
                 (
                     quote!(::anabranch::proto::__private::Duplex<AnyMessage #used>),
@@ -126,7 +126,7 @@ impl Protocol {
             #visibility mod #name {
                 use super::*;
 
-                /// The protocol itself.
+                /// The protocol, as a type.
                 #[derive(Debug)]
                 pub enum Protocol {}
 
@@ -136,7 +136,7 @@ impl Protocol {
                     const HASH: u64 = #hash;
                 }
 
-                /// The conversation has come to its end.
+                /// The proof that a conversation has ended.
                 pub type Done = ::anabranch::proto::Done<Protocol>;
 
                 #pipe_docs
@@ -145,12 +145,12 @@ impl Protocol {
                     (client::#first(client), server::#first(server))
                 }
 
-                /// What is said, in whichever state.
+                /// The messages of all states.
                 #[doc(hidden)]
                 #[allow(non_camel_case_types)]
                 pub enum AnyMessage #declared #bounds { #(#any)* }
 
-                type Line #alias = #line;
+                type Link #alias = #link;
 
                 #script
 
@@ -173,8 +173,8 @@ fn trusted(call: TokenStream) -> TokenStream {
 fn endless(state: &State) -> TokenStream {
     let name = &state.name;
     let note = format!(
-        "a conversation that has come to `{name}` cannot end: no way leads from it to `!`. \
-         If this is meant, write `#[allow(endless)]` before the state, or before the protocol"
+        "a conversation that reaches `{name}` cannot end: no sequence of messages leads from it to `!`. \
+         If this is intended, write `#[allow(endless)]` before the state, or before the protocol"
     );
     quote! {
         const _: () = {

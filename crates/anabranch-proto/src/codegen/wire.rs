@@ -2,7 +2,7 @@
 
 use super::{conditions, docs, variant};
 use crate::{
-    model::{Line, Message, Protocol, Room, Side, State},
+    model::{Link, Message, Protocol, Room, Side, State},
     text::from_within,
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -20,7 +20,7 @@ impl Protocol {
     /// What carries it asks for: its states, and how their messages are written and read.
     pub(super) fn script(&self, version: u32) -> TokenStream {
         let states = self.states.iter().map(|state| {
-            let (name, is_clients) = (state.name.to_string(), state.speaker == Side::Client);
+            let (name, is_clients) = (state.name.to_string(), state.sender == Side::Client);
             let messages = state.messages.iter().map(|message| message.name.to_string());
             quote! {
                 ::anabranch::proto::wire::__private::State {
@@ -28,16 +28,16 @@ impl Protocol {
                 }
             }
         });
-        let room = match self.line {
-            Line::Ring(_) => [Room::Unbounded; 2],
-            Line::Duplex { client, server } => [client, server],
+        let room = match self.link {
+            Link::Ring(_) => [Room::Unbounded; 2],
+            Link::Duplex { client, server } => [client, server],
         };
         let room = room.map(super::room);
         let writes = self.states.iter().map(writes);
         let reads = self.states.iter().enumerate().map(|(number, state)| reads(number, state));
         quote! {
             impl ::anabranch::proto::wire::Script for Protocol {
-                type Line = Line;
+                type Link = Link;
                 const VERSION: u32 = #version;
                 const ROOM: [::core::option::Option<usize>; 2] = [#(#room),*];
                 const STATES: &'static [::anabranch::proto::wire::__private::State] = &[#(#states),*];
@@ -81,7 +81,7 @@ impl Protocol {
             >
         };
         // By whose span they are the macro's own, as in `pipe`: the end is reached through the states alone.
-        let line = format_ident!("line", span = Span::mixed_site());
+        let link = format_ident!("link", span = Span::mixed_site());
         let connection = format_ident!("connection", span = Span::mixed_site());
         let wire = format_ident!("wire", span = Span::mixed_site());
         let call = quote_spanned! {Span::mixed_site()=>
@@ -95,8 +95,8 @@ impl Protocol {
             pub fn over<ByteStream: ::std::io::Read + ::std::io::Write>(
                 #wire: ::anabranch::proto::wire::Wire<ByteStream>,
             ) -> #result {
-                let (#line, #connection) = #call?;
-                ::core::result::Result::Ok((#first(#line), #connection))
+                let (#link, #connection) = #call?;
+                ::core::result::Result::Ok((#first(#link), #connection))
             }
 
             #in_async
@@ -108,8 +108,8 @@ impl Protocol {
                     + ::anabranch::proto::wire::AsyncWrite
                     + ::core::marker::Unpin,
             {
-                let (#line, #connection) = #call_async.await?;
-                ::core::result::Result::Ok((#first(#line), #connection))
+                let (#link, #connection) = #call_async.await?;
+                ::core::result::Result::Ok((#first(#link), #connection))
             }
         }
     }

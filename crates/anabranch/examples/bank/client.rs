@@ -1,4 +1,4 @@
-//! A customer: a plain socket, and a thread that carries what is said over it.
+//! A customer: a plain socket, and a thread that runs the connection over it.
 
 use crate::{Failure, bank, bank::client};
 use anabranch::{Cx, channel::RecvError, proto::wire::Wire};
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// Goes to the bank and tells what happened there. No answer takes longer than `limit`.
+/// Visits the bank and prints what happened. No answer takes longer than `limit`.
 pub fn visit(address: SocketAddr, limit: Duration) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
         return Err(format!("{address} is not on this machine; this customer goes to loopback addresses only").into());
@@ -20,13 +20,13 @@ pub fn visit(address: SocketAddr, limit: Duration) -> Result<(), Failure> {
     let (door, connection) = client::over(Wire::new(stream))?;
     let carrying = thread::spawn(|| connection.run());
     let visited = anabranch::run(|cx| business(cx, door));
-    // Where the endpoint sees that the conversation is closed, the connection knows why.
+    // The endpoint only sees that the conversation is closed; the connection knows the reason.
     carrying.join().expect("it does not panic")?;
     let _done = visited?;
     Ok(())
 }
 
-/// Puts 100 in and takes out what there is, in two steps of which the second is too much.
+/// Deposits 100 and withdraws in two steps, of which the second is too large.
 fn business(cx: &Cx<'_>, door: client::Login) -> Result<bank::Done, RecvError> {
     let door = match door.login("ada".into(), "0000".into())?.recv(cx)? {
         client::LoginResponseMessage::Ok(..) => unreachable!("with a wrong password"),
@@ -42,7 +42,7 @@ fn business(cx: &Cx<'_>, door: client::Login) -> Result<bank::Done, RecvError> {
         client::LoginResponseMessage::Invalid(_) => unreachable!("with the right password"),
         client::LoginResponseMessage::Closed(done) => return Ok(done),
     };
-    // Nobody answers, so these go one after the other as fast as the wire takes them.
+    // These messages have no answer, so they are sent as fast as the wire accepts them.
     for _ in 0..10 {
         counter = counter.deposit(cx, 10)?;
     }

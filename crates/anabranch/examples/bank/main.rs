@@ -7,8 +7,8 @@
 //! ```
 //!
 //! [`server`] has a fiber for each customer and sockets of `async-io`; [`client`] is a plain thread with a plain
-//! socket. Both have the [protocol](bank), and with it the types that say what comes next. Everything stays on the
-//! loopback interface and ends by itself.
+//! socket. Both use the [protocol](bank), whose types determine what comes next. Everything stays on the loopback
+//! interface and ends by itself.
 
 mod client;
 #[path = "../processes/mod.rs"]
@@ -24,14 +24,14 @@ use std::{
 };
 
 proto! {
-    /// What a customer and the bank say to each other. Who has not logged in cannot withdraw.
+    /// The messages between a customer and the bank. A customer who has not logged in cannot withdraw.
     #[wire(version = 1)]
     pub bank {
         Login: send { login(name: String, password: String) -> LoginResponse }
         LoginResponse: recv { ok(balance: u64) -> Connected, invalid -> Login, closed -> ! }
         Connected: send { deposit(amount: u64) -> Connected, withdrawal(amount: u64) -> Withdrawal, quit -> Quit }
         Withdrawal: recv { money(amount: u64) -> Connected, insufficient_funds(balance: u64) -> Connected }
-        /// Only an answer says that the last message has arrived.
+        /// Only an answer confirms that the last message has arrived.
         Quit: recv { goodbye -> ! }
     }
 }
@@ -75,14 +75,14 @@ fn serve(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bank in a process of its own.
+/// Runs the bank in a separate process.
 fn pair(options: &Options) -> Result<(), Failure> {
     let (port, seconds) = (options.port.to_string(), (options.limit.as_secs() + 1).to_string());
     let arguments = ["serve", "--port", &port, "--seconds", &seconds];
     processes::beside("bank", &arguments, |address| client::visit(address, options.limit))
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     use lexopt::prelude::*;
     let mut options = Options { mode: Mode::default(), port: 0, limit: Duration::from_secs(60) };

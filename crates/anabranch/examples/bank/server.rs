@@ -1,4 +1,4 @@
-//! The bank: a fiber accepts, and each customer has one of its own.
+//! The bank: one fiber accepts, and each customer has its own fiber.
 
 use crate::{Failure, bank, bank::server};
 use anabranch::{Cancelled, Cx, channel::RecvError, proto::wire::Wire, sync::Mutex};
@@ -11,13 +11,13 @@ use std::{
     time::Duration,
 };
 
-/// How long somebody may take to say that it is a customer.
+/// How long the handshake of a customer may take.
 const HELLO: Duration = Duration::from_secs(5);
 
-/// How long a message of a customer may be. A name and a password are the longest.
+/// The maximum length of a customer's message. The longest contains a name and a password.
 const MAX_MESSAGE: usize = 1000;
 
-/// How often a password may be wrong.
+/// The maximum number of wrong passwords.
 const TRIES: usize = 3;
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub fn listen(address: SocketAddr) -> Result<Async<TcpListener>, Failure> {
     Async::<TcpListener>::bind(address).map_err(|error| format!("cannot listen on {address}: {error}").into())
 }
 
-/// Serves until the scope is cancelled. All customers have left when it returns.
+/// Serves until the scope is cancelled. All customers have left when this returns.
 pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, bank: &Bank) -> io::Result<()> {
     cx.scope(|s| {
         loop {
@@ -44,7 +44,7 @@ pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, bank: &Bank) -> io::Res
                 Ok(Ok((stream, _))) => {
                     s.spawn(move |cx| match customer(cx, stream, bank) {
                         Ok(()) => bank.customers.fetch_add(1, Ordering::Relaxed),
-                        // Whom the bank does not understand concerns nobody else.
+                        // A customer that sends invalid messages does not affect the others.
                         Err(error) => {
                             eprintln!("bank: a customer left: {error}");
                             0
@@ -62,13 +62,13 @@ pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, bank: &Bank) -> io::Res
     })
 }
 
-/// Has the conversation with one customer, and carries what is said meanwhile.
+/// Serves one customer, and runs the connection meanwhile.
 fn customer(cx: &Cx<'_>, stream: Async<TcpStream>, bank: &Bank) -> Result<(), Failure> {
     stream.get_ref().set_nodelay(true)?;
     let wire = Wire::new(stream).max_message(MAX_MESSAGE);
     let (door, connection) = cx.timeout(HELLO, |cx| Ok::<_, Failure>(cx.block_on(server::over_async(wire))??))?;
     let (carried, served) = cx.join(|cx| cx.block_on(connection.run_async()), |cx| teller(cx, door, bank));
-    // Where the endpoint sees that the conversation is closed, the connection knows why.
+    // The endpoint only sees that the conversation is closed; the connection knows the reason.
     carried??;
     let _done = served?;
     Ok(())

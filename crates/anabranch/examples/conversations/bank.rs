@@ -1,4 +1,4 @@
-//! The bank: who has not logged in cannot withdraw, and no customer can forget to wait for the money.
+//! The bank: a customer who has not logged in cannot withdraw, and none can forget to wait for the money.
 
 use anabranch::{Cx, channel::RecvError, proto};
 

@@ -1,5 +1,5 @@
-//! A chat room. Each guest has two conversations with the host: one in which it speaks, and one in which it listens,
-//! whose endpoint it hands over when it comes in (delegation).
+//! A chat room. Each guest has two conversations with the host: it sends in one and receives in the other. It passes
+//! the endpoint of the latter to the host when it enters (delegation).
 
 use anabranch::{
     Cx,
@@ -9,7 +9,7 @@ use anabranch::{
 use std::collections::HashMap;
 
 proto! {
-    /// What a guest hears, from the host's view. The host does not wait for those who are slow.
+    /// The lines for a guest, from the host's view. The host does not wait for slow guests.
     pub hearing {
         #[unbounded]
         Hear: send { line(String) -> Hear, closing -> ! }
@@ -17,7 +17,7 @@ proto! {
 }
 
 proto! {
-    /// What a guest says.
+    /// The lines of a guest.
     pub speaking {
         Enter: send { enter(name: String, hearing::client::Hear) -> Welcome }
         Welcome: recv { welcome -> Speak, name_is_taken(hearing::client::Hear) -> ! }
@@ -28,7 +28,7 @@ proto! {
 
 use speaking::{client, server};
 
-/// Lets guests in, and hands on what they say until all have left. How many lines there were.
+/// Admits guests, and forwards their lines until all have left. Returns the number of lines.
 fn host(cx: &Cx<'_>, doors: Vec<server::Enter>) -> Result<usize, RecvError> {
     let mut ears: HashMap<String, hearing::client::Hear> = HashMap::new();
     let mut names = HashMap::new();
@@ -58,7 +58,8 @@ fn host(cx: &Cx<'_>, doors: Vec<server::Enter>) -> Result<usize, RecvError> {
     Ok(lines)
 }
 
-/// Says something, leaves, and listens until the room closes: how many lines it heard. `None`: it was not let in.
+/// Sends a line, leaves, and receives until the room closes. Returns the number of lines received, or `None` if it was
+/// not admitted.
 fn guest(cx: &Cx<'_>, door: client::Enter, name: &str) -> Result<Option<usize>, RecvError> {
     let (hosts_ear, mut ear) = hearing::pipe();
     let mut speak = match door.enter(name.to_owned(), hosts_ear)?.recv(cx)? {

@@ -1,4 +1,4 @@
-//! The two protocols that came with the pipes of 2012: a value that is sent once, and a stream of them.
+//! The two protocols that came with the pipes of 2012: a value that is sent once, and a stream of values.
 
 use anabranch::{Cx, channel::RecvError, proto};
 
@@ -10,7 +10,7 @@ proto! {
 }
 
 proto! {
-    /// Any number of values, as fast as they come.
+    /// Any number of values, without flow control.
     #[allow(endless)]
     stream {
         #[unbounded]
@@ -32,7 +32,7 @@ pub fn both(cx: &Cx<'_>) -> Result<(), RecvError> {
         Ok::<_, anabranch::channel::Closed>(())
     });
     let mut sum = 0;
-    // The stream has no end of its own: it is over when its sender has gone.
+    // The protocol of the stream has no end: the stream is over when its sender is dropped.
     while let Ok(stream::server::StreamMessage::Send(number, next)) = port.recv(cx) {
         sum += number;
         port = next;

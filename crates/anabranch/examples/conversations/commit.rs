@@ -1,4 +1,5 @@
-//! Two-phase commit: all participants do it, or none. The coordinator hears the votes in the order in which they come.
+//! Two-phase commit: all participants commit, or none. The coordinator receives the votes in the order of their
+//! arrival.
 
 use anabranch::{
     Cx,
@@ -7,7 +8,7 @@ use anabranch::{
 };
 
 proto! { pub commit {
-    /// The coordinator asks; whoever says yes has bound itself.
+    /// The coordinator asks for a vote. A participant that votes yes is bound to it.
     Prepare: send { prepare(String) -> Vote }
     Vote: recv { yes -> Decide, no(String) -> ! }
     Decide: send { commit -> Outcome, abort -> ! }
@@ -16,7 +17,7 @@ proto! { pub commit {
 
 use commit::{client, server};
 
-/// Says yes unless it has something against it.
+/// Votes yes unless there is an objection.
 fn participant(cx: &Cx<'_>, server: server::Prepare, objection: Option<&str>) -> Result<commit::Done, RecvError> {
     let server::PrepareMessage::Prepare(_what, vote) = server.recv(cx)?;
     if let Some(objection) = objection {
@@ -28,7 +29,7 @@ fn participant(cx: &Cx<'_>, server: server::Prepare, objection: Option<&str>) ->
     }
 }
 
-/// Whether it was done.
+/// Returns whether all participants committed.
 fn coordinator(cx: &Cx<'_>, what: &str, participants: Vec<client::Prepare>) -> Result<bool, RecvError> {
     let mut votes = ReceiverSet::new();
     for participant in participants {
@@ -42,7 +43,7 @@ fn coordinator(cx: &Cx<'_>, what: &str, participants: Vec<client::Prepare>) -> R
                 println!("  {what}: no, {why}");
                 objections += 1;
             }
-            // One that is gone has not said yes.
+            // A participant that has left has not voted yes.
             Err(_) => objections += 1,
         }
     }
@@ -54,7 +55,7 @@ fn coordinator(cx: &Cx<'_>, what: &str, participants: Vec<client::Prepare>) -> R
     }
     let mut outcomes: ReceiverSet<_> = willing.into_iter().map(client::Decide::commit).collect::<Result<_, _>>()?;
     while !outcomes.is_empty() {
-        // One that goes now has to find out for itself, when it is back.
+        // A participant that leaves now has to find out the result later.
         let _ = outcomes.recv(cx)?;
     }
     Ok(true)

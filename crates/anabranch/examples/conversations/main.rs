@@ -5,13 +5,13 @@
 //! cargo run -p anabranch-cli -- proto crates/anabranch/examples/conversations/bank.rs
 //! ```
 //!
-//! Each module is a protocol and a program that follows it; the second command shows its diagram, and what `proto!`
-//! makes of it.
+//! Each module is a protocol and a program that uses it. The second command shows its diagram, and the code that
+//! `proto!` generates.
 //! - `bank`: the first protocol that the pipes of 2012 were shown with (in two processes it is the example `bank`);
 //! - `classics`: a one-shot channel and a stream, as protocols, as they were in 2012;
-//! - `transfer`: a file in blocks, of which only so many are under way;
+//! - `transfer`: a file in blocks, with a limited number in flight;
 //! - `commit`: two-phase commit, a coordinator and its participants over a `ReceiverSet`;
-//! - `chat`: a room, whose host hands on what the guests say.
+//! - `chat`: a chat room, whose host forwards the lines of its guests.
 
 mod bank;
 mod chat;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `None`: help was asked for.
+/// Parses the names. Returns `None` for `--help`.
 fn names() -> Result<Option<Vec<String>>, lexopt::Error> {
     let mut names = Vec::new();
     let mut parser = lexopt::Parser::from_env();

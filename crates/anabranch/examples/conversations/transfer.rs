@@ -1,4 +1,4 @@
-//! A file in blocks. The buffer is the window: who sends waits while so many blocks are under way.
+//! A file in blocks. The buffer is the window: the sender waits while the buffer is full.
 
 use anabranch::{Cx, channel::RecvError, proto};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn checksum(sum: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(sum, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)))
 }
 
-/// Has one file.
+/// Serves one file.
 fn store(cx: &Cx<'_>, mut ask: server::Ask) -> Result<transfer::Done, RecvError> {
     let file: Vec<u8> = (0..100_000u32).map(|n| (n % 251) as u8).collect();
     let answer = loop {
@@ -49,7 +49,7 @@ pub fn file(cx: &Cx<'_>) -> Result<(), RecvError> {
             client::BlocksMessage::Block(block, next) => {
                 sum = checksum(sum, &block);
                 received += block.len() as u64;
-                // A slow reader: the store gets no further ahead than the window is wide.
+                // A slow reader: the store gets at most one window ahead.
                 if received % (10 * BLOCK as u64) == 0 {
                     cx.sleep(Duration::from_millis(1))?;
                 }

@@ -1,4 +1,4 @@
-//! The client: opens all connections, then talks on all of them at once.
+//! The client: opens all connections, then uses all of them at once.
 
 use crate::Failure;
 use anabranch::Cx;
@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many connections are being opened at a time. A listener's queue holds 128; whoever finds it full tries again
-/// after a second.
+/// The number of connections that are opened at a time. A listener's queue holds 128; a client that finds it full
+/// retries after a second.
 const OPENING: usize = 100;
 
 pub struct Report {
@@ -28,18 +28,18 @@ impl fmt::Display for Report {
     }
 }
 
-/// Opens so many connections, and when all are open sends so many messages on each and compares what comes back.
+/// Opens `connections` connections. When all are open, sends `messages` messages on each and compares the echoes.
 pub fn talk(cx: &Cx<'_>, server: SocketAddr, connections: usize, messages: usize) -> Result<Report, Failure> {
     let start = Instant::now();
     let streams = cx.map_concurrent(OPENING, 0..connections, |cx, _| {
         let stream = cx.block_on(Async::<TcpStream>::connect(server))?;
         let stream = stream.map_err(|error| format!("cannot connect to {server}: {error}"))?;
-        // The system answers for a server that has not come to it. With the first echo it is out of the queue.
+        // The system accepts a connection before the server does. With the first echo it has left the queue.
         exchange(cx, &stream, b"hello\n")?;
         Ok::<_, Failure>(stream)
     })?;
     let opening = start.elapsed();
-    // As many fibers as connections. The first that fails cancels the others.
+    // One fiber per connection. The first that fails cancels the others.
     cx.map_concurrent(usize::MAX, streams.iter().enumerate(), |cx, (index, stream)| {
         for number in 0..messages {
             let message = format!("message {number} of connection {index}\n");

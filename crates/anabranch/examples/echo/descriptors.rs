@@ -1,19 +1,19 @@
-//! Open files: a connection takes one at each end.
+//! Limits on open files: a connection takes one at each end.
 
 use crate::Failure;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The standard streams, the listener, the event queues of `async-io`, and some to spare.
+/// The standard streams, the listener, the event queues of `async-io`, and a reserve.
 const OTHERS: u64 = 32;
 
-/// Raises the soft limit as far as the system lets everybody.
+/// Raises the soft limit to the hard limit.
 pub fn raise_limit() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where it fails, the old limit stays, and whoever needs more than that says so.
+    // If this fails, the old limit stays, and `want` reports a shortage.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-/// Makes sure that so many sockets can be open.
+/// Checks that this many sockets can be open.
 pub fn want(sockets: usize) -> Result<(), Failure> {
     raise_limit();
     let wanted = sockets as u64 + OTHERS;

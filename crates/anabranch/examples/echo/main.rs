@@ -1,4 +1,4 @@
-//! A TCP echo server and its client, one fiber a connection, ten thousand connections at once.
+//! A TCP echo server and its client, one fiber per connection, ten thousand connections at once.
 //!
 //! ```text
 //! cargo run --release --example echo                      # the server in a process of its own, then the client
@@ -6,8 +6,8 @@
 //! cargo run --release --example echo -- client 127.0.0.1:7007 --connections 500
 //! ```
 //!
-//! The code of a connection reads from top to bottom, as if it had a thread to itself: see [`server`] and [`client`].
-//! The sockets are those of `async-io`; [`Cx::block_on`](anabranch::Cx::block_on) waits for its futures. Everything
+//! The code of a connection reads from top to bottom, as on a separate thread: see [`server`] and [`client`]. The
+//! sockets are those of `async-io`, and [`Cx::block_on`](anabranch::Cx::block_on) waits for their futures. Everything
 //! stays on the loopback interface and ends by itself.
 
 mod client;
@@ -81,24 +81,24 @@ fn client(options: &Options, address: SocketAddr) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both ends in one process, in one scope.
+/// Runs both ends in one process, in one scope.
 fn alone(options: &Options) -> Result<(), Failure> {
     descriptors::want(2 * options.connections)?;
     let listener = listen(options.port)?;
     let address = listener.get_ref().local_addr()?;
     let served = server::Served::default();
     let (end, report) = anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
+        cx.cancellable(|cx, handle| {
             cx.join(
                 |cx| {
                     let end = server::serve(cx, &listener, &served);
-                    canceller.cancel(); // Had it failed, the client would have nobody to talk to.
+                    handle.cancel(); // Had it failed, the client would have nobody to talk to.
                     end
                 },
                 |cx| {
                     let (connections, messages) = (options.connections, options.messages);
                     let report = cx.timeout(options.limit, |cx| client::talk(cx, address, connections, messages));
-                    canceller.cancel();
+                    handle.cancel();
                     report
                 },
             )
@@ -110,7 +110,7 @@ fn alone(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The server in a process of its own, so that each end has only one open file a connection.
+/// Runs the server in a separate process, so that each process has only one open file per connection.
 fn pair(options: &Options) -> Result<(), Failure> {
     descriptors::want(options.connections)?;
     let (port, seconds) = (options.port.to_string(), (options.limit.as_secs() + 1).to_string());
@@ -129,7 +129,7 @@ fn peak_memory() -> String {
     peak.map_or("peak memory unknown".into(), |kib: u64| format!("peak memory {} MiB", kib / 1024))
 }
 
-/// `None`: help is wanted.
+/// Parses the options. Returns `None` for `--help`.
 fn options() -> Result<Option<Options>, lexopt::Error> {
     use lexopt::prelude::*;
     let limit = Duration::from_secs(60);

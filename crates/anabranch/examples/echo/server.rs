@@ -1,4 +1,4 @@
-//! The server: a fiber accepts, and each connection has one of its own.
+//! The server: one fiber accepts, and each connection has its own fiber.
 
 use anabranch::{Cancelled, Cx};
 use async_io::Async;
@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// What was served.
+/// Counts of the server.
 #[derive(Default)]
 pub struct Served {
     connections: AtomicU64,
@@ -23,17 +23,17 @@ impl fmt::Display for Served {
     }
 }
 
-/// Serves until the scope is cancelled. All connections have ended when it returns, since they are in a scope of
-/// their own.
+/// Serves until the scope is cancelled. All connections have ended when this returns, because they are in a separate
+/// scope.
 pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, served: &Served) -> io::Result<()> {
     cx.scope(|s| {
         loop {
-            // Two results, one in the other: that of waiting, and that of what was waited for.
+            // Two nested results: that of the wait, and that of the future.
             match s.block_on(listener.accept()) {
                 Ok(Ok((stream, _))) => {
                     s.spawn(move |cx| {
                         served.connections.fetch_add(1, Ordering::Relaxed);
-                        // A connection that fails concerns nobody else.
+                        // A connection that fails does not affect the others.
                         if let Ok(Err(error)) = echo(cx, &stream, served) {
                             eprintln!("echo: a connection failed: {error}");
                         }
@@ -41,7 +41,7 @@ pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, served: &Served) -> io:
                 }
                 Err(Cancelled) => return Ok(()),
                 Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                // Too many open files, say. Without this the scope would wait for the clients to close.
+                // For example, too many open files. Without this the scope would wait for the clients to close.
                 Ok(Err(error)) => {
                     s.cancel();
                     return Err(error);
@@ -51,7 +51,7 @@ pub fn serve(cx: &Cx<'_>, listener: &Async<TcpListener>, served: &Served) -> io:
     })
 }
 
-/// Sends back what comes, until the other end closes.
+/// Sends every message back, until the other end closes.
 fn echo(cx: &Cx<'_>, stream: &Async<TcpStream>, served: &Served) -> Result<io::Result<()>, Cancelled> {
     let mut buffer = [0; 1024];
     loop {

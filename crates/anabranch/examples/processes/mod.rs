@@ -1,4 +1,4 @@
-//! For examples of two processes: one serves until its standard input ends, and is started, and ended, by the other.
+//! For examples with two processes. One serves until its standard input ends; the other starts and ends it.
 
 use anabranch::Cx;
 use std::{
@@ -12,30 +12,30 @@ use std::{
 
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// Says where the other process finds this one: the first line of who serves.
+/// Prints the address of this process for the other one, as the first line of the server.
 pub fn announce(address: SocketAddr) {
     println!("listening on {address}");
 }
 
-/// Runs `body` until the standard input ends, or for so long: either is how it ought to end.
+/// Runs `body` until the standard input ends, or until a time limit. Both are regular ends.
 pub fn until_input_ends<E: From<anabranch::TimedOut>>(
     limit: Duration,
     body: impl FnOnce(&Cx<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     anabranch::run(|cx| {
-        cx.cancellable(|cx, canceller| {
-            // A thread of its own, which nobody waits for: a read of the standard input cannot be interrupted.
+        cx.cancellable(|cx, handle| {
+            // A separate thread without a join: a read of the standard input cannot be interrupted.
             thread::spawn(move || {
                 let _ = io::stdin().read_to_end(&mut Vec::new());
-                canceller.cancel();
+                handle.cancel();
             });
             cx.timeout(limit, body)
         })
     })
 }
 
-/// Starts this program as a server, with these arguments, does `body` with its address, ends it, and shows what else it
-/// has said.
+/// Starts this program as a server with these arguments, runs `body` with its address, ends it, and prints its
+/// remaining output.
 pub fn beside(
     server: &str,
     arguments: &[&str],
@@ -57,7 +57,7 @@ pub fn beside(
     if status.success() { Ok(()) } else { Err(format!("the {server} failed: {status}").into()) }
 }
 
-/// What a program called `name` does with its options, if it has got any: without, it says how it is used.
+/// Runs a program called `name` with its options. Without options, prints its usage.
 pub fn main<O>(
     name: &str,
     usage: &str,

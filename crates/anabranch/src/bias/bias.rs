@@ -6,9 +6,9 @@
 //! revokes the bias ([`revoke`](Bias::revoke)), and waits until the owner has cleared the flag.
 //!
 //! The user of the bias decides when a thread becomes the owner, and ensures that no other thread is in the middle of
-//! an update then: [`sides`](crate::bias::pair), where two sides share an object, and
-//! [`biased_lock`](crate::bias::lock). Both claim a bias late, since to revoke it costs as much as thousands of
-//! updates. A bias is revoked for good: one that comes and goes costs each time what it may never save.
+//! an update then: see [`pair`](crate::bias::pair), where two sides share an object. It claims a bias late, since to
+//! revoke it costs as much as hundreds of updates. A bias is revoked for good: one that comes and goes costs each time
+//! what it may never save.
 //!
 //! | owner    | meaning                                                  | left by                                        |
 //! |----------|----------------------------------------------------------|------------------------------------------------|
@@ -29,15 +29,12 @@
 //! Source: Kawachiya, Koseki, Onodera: Lock Reservation (2002); Dice, Huang, Yang: Asymmetric Dekker Synchronization
 //! (2001).
 
-use crate::{
-    bias::policy,
-    sys::{
-        asymmetric_fence,
-        sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
-        thread::identity,
-    },
+use crate::sys::{
+    asymmetric_fence,
+    sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
+    thread::identity,
 };
-use std::{mem::ManuallyDrop, ptr};
+use std::ptr;
 
 /// The identity of a thread.
 pub(crate) type Thread = *mut ();
@@ -74,22 +71,11 @@ impl Bias {
     /// Returns `Some` if this thread is the owner: no other makes an update while it is inside.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Inside<'_>> {
-        self.enter_by(|mark| mark.store(true, Ordering::Relaxed))
-    }
-
-    /// Enters as [`enter`](Self::enter) does, but by a read-modify-write if this thread is the owner.
-    #[inline]
-    pub(crate) fn enter_by_update(&self) -> Option<Inside<'_>> {
-        self.enter_by(|mark| _ = mark.swap(true, Ordering::Relaxed))
-    }
-
-    #[inline(always)]
-    fn enter_by(&self, set: impl FnOnce(&AtomicBool)) -> Option<Inside<'_>> {
         let me = identity();
         if self.owner.load(Ordering::Relaxed) != me {
             return None;
         }
-        set(&self.is_inside);
+        self.is_inside.store(true, Ordering::Relaxed);
         let inside = Inside(self);
         asymmetric_fence::light();
         // If another thread has revoked the bias meanwhile, dropping the guard clears the mark.
@@ -121,7 +107,6 @@ impl Bias {
     /// other thread claims the bias now.
     pub(crate) fn claim(&self) {
         if asymmetric_fence::is_available() {
-            policy::note_claim();
             self.set_owner(identity(), Ordering::Relaxed);
         } else {
             self.end();
@@ -140,7 +125,6 @@ impl Bias {
     /// Revokes the bias of another thread. Afterwards all threads make atomic updates.
     #[cold]
     pub(crate) fn revoke(&self) {
-        policy::note_theft();
         self.set_owner(ENDING, Ordering::Relaxed);
         asymmetric_fence::heavy();
         spin_while(|| self.is_inside.load(Ordering::Acquire));
@@ -150,14 +134,6 @@ impl Bias {
     /// Ends the bias for good. Only the owner calls this, or any thread where there is no owner.
     pub(crate) fn end(&self) {
         self.set_owner(ENDED, Ordering::Release);
-    }
-}
-
-impl<'a> Inside<'a> {
-    /// Returns the mark, which the caller clears with release.
-    #[inline(always)]
-    pub(crate) fn into_mark(self) -> &'a AtomicBool {
-        &ManuallyDrop::new(self).0.is_inside
     }
 }
 

@@ -2,6 +2,4 @@
 
 #[expect(clippy::module_inception, reason = "the bias itself, beside what is biased")]
 pub(crate) mod bias;
-pub(crate) mod lock;
 pub(crate) mod pair;
-pub(crate) mod policy;

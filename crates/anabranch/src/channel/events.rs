@@ -6,7 +6,7 @@ use crate::{
     sys::sync::full_fence,
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -33,7 +33,7 @@ impl Attempt for Sleeping<'_> {
     const IS_TIMED: bool = true;
 
     fn attempt(&self) -> Option<()> {
-        (self.cx.strand.now() >= self.at).then_some(())
+        (self.cx.owner.now() >= self.at).then_some(())
     }
 
     fn deadline(&self) -> u64 {
@@ -42,9 +42,9 @@ impl Attempt for Sleeping<'_> {
 }
 
 // SAFETY: it keeps no address of a waiter.
-unsafe impl Place for Sleeping<'_> {
+unsafe impl Waitable for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
-        // This fence stands in for the read-modify-write that `Place` requires.
+        // This fence stands in for the read-modify-write that `Waitable` requires.
         full_fence();
         true
     }
@@ -82,16 +82,16 @@ impl Attempt for Triggered<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl Place for Triggered<'_> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl Waitable for Triggered<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 

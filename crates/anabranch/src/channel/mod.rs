@@ -59,7 +59,7 @@
 //! # What a cancelled wait leaves behind
 //! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `board <- {watch, broadcast}`,
+// `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `versioned <- {watch, broadcast}`,
 // `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
 pub mod broadcast;

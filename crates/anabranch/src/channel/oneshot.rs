@@ -11,7 +11,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
     },
     time::NEVER,
-    wait::{state_word::WaitNode, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -106,7 +106,7 @@ impl<T> Receiver<T> {
     /// the deadline passes. The caller may then receive again.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -228,17 +228,17 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T> Place for Receiving<'_, T> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         self.wait.as_ref().is_some_and(|wait| unsafe { wait.register(waiter, ticket) })
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         if let Some(wait) = &self.wait {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { wait.unregister(has_decided) }
+            unsafe { wait.unregister(is_selected) }
         }
     }
 }
@@ -277,7 +277,7 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &WaitNode, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
         self.end.as_ref().is_some_and(|end| unsafe { end.register(wait, waiter, 0) })
     }
 

@@ -17,8 +17,8 @@
 //! frees.
 
 use crate::wait::{
-    state_word::{Content, WaitNode, Word, decide, is_address, number},
-    waitable::Place,
+    state_word::{Content, WaitNode, Word, is_address, number, try_select},
+    waitable::Waitable,
     waiter::Waiter,
 };
 use std::{cell::UnsafeCell, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
@@ -93,7 +93,7 @@ impl<T> Sending<T> {
         }
         if is_address(found) {
             // SAFETY: the swap took the address out of the word.
-            if let Some(wake) = unsafe { decide(found) } {
+            if let Some(wake) = unsafe { try_select(found) } {
                 wake.wake();
             }
             return Ok(());
@@ -125,7 +125,7 @@ impl<T> Drop for Sending<T> {
         unsafe {
             let found = self.packet.as_ref().word.swap(CLOSED);
             if is_address(found) {
-                if let Some(wake) = decide(found) {
+                if let Some(wake) = try_select(found) {
                     wake.wake();
                 }
             } else if found == GONE {
@@ -181,16 +181,16 @@ impl<T> Receiving<T> {
     }
 
     /// # Safety
-    /// The contract of [`Place::register`] holds, with a wait node of the waitable.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    /// The contract of [`Waitable::register`] holds, with a wait node of the waitable.
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until it is taken out. Only the
         // receiver waits.
-        unsafe { self.word().register(EMPTY, sleeper, waiter, ticket) }
+        unsafe { self.word().register(EMPTY, node, waiter, ticket) }
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
-        self.word().withdraw(EMPTY, sleeper)
+    pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
+        self.word().withdraw(EMPTY, node)
     }
 }
 
@@ -215,25 +215,25 @@ impl<T> Drop for Receiving<T> {
 /// The receiver's wait.
 pub(crate) struct PacketWait<'a> {
     word: &'a Word,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<'a> PacketWait<'a> {
     pub(crate) fn new<T>(of: &'a Receiving<T>) -> Self {
-        Self { word: of.word(), sleeper: WaitNode::new() }
+        Self { word: of.word(), node: WaitNode::new() }
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then decides the wait before
+// SAFETY: an address leaves the word by `unregister`, or by a swap of the sender, which then selects the wait before
 // `unregister` ends.
-unsafe impl Place for PacketWait<'_> {
+unsafe impl Waitable for PacketWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.word.register(EMPTY, &self.sleeper, waiter, ticket) }
+        unsafe { self.word.register(EMPTY, &self.node, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(EMPTY, &self.sleeper, has_decided) }
+        unsafe { self.word.unregister(EMPTY, &self.node, is_selected) }
     }
 }

@@ -79,7 +79,7 @@ impl<S> Versioned<S> {
     fn next_behind(&self, version: u64) -> Option<Wake> {
         let mut state = self.state.lock();
         while state.waiting.first().is_some_and(|seen| *seen < version) {
-            let wake = state.waiting.decide_head(|_| ());
+            let wake = state.waiting.select_head(|_| ());
             if wake.is_some() {
                 return wake;
             }
@@ -133,7 +133,7 @@ impl<S> Versioned<S> {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with an entry of the place.
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with an entry of the waitable.
     pub(crate) unsafe fn register(&self, entry: &Entry<u64>, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = self.state.lock();
         if state.is_closed || state.version != seen {
@@ -151,41 +151,41 @@ impl<S> Versioned<S> {
     /// Removes an entry. Returns `false` if it is not in the queue, or no longer.
     ///
     /// # Safety
-    /// If the entry was registered, then with this board.
+    /// If the entry was registered, then with this versioned value.
     pub(crate) unsafe fn unregister(&self, entry: &Entry<u64>) -> bool {
         // SAFETY: `register` put the entry into this queue, or it is in none.
         unsafe { self.state.lock().waiting.remove(entry) }
     }
 }
 
-/// The wait for a version that has not been seen. An address leaves the queue by `unregister`, or by a decision, both
-/// under the lock of the board.
+/// The wait for a version that has not been seen. An address leaves the queue by `unregister`, or by a selection, both
+/// under the lock of the versioned value.
 pub(crate) struct News<'a, S> {
-    board: &'a Versioned<S>,
+    versioned: &'a Versioned<S>,
     entry: Entry<u64>,
 }
 
 impl<'a, S> News<'a, S> {
-    pub(crate) fn of(board: &'a Versioned<S>) -> Self {
-        Self { board, entry: Entry::new(0) }
+    pub(crate) fn of(versioned: &'a Versioned<S>) -> Self {
+        Self { versioned, entry: Entry::new(0) }
     }
 
     /// Waits for a version after `seen`, which differs from one wait to the next.
     ///
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register).
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register).
     pub(crate) unsafe fn register(&self, seen: u64, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object with its entry in place, until
         // `unregister`.
-        unsafe { self.board.register(&self.entry, seen, waiter, ticket) }
+        unsafe { self.versioned.register(&self.entry, seen, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, has_decided: bool) {
-        if !has_decided {
-            // SAFETY: this object registers its entry only with this board.
-            unsafe { self.board.unregister(&self.entry) };
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, is_selected: bool) {
+        if !is_selected {
+            // SAFETY: this object registers its entry only with this versioned value.
+            unsafe { self.versioned.unregister(&self.entry) };
         }
     }
 }

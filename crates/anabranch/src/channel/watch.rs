@@ -11,7 +11,7 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::Arc,
-    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -35,23 +35,23 @@ use std::{
 /// });
 /// ```
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
-    let board = Arc::new(Versioned::new(Arc::new(first), false));
-    (Sender { board: Arc::clone(&board) }, Receiver { board, seen: 0 })
+    let versioned = Arc::new(Versioned::new(Arc::new(first), false));
+    (Sender { versioned: Arc::clone(&versioned) }, Receiver { versioned, seen: 0 })
 }
 
 /// The sending end of a watch channel; may be cloned.
 pub struct Sender<T> {
-    board: Arc<Versioned<Arc<T>>>,
+    versioned: Arc<Versioned<Arc<T>>>,
 }
 
 /// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
 pub struct WeakSender<T> {
-    board: Arc<Versioned<Arc<T>>>,
+    versioned: Arc<Versioned<Arc<T>>>,
 }
 
 /// The receiving end of a watch channel; may be cloned.
 pub struct Receiver<T> {
-    board: Arc<Versioned<Arc<T>>>,
+    versioned: Arc<Versioned<Arc<T>>>,
     /// The version that was received last.
     seen: u64,
 }
@@ -63,7 +63,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// Returns the value if the channel was closed by [`close`](Self::close).
     pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
-        match self.board.publish(Arc::new(value), std::mem::replace) {
+        match self.versioned.publish(Arc::new(value), std::mem::replace) {
             // The old value is dropped here, when nothing is locked.
             Ok(_old) => Ok(()),
             Err(value) => Err(ClosedError(alone(value))),
@@ -72,7 +72,7 @@ impl<T> Sender<T> {
 
     /// Returns the latest value.
     pub fn get(&self) -> Arc<T> {
-        self.board.look(|state| Arc::clone(&state.content))
+        self.versioned.look(|state| Arc::clone(&state.content))
     }
 
     /// Creates another receiver, which has seen the latest value.
@@ -85,9 +85,9 @@ impl<T> Sender<T> {
     /// assert_eq!(*receiver.try_recv().unwrap(), 2);
     /// ```
     pub fn subscribe(&self) -> Receiver<T> {
-        self.board.add_receiver();
-        let seen = self.board.look(|state| state.version);
-        Receiver { board: Arc::clone(&self.board), seen }
+        self.versioned.add_receiver();
+        let seen = self.versioned.look(|state| state.version);
+        Receiver { versioned: Arc::clone(&self.versioned), seen }
     }
 
     /// Returns whether the channel is closed, so that sending would fail.
@@ -100,50 +100,50 @@ impl<T> Sender<T> {
     /// assert_eq!(receiver.try_recv().as_deref(), Ok(&2));
     /// ```
     pub fn is_closed(&self) -> bool {
-        self.board.is_refusing()
+        self.versioned.is_refusing()
     }
 
     /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
     ///
     /// Receivers cannot close it, since others receive the same.
     pub fn close(&self) {
-        self.board.close();
+        self.versioned.close();
     }
 
     /// Returns whether a receiver would receive what is sent now.
     pub fn has_receivers(&self) -> bool {
-        self.board.has_receivers()
+        self.versioned.has_receivers()
     }
 
     /// Returns a sender that does not keep the channel open.
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { board: Arc::clone(&self.board) }
+        WeakSender { versioned: Arc::clone(&self.versioned) }
     }
 
     /// Returns whether both send to the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.board, &other.board)
+        Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 
     /// Returns whether this sends to `receiver`.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
-        Arc::ptr_eq(&self.board, &receiver.board)
+        Arc::ptr_eq(&self.versioned, &receiver.versioned)
     }
 }
 
 impl<T> Receiver<T> {
     /// Returns the latest value, seen or not.
     pub fn get(&self) -> Arc<T> {
-        self.board.look(|state| Arc::clone(&state.content))
+        self.versioned.look(|state| Arc::clone(&state.content))
     }
 
     /// Returns whether there is a value that was not received.
     pub fn has_changed(&self) -> bool {
-        self.board.look(|state| state.version) != self.seen
+        self.versioned.look(|state| state.version) != self.seen
     }
 
     fn next(&mut self) -> Option<Result<Arc<T>, Closed>> {
-        self.board.look(|state| {
+        self.versioned.look(|state| {
             if state.version != self.seen {
                 self.seen = state.version;
                 return Some(Ok(Arc::clone(&state.content)));
@@ -170,7 +170,7 @@ impl<T> Receiver<T> {
     /// cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"watch::Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -230,20 +230,20 @@ impl<T> Receiver<T> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        let board: *const Versioned<Arc<T>> = &*self.board;
-        // SAFETY: the receiver keeps the board alive, and the operation borrows the receiver.
-        let news = News::of(unsafe { &*board });
+        let versioned: *const Versioned<Arc<T>> = &*self.versioned;
+        // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
+        let news = News::of(unsafe { &*versioned });
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
     /// Returns whether nothing will be sent any more. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
-        self.board.look(|state| state.is_closed)
+        self.versioned.look(|state| state.is_closed)
     }
 
     /// Returns whether both receive from the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.board, &other.board)
+        Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 }
 
@@ -262,57 +262,57 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T> Place for Receiving<'_, T> {
+// SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
         // and this object in place, until `unregister`.
         unsafe { self.news.register((*self.receiver.get()).seen, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.news.unregister(has_decided) }
+        unsafe { self.news.unregister(is_selected) }
     }
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.board.add_sender();
-        Self { board: Arc::clone(&self.board) }
+        self.versioned.add_sender();
+        Self { versioned: Arc::clone(&self.versioned) }
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.board.remove_sender();
+        self.versioned.remove_sender();
     }
 }
 
 impl<T> WeakSender<T> {
     /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
+        self.versioned.try_add_sender().then(|| Sender { versioned: Arc::clone(&self.versioned) })
     }
 }
 
 impl<T> Clone for WeakSender<T> {
     fn clone(&self) -> Self {
-        Self { board: Arc::clone(&self.board) }
+        Self { versioned: Arc::clone(&self.versioned) }
     }
 }
 
 /// The clone has seen what the original has seen.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.board.add_receiver();
-        Self { board: Arc::clone(&self.board), seen: self.seen }
+        self.versioned.add_receiver();
+        Self { versioned: Arc::clone(&self.versioned), seen: self.seen }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.board.remove_receiver();
+        self.versioned.remove_receiver();
     }
 }
 
@@ -353,13 +353,13 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.board.register(wait, self.seen, waiter, 0) }
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
+        unsafe { self.versioned.register(wait, self.seen, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: `wait` belongs to this receiver, so it was registered with this board or not at all.
-        unsafe { self.board.unregister(wait) }
+        // SAFETY: `wait` belongs to this receiver, so it was registered with this versioned value or not at all.
+        unsafe { self.versioned.unregister(wait) }
     }
 
     fn pass_on(&self) {}

@@ -14,8 +14,8 @@ use crate::{
         Cancelled, WaitError,
         future::{AsyncWait, poll_pause},
         suspend::{WaitReason, leave},
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use std::{
@@ -27,7 +27,7 @@ use std::{
 
 /// For how long a thread yields before it parks: about what it takes to park and to be woken, both sides together. If
 /// other threads want the core, the first yield takes longer than this, and the thread parks next.
-const PATIENCE: Duration = Duration::from_micros(20);
+const YIELD_TIME: Duration = Duration::from_micros(20);
 
 /// A waitable together with the operation that is attempted on it.
 #[diagnostic::on_unimplemented(
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_micros(20);
     note = "others are `cx.sleeping(duration)`, `trigger.waiting()`, `mutex.locking()`, `semaphore.acquiring(n)`"
 )]
 #[allow(private_bounds, reason = "sealed")]
-pub(crate) trait Attempt: Place {
+pub(crate) trait Attempt: Waitable {
     /// The result of a successful attempt.
     type Output;
 
@@ -45,7 +45,7 @@ pub(crate) trait Attempt: Place {
     const IS_TIMED: bool = false;
 
     /// Whether no other waiter can take what this waits for, and time alone cannot bring it. Then it may stay
-    /// registered, with a standing waiter, while no thread waits for it.
+    /// registered, with a persistent waiter, while no thread waits for it.
     const IS_LONE: bool = false;
 
     /// Returns the result, if the wait that has just ended has brought it or if it is available now.
@@ -69,8 +69,8 @@ pub(crate) trait Attempt: Place {
     #[inline]
     fn prefetch(&self) {}
 
-    /// Removes the address of a standing waiter from the waitable. Returns `false` if it is not registered. If it was,
-    /// another thread has removed it, and wakes the waiter or has woken it. Only lone operations implement this.
+    /// Removes the address of a persistent waiter from the waitable. Returns `false` if it is not registered. If it
+    /// was, another thread has removed it, and wakes the waiter or has woken it. Only lone operations implement this.
     fn withdraw(&self) -> bool {
         unreachable!("it is not lone")
     }
@@ -83,13 +83,13 @@ pub(crate) trait Attempt: Place {
 #[inline]
 pub(crate) fn wait_for<A: Attempt>(
     cx: &Cx<'_>,
-    place: &A,
+    waitable: &A,
     deadline: u64,
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
-    match place.attempt() {
+    match waitable.attempt() {
         Some(output) => Ok(output),
-        None => wait_again_for(cx, place, deadline, reason),
+        None => wait_again_for(cx, waitable, deadline, reason),
     }
 }
 
@@ -98,148 +98,148 @@ pub(crate) fn wait_for<A: Attempt>(
 #[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
-    place: &A,
+    waitable: &A,
     deadline: u64,
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
     let mut result = None;
-    let mut switch = begin(cx, place, deadline, reason, &mut result);
+    let mut switch = begin(cx, waitable, deadline, reason, &mut result);
     loop {
         if let Some(result) = result {
             return result;
         }
         leave(switch);
-        switch = go_on(cx, place, deadline, reason, &mut result);
+        switch = resume(cx, waitable, deadline, reason, &mut result);
     }
 }
 
 /// Begins to wait after an attempt that has just failed. If there is no result, the caller calls [`leave`] and then
-/// [`go_on`].
+/// [`resume`].
 #[inline(never)]
 pub(crate) fn begin<A: Attempt>(
     cx: &Cx<'_>,
-    place: &A,
+    waitable: &A,
     deadline: u64,
     reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
 ) -> Option<PendingSwitch> {
     let waiter = cx.waiter();
-    if waiter.looks() > 0
-        && let Some(output) = look_out(place, waiter)
+    if waiter.spins() > 0
+        && let Some(output) = spin(waitable, waiter)
     {
         *result = Some(Ok(output));
         return None;
     }
-    begin_again(cx, place, deadline, reason, result)
+    retry(cx, waitable, deadline, reason, result)
 }
 
 /// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, the caller repeats
-/// [`leave`] and [`go_on`].
+/// [`leave`] and [`resume`].
 #[inline(never)]
-pub(crate) fn go_on<A: Attempt>(
+pub(crate) fn resume<A: Attempt>(
     cx: &Cx<'_>,
-    place: &A,
+    waitable: &A,
     deadline: u64,
     reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
 ) -> Option<PendingSwitch> {
-    *result = after(place, cx.end_wait(place, deadline));
-    if result.is_some() { None } else { begin_again(cx, place, deadline, reason, result) }
+    *result = after(waitable, cx.end_wait(waitable, deadline));
+    if result.is_some() { None } else { retry(cx, waitable, deadline, reason, result) }
 }
 
 /// Returns the result of a wait with this outcome, or `None` if another wait is needed.
 #[inline]
-fn after<A: Attempt>(place: &A, outcome: Outcome) -> Option<Result<A::Output, WaitError>> {
+fn after<A: Attempt>(waitable: &A, outcome: Selected) -> Option<Result<A::Output, WaitError>> {
     match happened(outcome) {
-        Ok(()) => place.attempt().map(Ok),
+        Ok(()) => waitable.attempt().map(Ok),
         Err(error) => Some(Err(error)),
     }
 }
 
 #[inline(never)]
-fn begin_again<A: Attempt>(
+fn retry<A: Attempt>(
     cx: &Cx<'_>,
-    place: &A,
+    waitable: &A,
     deadline: u64,
     reason: WaitReason,
     result: &mut Option<Result<A::Output, WaitError>>,
 ) -> Option<PendingSwitch> {
     loop {
-        let outcome = match cx.begin_wait(place, deadline, reason) {
+        let outcome = match cx.begin_wait(waitable, deadline, reason) {
             Begun::Wait(switch) => return switch,
             Begun::Over(outcome) => outcome,
         };
-        *result = after(place, outcome);
+        *result = after(waitable, outcome);
         if result.is_some() {
             return None;
         }
     }
 }
 
-/// Spins: attempts again for a while, if nothing else can use the thread: see [`patience`](crate::wait::spin_wait).
+/// Spins: attempts again for a while, if nothing else can use the thread: see `wait::spin_wait`.
 #[cold]
 #[inline(never)]
-fn look_out<A: Attempt>(place: &A, waiter: &Waiter) -> Option<A::Output> {
-    let patience = waiter.patience();
-    let is_sharing = patience.is_sharing();
+fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
+    let spin_wait = waiter.spin_wait();
+    let is_sharing = spin_wait.is_sharing();
     if !is_sharing {
-        place.snooze();
-        for look in 0..waiter.looks() {
-            (0..1 << look).for_each(|_| hint::spin_loop());
-            if let Some(output) = place.attempt() {
-                patience.renew();
+        waitable.snooze();
+        for round in 0..waiter.spins() {
+            (0..1 << round).for_each(|_| hint::spin_loop());
+            if let Some(output) = waitable.attempt() {
+                spin_wait.reset();
                 return Some(output);
             }
         }
     }
-    if patience.is_exhausted() {
-        patience.renew();
+    if spin_wait.is_exhausted() {
+        spin_wait.reset();
         return None;
     }
     let mut start = None;
     loop {
         thread::yield_now();
-        if let Some(output) = place.attempt() {
+        if let Some(output) = waitable.attempt() {
             if !is_sharing {
-                patience.has_looked_in_vain();
+                spin_wait.record_futile_spin();
             }
             return Some(output);
         }
         let start = *start.get_or_insert_with(Instant::now);
-        if start.elapsed() >= PATIENCE {
-            patience.renew();
+        if start.elapsed() >= YIELD_TIME {
+            spin_wait.reset();
             return None;
         }
     }
 }
 
 /// Waits until the attempt succeeds, without a deadline: only cancellation makes it fail.
-pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
-    wait_for(cx, place, NEVER, reason).map_err(|_| Cancelled)
+pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
+    wait_for(cx, waitable, NEVER, reason).map_err(|_| Cancelled)
 }
 
 /// Waits until the attempt succeeds, regardless of cancellation.
-pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, place: &A, reason: WaitReason) -> A::Output {
+pub(crate) fn wait_shielded_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: WaitReason) -> A::Output {
     cx.check_stack();
     loop {
-        if let Some(output) = place.attempt() {
+        if let Some(output) = waitable.attempt() {
             return output;
         }
-        cx.wait_shielded(place, reason);
+        cx.wait_shielded(waitable, reason);
     }
 }
 
 /// Waits until the attempt succeeds. The future may be dropped at any time.
-pub(crate) async fn wait_async_for<A: Attempt>(place: A) -> A::Output {
+pub(crate) async fn wait_async_for<A: Attempt>(waitable: A) -> A::Output {
     poll_fn(poll_pause).await;
-    if let Some(output) = place.attempt() {
+    if let Some(output) = waitable.attempt() {
         return output;
     }
-    let mut wait = pin!(AsyncWait::new(place));
+    let mut wait = pin!(AsyncWait::new(waitable));
     poll_fn(|context| {
         loop {
             ready!(wait.as_mut().poll(context));
-            if let Some(output) = wait.place().attempt() {
+            if let Some(output) = wait.waitable().attempt() {
                 return Poll::Ready(output);
             }
         }

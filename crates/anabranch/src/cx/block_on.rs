@@ -7,7 +7,7 @@ use crate::{
         Cancelled,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
-        waiter::Outcome,
+        waiter::Selected,
     },
 };
 use std::{
@@ -60,7 +60,7 @@ impl Cx<'_> {
             // A future that wakes itself lets others run first.
             if doorbell.0.is_notified() {
                 self.yield_now();
-            } else if self.wait(&LatchWait::new(&doorbell.0), NEVER, reason) == Outcome::Cancelled {
+            } else if self.wait(&LatchWait::new(&doorbell.0), NEVER, reason) == Selected::Cancelled {
                 return Err(Cancelled);
             }
         }

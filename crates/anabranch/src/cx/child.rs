@@ -11,7 +11,7 @@ use crate::{
         Cancelled,
         cancel::CancelScope,
         latch::Latch,
-        suspend::{Strand, WaitReason},
+        suspend::{Suspend, WaitReason},
     },
 };
 use std::{
@@ -91,7 +91,7 @@ where
                 Err(panic) => (*data).note(panic),
             }
             // Without a handle the result is dropped here, while what it borrows is alive.
-            let dropped = if (*this).shared.done.tell() {
+            let dropped = if (*this).shared.done.set() {
                 None
             } else {
                 catch_unwind(AssertUnwindSafe(|| Self::end(block))).err()

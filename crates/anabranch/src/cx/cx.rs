@@ -13,9 +13,9 @@ use crate::{
         cancel::CancelScope,
         current_stack::Stack,
         error::{Cancelled, WaitError},
-        suspend::{Strand, WaitReason, leave},
-        waitable::Place,
-        waiter::{BUDGET, HAILED, Outcome, Waiter},
+        suspend::{Suspend, WaitReason, leave},
+        waitable::Waitable,
+        waiter::{BUDGET, KICKED, Selected, Waiter},
     },
 };
 use std::{fmt, marker::PhantomData, mem, ptr, time::Duration};
@@ -52,7 +52,7 @@ impl Deadline {
 /// A wait that has begun.
 pub(crate) enum Begun {
     /// It is over.
-    Over(Outcome),
+    Over(Selected),
     /// It goes on once the caller has called [`leave`].
     Wait(Option<PendingSwitch>),
 }
@@ -110,13 +110,13 @@ pub(crate) enum Begun {
 /// assert_eq!(answer, Ok(42));
 /// ```
 pub struct Cx<'a> {
-    pub(crate) strand: &'a dyn Strand,
-    /// The address of the waiter, as it is registered at waitables, see [`Strand::waiter`].
+    pub(crate) owner: &'a dyn Suspend,
+    /// The address of the waiter, as it is registered at waitables, see [`Suspend::waiter`].
     waiter: *const Waiter,
     pub(crate) scope: &'a CancelScope,
     pub(crate) deadline: Deadline,
     pub(crate) locals: &'a Locals,
-    _bound_to_its_strand: PhantomData<*mut ()>,
+    _bound_to_its_owner: PhantomData<*mut ()>,
 }
 
 // SAFETY: no type satisfies the condition, so this implements neither trait. See `one_fiber`.
@@ -130,14 +130,14 @@ unsafe impl Sync for Cx<'_> where for<'any> OneFiber<'any>: CxOfManyFibers {}
 
 impl<'a> Cx<'a> {
     #[inline]
-    pub(crate) fn new(strand: &'a impl Strand, scope: &'a CancelScope, deadline: Deadline, locals: &'a Locals) -> Self {
-        Self { strand, waiter: strand.waiter(), scope, deadline, locals, _bound_to_its_strand: PhantomData }
+    pub(crate) fn new(owner: &'a impl Suspend, scope: &'a CancelScope, deadline: Deadline, locals: &'a Locals) -> Self {
+        Self { owner, waiter: owner.waiter(), scope, deadline, locals, _bound_to_its_owner: PhantomData }
     }
 
     /// Returns a `Cx` of the same fiber or thread in another scope.
     #[inline]
     pub(crate) fn within<'b>(&'b self, scope: &'b CancelScope, deadline: Deadline, locals: &'b Locals) -> Cx<'b> {
-        Cx { strand: self.strand, waiter: self.waiter, scope, deadline, locals, _bound_to_its_strand: PhantomData }
+        Cx { owner: self.owner, waiter: self.waiter, scope, deadline, locals, _bound_to_its_owner: PhantomData }
     }
 
     /// Returns the waiter of the fiber or thread.
@@ -154,7 +154,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns whether the thread is on the stack of this fiber or thread, and may leave it if it is a fiber's. If this
-    /// returns `false`, [`check_stack`](Self::check_stack) decides.
+    /// returns `false`, [`check_stack`](Self::check_stack) determines it.
     #[inline(always)]
     pub(crate) fn is_on_its_stack(&self) -> bool {
         Stack::current() == self.waiter().stack()
@@ -200,7 +200,7 @@ impl<'a> Cx<'a> {
 
     #[cold]
     fn has_expired(&self) -> bool {
-        let has_expired = self.strand.now() >= self.deadline.at;
+        let has_expired = self.owner.now() >= self.deadline.at;
         if has_expired {
             self.deadline.expire();
         }
@@ -231,12 +231,12 @@ impl<'a> Cx<'a> {
     /// ```
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
-        (self.deadline.at != NEVER).then(|| Duration::from_nanos(self.deadline.at.saturating_sub(self.strand.now())))
+        (self.deadline.at != NEVER).then(|| Duration::from_nanos(self.deadline.at.saturating_sub(self.owner.now())))
     }
 
     /// Returns the tick `duration` from now, as a deadline for a wait.
     pub(crate) fn after(&self, duration: Duration) -> u64 {
-        self.strand.clock().tick_after(duration)
+        self.owner.clock().tick_after(duration)
     }
 
     /// Performs the first step of every operation that may wait, even of one that will not have to.
@@ -252,20 +252,20 @@ impl<'a> Cx<'a> {
     /// Returns [`Cancelled`] when the scope was cancelled.
     #[inline]
     pub(crate) fn checkpoint(&self) -> Result<(), Cancelled> {
-        if self.goes_on() { Ok(()) } else { self.checkpoint_slow() }
+        if self.checkpoint_fast() { Ok(()) } else { self.checkpoint_slow() }
     }
 
     /// Returns whether one load shows that the fiber or thread goes on, and uses up a part of its budget: the fast path
     /// of the checkpoint. If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
     #[inline(always)]
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn checkpoint_fast(&self) -> bool {
         let budget = self.waiter().budget();
         let left = budget.get();
-        let goes_on = left != 0 && self.scope.is_plainly_going_on();
-        if goes_on {
+        let may_proceed = left != 0 && self.scope.is_plainly_active();
+        if may_proceed {
             budget.set(left - 1);
         }
-        goes_on
+        may_proceed
     }
 
     #[inline(never)]
@@ -282,14 +282,14 @@ impl<'a> Cx<'a> {
         budget.set(BUDGET);
         self.check_stack();
         self.scope.enlist();
-        self.strand.pause();
+        self.owner.pause();
         self.check()
     }
 
     /// Counts `more` operations towards the budget after which a fiber lets others run. Has no effect on a thread.
     #[inline]
     pub(crate) fn spend(&self, more: usize) {
-        if more > 0 && self.waiter().looks() == 0 {
+        if more > 0 && self.waiter().spins() == 0 {
             let budget = self.waiter().budget();
             budget.set(budget.get().saturating_sub(more.min(MOST_SPENT) as u32));
         }
@@ -298,27 +298,27 @@ impl<'a> Cx<'a> {
     /// Waits for one waitable until `deadline`. After `Ready` the caller attempts again, unless the waitable has handed
     /// it what it wanted.
     #[inline]
-    pub(crate) fn wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Outcome {
-        match self.begin_wait(place, deadline, reason) {
+    pub(crate) fn wait(&self, waitable: &impl Waitable, deadline: u64, reason: WaitReason) -> Selected {
+        match self.begin_wait(waitable, deadline, reason) {
             Begun::Over(outcome) => outcome,
             Begun::Wait(switch) => {
                 leave(switch);
-                self.end_wait(place, deadline)
+                self.end_wait(waitable, deadline)
             }
         }
     }
 
     /// Performs the part of [`wait`](Self::wait) before the fiber leaves its stack.
     #[inline]
-    pub(crate) fn begin_wait(&self, place: &impl Place, deadline: u64, reason: WaitReason) -> Begun {
-        if !self.begin(|| place.is_lock()) {
-            return Begun::Over(Outcome::Cancelled);
+    pub(crate) fn begin_wait(&self, waitable: &impl Waitable, deadline: u64, reason: WaitReason) -> Begun {
+        if !self.begin(|| waitable.is_lock()) {
+            return Begun::Over(Selected::Cancelled);
         }
-        let mut wait = Registered::new(self, |_| place, reason);
-        // SAFETY: the waiter is armed. `place` is borrowed, and the address stays registered until `wait` or `end_wait`
-        // removes it.
-        if !unsafe { place.register(self.waiter, 0) } {
-            return Begun::Over(Outcome::Ready(0));
+        let mut wait = Registered::new(self, |_| waitable, reason);
+        // SAFETY: the waiter is armed. `waitable` is borrowed, and the address stays registered until `wait` or
+        // `end_wait` removes it.
+        if !unsafe { waitable.register(self.waiter, 0) } {
+            return Begun::Over(Selected::Ready(0));
         }
         wait.count = 1;
         wait.outcome = self.cancelled_meanwhile(reason);
@@ -332,63 +332,63 @@ impl<'a> Cx<'a> {
 
     /// Performs the part of [`wait`](Self::wait) after the fiber has been resumed.
     #[inline]
-    pub(crate) fn end_wait(&self, place: &impl Place, deadline: u64) -> Outcome {
+    pub(crate) fn end_wait(&self, waitable: &impl Waitable, deadline: u64) -> Selected {
         let outcome = self.end_suspension(deadline);
-        // SAFETY: `begin_wait` or `begin_here` has registered the waiter, and the wait has ended.
-        unsafe { place.unregister(outcome == Outcome::Ready(0)) };
+        // SAFETY: `begin_wait` or `begin_local` has registered the waiter, and the wait has ended.
+        unsafe { waitable.unregister(outcome == Selected::Ready(0)) };
         outcome
     }
 
-    /// Begins a wait [here](crate::wait::waiter) if the waitable supports that. If `true`, the caller calls `suspend`
-    /// next. The caller has just seen that the fiber [goes on](Self::goes_on).
+    /// Begins a [local wait](crate::wait::waiter) if the waitable supports that. If `true`, the caller calls `suspend`
+    /// next. The caller has just seen that the fiber [may proceed](Self::checkpoint_fast).
     ///
     /// There is no fence between that check of the scope and the wait: a canceller kicks the fiber, whose thread
     /// answers later.
     #[inline(always)]
-    pub(crate) fn begin_here(&self, place: &impl Place) -> bool {
+    pub(crate) fn begin_local(&self, waitable: &impl Waitable) -> bool {
         let waiter = self.waiter();
         if self.deadline.at != NEVER || !waiter.has_home() || panicking() || !self.is_on_its_stack() {
             return false;
         }
-        waiter.arm_here();
+        waiter.arm_local();
         // SAFETY: the waiter is armed, and stays registered until `unregister`. A fiber that has a home runs on its
         // home thread, so this is the waiter's thread.
-        let is_registered = unsafe { place.register_here(self.waiter) };
+        let is_registered = unsafe { waitable.register_local(self.waiter) };
         if !is_registered {
-            waiter.disarm_here();
+            waiter.disarm_local();
         }
         is_registered
     }
 
-    /// Returns whether one load shows that a wait which may have begun [here](crate::wait::waiter) was ended by its
+    /// Returns whether one load shows that a wait which may have begun [locally](crate::wait::waiter) was ended by its
     /// waitable, on this thread. Then nothing remains to be done.
     #[inline(always)]
-    pub(crate) fn ended_here(&self) -> bool {
-        self.waiter().was_told() && self.scope.is_plainly_going_on()
+    pub(crate) fn ended_local(&self) -> bool {
+        self.waiter().is_ready() && self.scope.is_plainly_active()
     }
 
-    /// Waits for `count` waitables at once, until the first decides. Returns `Ready` with its index.
-    pub(crate) fn wait_any<'p, P: Place + ?Sized + 'p>(
+    /// Waits for `count` waitables at once, until the first ends the wait. Returns `Ready` with its index.
+    pub(crate) fn wait_any<'p, P: Waitable + ?Sized + 'p>(
         &self,
         count: usize,
-        place: impl Fn(usize) -> &'p P,
+        waitable: impl Fn(usize) -> &'p P,
         deadline: u64,
         reason: WaitReason,
-    ) -> Outcome {
-        if !self.begin(|| (0..count).any(|index| place(index).is_lock())) {
-            return Outcome::Cancelled;
+    ) -> Selected {
+        if !self.begin(|| (0..count).any(|index| waitable(index).is_lock())) {
+            return Selected::Cancelled;
         }
-        let mut wait = Registered::new(self, &place, reason);
+        let mut wait = Registered::new(self, &waitable, reason);
         while wait.count < count {
             let index = wait.count;
             // SAFETY: the waiter is armed. The guard `wait` unregisters all registered waitables when it ends, also on
             // unwinding.
-            if !unsafe { place(index).register(self.waiter, index as u32) } {
-                // A decision made meanwhile takes precedence: something may have been handed over. A waitable that
-                // refused holds no address.
-                let outcome = match self.absorb(reason) {
-                    Some(decided @ Outcome::Ready(_)) => decided,
-                    _ => Outcome::Ready(index as u32),
+            if !unsafe { waitable(index).register(self.waiter, index as u32) } {
+                // A waitable that ended the wait meanwhile takes precedence: something may have been handed over. A
+                // waitable that refused holds no address.
+                let outcome = match self.abort_wait(reason) {
+                    Some(selected @ Selected::Ready(_)) => selected,
+                    _ => Selected::Ready(index as u32),
                 };
                 return wait.end(outcome);
             }
@@ -407,14 +407,14 @@ impl<'a> Cx<'a> {
     /// Waits for an event that is certain to come, regardless of cancellation. The caller has
     /// [checked](Self::check_stack) the stack.
     #[inline]
-    pub(crate) fn wait_shielded(&self, place: &impl Place, reason: WaitReason) {
+    pub(crate) fn wait_shielded(&self, waitable: &impl Waitable, reason: WaitReason) {
         self.waiter().arm(ptr::null());
-        let mut wait = Registered::new(self, |_| place, reason);
+        let mut wait = Registered::new(self, |_| waitable, reason);
         // SAFETY: the waiter is armed. The guard `wait` unregisters the waitable when it ends, also on unwinding.
-        if unsafe { place.register(self.waiter, 0) } {
+        if unsafe { waitable.register(self.waiter, 0) } {
             wait.count = 1;
-            leave(self.strand.suspend(NEVER, reason));
-            wait.end(Outcome::Ready(0));
+            leave(self.owner.suspend(NEVER, reason));
+            wait.end(Selected::Ready(0));
         }
     }
 
@@ -423,7 +423,7 @@ impl<'a> Cx<'a> {
     #[inline]
     fn begin(&self, is_lock: impl FnOnce() -> bool) -> bool {
         self.check_stack();
-        if panicking() && self.strand.shares_its_thread() && !is_lock() && !self.scope.is_behind_a_shield() {
+        if panicking() && self.owner.shares_thread() && !is_lock() && !self.scope.is_behind_a_shield() {
             return false;
         }
         self.scope.enlist();
@@ -431,46 +431,46 @@ impl<'a> Cx<'a> {
         true
     }
 
-    /// Ends a wait that is not needed. Returns the outcome if it was decided meanwhile.
+    /// Ends a wait that is not needed. Returns the outcome if it was selected meanwhile.
     #[cold]
-    fn absorb(&self, reason: WaitReason) -> Option<Outcome> {
+    fn abort_wait(&self, reason: WaitReason) -> Option<Selected> {
         if self.waiter().disarm() {
             return None;
         }
-        leave(self.strand.suspend(NEVER, reason));
-        self.waiter().outcome()
+        leave(self.owner.suspend(NEVER, reason));
+        self.waiter().selected()
     }
 
     /// Checks, after the waiter has been armed and a read-modify-write made, whether the scope was cancelled before. If
     /// so, ends the wait.
     #[inline]
-    fn cancelled_meanwhile(&self, reason: WaitReason) -> Option<Outcome> {
+    fn cancelled_meanwhile(&self, reason: WaitReason) -> Option<Selected> {
         fence_after_update();
-        self.scope.is_flagged().then(|| self.absorb(reason).unwrap_or(Outcome::Cancelled))
+        self.scope.is_flagged().then(|| self.abort_wait(reason).unwrap_or(Selected::Cancelled))
     }
 
-    /// Suspends the fiber or thread until its waiter is decided.
+    /// Suspends the fiber or thread until its waiter is selected.
     #[inline(always)]
     pub(crate) fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch> {
         self.waiter().budget().set(BUDGET);
-        self.strand.suspend(deadline.min(self.deadline.at), reason)
+        self.owner.suspend(deadline.min(self.deadline.at), reason)
     }
 
-    /// Ends a suspension: the waiter has been decided.
+    /// Ends a suspension: the waiter has been selected.
     #[inline]
-    fn end_suspension(&self, deadline: u64) -> Outcome {
+    fn end_suspension(&self, deadline: u64) -> Selected {
         if deadline.min(self.deadline.at) != NEVER {
-            self.strand.drop_deadline();
+            self.owner.drop_deadline();
         }
-        match self.waiter().outcome() {
-            Some(Outcome::TimedOut) if self.deadline.at <= deadline => {
+        match self.waiter().selected() {
+            Some(Selected::TimedOut) if self.deadline.at <= deadline => {
                 self.deadline.expire();
-                Outcome::Cancelled
+                Selected::Cancelled
             }
             // Cancellation takes precedence over other events, which may have come later.
-            Some(HAILED) if self.scope.is_flagged() => Outcome::Cancelled,
+            Some(KICKED) if self.scope.is_flagged() => Selected::Cancelled,
             Some(outcome) => outcome,
-            None => unreachable!("a strand goes on when its waiter has been decided"),
+            None => unreachable!("a fiber or thread goes on when its waiter has been selected"),
         }
     }
 }
@@ -478,23 +478,23 @@ impl<'a> Cx<'a> {
 /// An armed waiter, and how many of the waitables, from the first on, have its address.
 ///
 /// When this ends, also by the panic of a waitable, the wait is over and no waitable has the address.
-struct Registered<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> {
+struct Registered<'w, 'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> {
     cx: &'w Cx<'w>,
-    place: F,
+    waitable: F,
     count: usize,
     /// How the wait has ended, or `None` while it goes on.
-    outcome: Option<Outcome>,
+    outcome: Option<Selected>,
     reason: WaitReason,
 }
 
-impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P, F> {
+impl<'w, 'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P, F> {
     #[inline]
-    fn new(cx: &'w Cx<'w>, place: F, reason: WaitReason) -> Self {
-        Self { cx, place, count: 0, outcome: None, reason }
+    fn new(cx: &'w Cx<'w>, waitable: F, reason: WaitReason) -> Self {
+        Self { cx, waitable, count: 0, outcome: None, reason }
     }
 
     #[inline]
-    fn end(mut self, outcome: Outcome) -> Outcome {
+    fn end(mut self, outcome: Selected) -> Selected {
         self.outcome = Some(outcome);
         outcome
     }
@@ -505,24 +505,24 @@ impl<'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Registered<'w, 'p, P
         while let Some(index) = self.count.checked_sub(1) {
             self.count = index;
             // SAFETY: the waitables that are counted have the address, and the wait has ended.
-            unsafe { (self.place)(index).unregister(self.outcome == Some(Outcome::Ready(index as u32))) };
+            unsafe { (self.waitable)(index).unregister(self.outcome == Some(Selected::Ready(index as u32))) };
         }
     }
 }
 
-impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 'p, P, F> {
+impl<'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 'p, P, F> {
     #[inline]
     fn drop(&mut self) {
         /// Continues with the other waitables after one has panicked.
-        struct Rest<'r, 'w, 'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P>(&'r mut Registered<'w, 'p, P, F>);
-        impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Rest<'_, '_, 'p, P, F> {
+        struct Rest<'r, 'w, 'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P>(&'r mut Registered<'w, 'p, P, F>);
+        impl<'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Rest<'_, '_, 'p, P, F> {
             #[inline]
             fn drop(&mut self) {
                 self.0.unregister();
             }
         }
         if self.outcome.is_none() {
-            self.outcome = self.cx.absorb(self.reason);
+            self.outcome = self.cx.abort_wait(self.reason);
         }
         Rest(self).0.unregister();
     }
@@ -530,11 +530,11 @@ impl<'p, P: Place + ?Sized + 'p, F: Fn(usize) -> &'p P> Drop for Registered<'_, 
 
 /// Returns the result of a wait for a mere event.
 #[inline]
-pub(crate) fn happened(outcome: Outcome) -> Result<(), WaitError> {
+pub(crate) fn happened(outcome: Selected) -> Result<(), WaitError> {
     match outcome {
-        Outcome::Ready(_) => Ok(()),
-        Outcome::Cancelled => Err(WaitError::Cancelled),
-        Outcome::TimedOut => Err(WaitError::TimedOut),
+        Selected::Ready(_) => Ok(()),
+        Selected::Cancelled => Err(WaitError::Cancelled),
+        Selected::TimedOut => Err(WaitError::TimedOut),
     }
 }
 
@@ -549,7 +549,7 @@ impl fmt::Debug for Cx<'_> {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{Outcome, Place, Waiter};
+    use super::{Selected, Waitable, Waiter};
     use crate::{run, time::NEVER, wait::suspend::WaitReason};
     use std::{
         cell::Cell,
@@ -561,19 +561,19 @@ mod tests {
     #[derive(Default)]
     struct Spot {
         waiter: Cell<Option<*const Waiter>>,
-        has_decided: Cell<Option<bool>>,
+        is_selected: Cell<Option<bool>>,
         panics_first: bool,
         panics_last: bool,
         refuses: bool,
-        /// Decides the wait as soon as it is registered.
-        decides: bool,
+        /// Ends the wait as soon as it is registered.
+        ends_wait: bool,
     }
 
     // SAFETY: a test moves it to the one fiber that uses it.
     unsafe impl Send for Spot {}
 
-    // SAFETY: it decides only inside of `register`, and drops the address in `unregister`.
-    unsafe impl Place for Spot {
+    // SAFETY: it ends the wait only inside of `register`, and drops the address in `unregister`.
+    unsafe impl Waitable for Spot {
         unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
             crate::sys::sync::full_fence();
             assert!(!self.panics_first, "first");
@@ -581,23 +581,23 @@ mod tests {
                 return false;
             }
             self.waiter.set(Some(waiter));
-            if self.decides {
+            if self.ends_wait {
                 // SAFETY: the caller of `register` passes an armed waiter, which is alive.
-                if let Some(wake) = unsafe { Waiter::decide(waiter, Outcome::Ready(ticket)) } {
+                if let Some(wake) = unsafe { Waiter::try_select(waiter, Selected::Ready(ticket)) } {
                     wake.wake();
                 }
             }
             true
         }
 
-        unsafe fn unregister(&self, has_decided: bool) {
+        unsafe fn unregister(&self, is_selected: bool) {
             self.waiter.set(None);
-            self.has_decided.set(Some(has_decided));
+            self.is_selected.set(Some(is_selected));
             assert!(!self.panics_last, "last");
         }
     }
 
-    fn check(spots: [Spot; 4], decided: Option<usize>, is_shielded: bool) {
+    fn check(spots: [Spot; 4], selected: Option<usize>, is_shielded: bool) {
         let on_a_fiber = crate::spawn(move |cx| {
             let reason = WaitReason::new(&"a test");
             for _ in 0..2 {
@@ -609,10 +609,10 @@ mod tests {
                     }
                 });
                 assert!(catch_unwind(body).is_err());
-                assert!(spots.iter().all(|spot| spot.waiter.get().is_none()), "a place has the address yet");
+                assert!(spots.iter().all(|spot| spot.waiter.get().is_none()), "a waitable has the address yet");
                 assert!(!cx.waiter().is_waiting());
-                let has_decided = spots.iter().position(|spot| spot.has_decided.take() == Some(true));
-                assert_eq!(has_decided, decided);
+                let is_selected = spots.iter().position(|spot| spot.is_selected.take() == Some(true));
+                assert_eq!(is_selected, selected);
                 // It can wait as before.
                 cx.sleep(Duration::from_micros(10)).unwrap();
             }
@@ -636,14 +636,14 @@ mod tests {
         check(spots(Spot::default(), panics()), None, false);
         check(spots(panics(), Spot::default()), None, false);
         // Its waitable passes on what it handed over before.
-        check(spots(with(|spot| spot.decides = true), panics()), Some(0), false);
+        check(spots(with(|spot| spot.ends_wait = true), panics()), Some(0), false);
         check(spots(panics(), Spot::default()), None, true);
     }
 
     #[test]
     fn a_place_that_panics_when_it_is_left_does_not_keep_the_others_queued() {
         let panics = || with(|spot| spot.panics_last = true);
-        check(spots(panics(), with(|spot| spot.decides = true)), Some(3), false);
+        check(spots(panics(), with(|spot| spot.ends_wait = true)), Some(3), false);
         check([Spot::default(), panics(), Spot::default(), with(|spot| spot.refuses = true)], None, false);
     }
 }

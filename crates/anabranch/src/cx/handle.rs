@@ -4,7 +4,7 @@ use crate::{
     cx::{
         Cx,
         attempt::Attempt,
-        canceller::{Cancel, Canceller},
+        cancel_handle::{Cancel, CancelHandle},
     },
     fiber::task::{Header, Vtable},
     pool::threads::PanicHandler,
@@ -16,8 +16,8 @@ use crate::{
         future::AsyncWait,
         latch::{Latch, LatchWait},
         suspend::WaitReason,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use std::{
@@ -172,7 +172,7 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
     }
     cx.checkpoint()?;
     while !done.is_notified() {
-        if cx.wait(&LatchWait::new(done), NEVER, reason) == Outcome::Cancelled && !done.is_notified() {
+        if cx.wait(&LatchWait::new(done), NEVER, reason) == Selected::Cancelled && !done.is_notified() {
             return Err(Cancelled);
         }
     }
@@ -282,11 +282,11 @@ impl<T> JoinHandle<T> {
 
     /// Returns a handle that cancels the fiber and can be sent elsewhere.
     #[must_use]
-    pub fn canceller(&self) -> Canceller
+    pub fn cancel_handle(&self) -> CancelHandle
     where
         T: 'static,
     {
-        Canceller::new(Whole(self.task.clone()))
+        CancelHandle::new(Whole(self.task.clone()))
     }
 
     /// Cancels the fiber: all its waits return [`Cancelled`]. Does not wait for its end.
@@ -312,8 +312,8 @@ impl<T> Drop for JoinHandle<T> {
             // The last `TaskRef` drops everything.
             return;
         }
-        // Cancellers may keep the block for long, but do not take the result. So it is dropped now, or by the fiber,
-        // or, if the two race, with the last reference.
+        // Cancel handles may keep the block for long, but do not take the result. So it is dropped now, or by the
+        // fiber, or, if the two race, with the last reference.
         shared.is_abandoned.store(true, Ordering::Release);
         if self.is_finished() {
             // SAFETY: the task has ended, and this is the one handle.
@@ -328,7 +328,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// A task as the target of a canceller.
+/// A task as the target of a cancel handle.
 struct Whole<T>(TaskRef<T>);
 
 impl<T> Cancel for Whole<T> {
@@ -369,15 +369,15 @@ impl<T> Attempt for Done<T> {
 }
 
 // SAFETY: both functions only forward to `wait`, which upholds the contract.
-unsafe impl<T> Place for Done<T> {
+unsafe impl<T> Waitable for Done<T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
     },
     wait::{
         cancel::CancelScope,
-        suspend::{Strand, WaitReason},
+        suspend::{Suspend, WaitReason},
     },
 };
 use std::{panic::AssertUnwindSafe, thread};
@@ -110,11 +110,11 @@ impl Cx<'_> {
         if !newest.is_null() && unsafe { Frame::pins_its_stack(newest) } {
             fork.pin();
         }
-        let is_asked = worker.stack.is_asked();
+        let is_requested = worker.stack.is_requested();
         // SAFETY: a fiber or thread with a `Cx` is in a pool, and this is its thread. The frame is popped below, before
         // `fork` ends.
         unsafe { worker.stack.push(fork.frame()) };
-        if is_asked {
+        if is_requested {
             worker.serve();
         }
         // Caught, because a fiber or thread that unwinds must not wait.

@@ -6,7 +6,7 @@ pub(crate) mod attempt;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
-mod canceller;
+mod cancel_handle;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod child;
 #[expect(clippy::module_inception, reason = "the token itself, beside what it can do")]
@@ -42,7 +42,7 @@ pub(crate) mod thread;
 mod time;
 
 #[cfg(not(loom))]
-pub use self::{canceller::Canceller, run::run, time::Interval};
+pub use self::{cancel_handle::CancelHandle, run::run, time::Interval};
 #[cfg(all(any(unix, windows), not(loom)))]
 pub use self::{
     child::ScopedHandle,

@@ -3,11 +3,11 @@
 use crate::{
     cx::{
         cx::{Cx, Deadline},
-        thread::ThreadStrand,
+        thread::BlockingThread,
     },
     fiber::locals::Locals,
     pool::{Pool, worker::Worker},
-    wait::{cancel::CancelScope, suspend::Strand},
+    wait::{cancel::CancelScope, suspend::Suspend},
 };
 
 /// Runs `body` on the calling thread, with a [`Cx`], the permission to wait.
@@ -37,10 +37,10 @@ pub fn run<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
 }
 
 fn run_here<R>(body: impl FnOnce(&Cx<'_>) -> R) -> R {
-    let strand = ThreadStrand::new();
-    let scope = CancelScope::root(strand.waiter());
+    let owner = BlockingThread::new();
+    let scope = CancelScope::root(owner.waiter());
     let locals = Locals::new();
-    body(&Cx::new(&strand, &scope, Deadline::NONE, &locals))
+    body(&Cx::new(&owner, &scope, Deadline::NONE, &locals))
 }
 
 impl Pool {

@@ -258,7 +258,7 @@ impl<'scope> Spawner<'scope, '_> {
         // job, outlives the data.
         unsafe {
             let (job, handle) = child::make(self.data, name, function);
-            (*self.data.registry).post(job);
+            (*self.data.registry).inject(job);
             handle
         }
     }

@@ -6,7 +6,7 @@
 use crate::{
     cx::{attempt::Attempt, handle::Done, spawn::spawn_task},
     pool::{Pool, registry::Registry, worker::Worker},
-    wait::{future::AsyncWait, waitable::Place, waiter::Waiter},
+    wait::{future::AsyncWait, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -89,7 +89,7 @@ impl Future for SleepAsync {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // SAFETY: `wait` is pinned with `self`, and is never moved out.
         let mut wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
-        while wait.place().attempt().is_none() {
+        while wait.waitable().attempt().is_none() {
             if wait.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
             }
@@ -102,26 +102,26 @@ impl Attempt for SleepAsync {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        self.wait.place().attempt()
+        self.wait.waitable().attempt()
     }
 }
 
 // SAFETY: both functions only forward to the waitable of `wait`, which upholds the contract.
-unsafe impl Place for SleepAsync {
+unsafe impl Waitable for SleepAsync {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the armed waiter alive and this in place until `unregister`.
-        unsafe { self.wait.place().register(waiter, ticket) }
+        unsafe { self.wait.waitable().register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered the waiter here, and its wait has ended.
-        unsafe { self.wait.place().unregister(has_decided) }
+        unsafe { self.wait.waitable().unregister(is_selected) }
     }
 }
 
 impl Drop for SleepAsync {
     fn drop(&mut self) {
-        self.wait.place().cancel();
+        self.wait.waitable().cancel();
     }
 }
 

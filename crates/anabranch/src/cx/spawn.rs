@@ -11,7 +11,7 @@ use crate::{
     },
     pool::{Pool, registry::Registry, worker::Worker},
     sys::unwind::catch_unwind,
-    wait::suspend::Strand,
+    wait::suspend::Suspend,
 };
 use std::{
     panic::AssertUnwindSafe,
@@ -96,7 +96,7 @@ where
             if (*this).shared.is_abandoned() {
                 discard();
             }
-            if !(*this).shared.done.tell() {
+            if !(*this).shared.done.set() {
                 discard();
                 Self::end(block);
             }
@@ -178,7 +178,7 @@ where
     let task = task.cast();
     // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
     // run it.
-    registry.post(unsafe { Job::new(task.cast()) });
+    registry.inject(unsafe { Job::new(task.cast()) });
     // SAFETY: this is the first reference to the block, whose function returns a `T`.
     JoinHandle::new(unsafe { TaskRef::new(task) })
 }

@@ -19,8 +19,8 @@ use crate::{
     wait::{
         current_stack::Stack,
         parked::Parked,
-        suspend::{Strand, WaitReason, leave},
-        waiter::{Outcome, Waiter},
+        suspend::{Suspend, WaitReason, leave},
+        waiter::{Selected, Waiter},
     },
 };
 use std::{cell::Cell, marker::PhantomData, sync::Arc, thread, time::Duration};
@@ -33,7 +33,7 @@ const LOOKS: usize = if cfg!(shuttle) { 2 } else { 200 };
 const SHARES: u32 = if cfg!(shuttle) { 1 } else { 16 };
 
 /// See the [module](self).
-pub(crate) struct ThreadStrand {
+pub(crate) struct BlockingThread {
     shared: Arc<Parked>,
     /// How many shares it may still have before it yields.
     shares: Cell<u32>,
@@ -43,8 +43,8 @@ pub(crate) struct ThreadStrand {
     _bound_to_its_thread: PhantomData<*mut ()>,
 }
 
-impl ThreadStrand {
-    /// Creates the strand of the calling thread, which is in a pool until the strand ends.
+impl BlockingThread {
+    /// Creates the owner for the calling thread, which is in a pool until the owner ends.
     pub(crate) fn new() -> Self {
         let shared = Parked::new();
         shared.waiter.bind_to(Stack::current());
@@ -57,13 +57,13 @@ impl ThreadStrand {
     }
 }
 
-impl ThreadStrand {
+impl BlockingThread {
     /// Reports, once, that a fiber is about to block its thread by `run`. A wait for another fiber of the thread would
     /// never end, and nothing else would report it.
     #[cold]
     fn warn_on_a_fiber(&self, reason: WaitReason) {
         let Some(fiber) = self.shared.waiter.stack().fiber() else { return };
-        // SAFETY: this strand is on the stack of that fiber, which runs, so the fiber is alive.
+        // SAFETY: this object is on the stack of that fiber, which runs, so the fiber is alive.
         let fiber = unsafe { &*fiber.cast::<Fiber>() };
         let home = fiber.home();
         if let Some(registry) = home.registry()
@@ -113,9 +113,9 @@ impl Drop for Shown<'_> {
     }
 }
 
-// SAFETY: the waiter belongs to this strand alone, and `suspend` ends when it has been decided. A later wake-up leaves
+// SAFETY: the waiter belongs to this thread alone, and `suspend` ends when it has been selected. A later wake-up leaves
 // a token in the parker, after which every wait here checks its waiter again.
-unsafe impl Strand for ThreadStrand {
+unsafe impl Suspend for BlockingThread {
     fn waiter(&self) -> *const Waiter {
         Parked::waiter(&self.shared)
     }
@@ -130,7 +130,7 @@ unsafe impl Strand for ThreadStrand {
             self.clock().subscribe(Arc::new(move || shared.parker.unpark()))
         });
         for _ in 0..LOOKS {
-            if waiter.outcome().is_some() {
+            if waiter.selected().is_some() {
                 return None;
             }
             hint::spin_loop();
@@ -139,8 +139,8 @@ unsafe impl Strand for ThreadStrand {
         // Not before: to publish the status costs more than a wait that is over at once.
         let _shown = Shown::new(&me.card, reason);
         let mut is_long = false;
-        while waiter.outcome().is_none() {
-            if deadline != NEVER && self.clock().tick() >= deadline && waiter.decide_for_itself(Outcome::TimedOut) {
+        while waiter.selected().is_none() {
+            if deadline != NEVER && self.clock().tick() >= deadline && waiter.select_itself(Selected::TimedOut) {
                 return None;
             }
             me.park_beside(&self.shared.parker, self.clock().park_bound(deadline), &mut is_long);
@@ -148,7 +148,7 @@ unsafe impl Strand for ThreadStrand {
         None
     }
 
-    fn step_aside(&self) -> Option<PendingSwitch> {
+    fn yield_now(&self) -> Option<PendingSwitch> {
         Worker::current().yield_slot();
         None
     }
@@ -157,11 +157,11 @@ unsafe impl Strand for ThreadStrand {
         let left = self.shares.get() - 1;
         self.shares.set(if left > 0 { left } else { SHARES });
         if left == 0 {
-            leave(self.step_aside());
+            leave(self.yield_now());
         }
     }
 
-    fn shares_its_thread(&self) -> bool {
+    fn shares_thread(&self) -> bool {
         false
     }
 

@@ -8,17 +8,17 @@ use crate::{
         Cancelled, TimedOut,
         cancel::CancelScope,
         suspend::{WaitReason, leave},
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use std::time::{Duration, Instant};
 
-/// A waitable that never decides.
+/// A waitable that never ends a wait.
 struct Nowhere;
 
 // SAFETY: it stores no address.
-unsafe impl Place for Nowhere {
+unsafe impl Waitable for Nowhere {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
         // A fence in place of the read-modify-write.
         full_fence();
@@ -37,7 +37,7 @@ impl Cx<'_> {
     #[track_caller]
     pub fn yield_now(&self) {
         self.check_stack();
-        leave(self.strand.step_aside());
+        leave(self.owner.yield_now());
     }
 
     /// Waits for `duration`.
@@ -54,7 +54,7 @@ impl Cx<'_> {
     /// ```
     #[track_caller]
     pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
-        self.sleep_to(self.strand.clock().tick_after(duration), WaitReason::new(&"sleep"))
+        self.sleep_to(self.owner.clock().tick_after(duration), WaitReason::new(&"sleep"))
     }
 
     /// Waits until `instant`, by the clock of the pool.
@@ -63,14 +63,14 @@ impl Cx<'_> {
     /// Returns [`Cancelled`] when the scope was cancelled.
     #[track_caller]
     pub fn sleep_until(&self, instant: Instant) -> Result<(), Cancelled> {
-        self.sleep_to(self.strand.clock().tick_at(instant), WaitReason::new(&"sleep"))
+        self.sleep_to(self.owner.clock().tick_at(instant), WaitReason::new(&"sleep"))
     }
 
     fn sleep_to(&self, deadline: u64, reason: WaitReason) -> Result<(), Cancelled> {
         self.checkpoint()?;
         match self.wait(&Nowhere, deadline, reason) {
-            Outcome::Cancelled => Err(Cancelled),
-            Outcome::TimedOut | Outcome::Ready(_) => Ok(()),
+            Selected::Cancelled => Err(Cancelled),
+            Selected::TimedOut | Selected::Ready(_) => Ok(()),
         }
     }
 
@@ -86,7 +86,7 @@ impl Cx<'_> {
     /// Returns the time by the clock of the pool.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.strand.clock().now()
+        self.owner.clock().now()
     }
 
     /// Runs `body` with a deadline, `duration` from now, after which all waits in it are cancelled.
@@ -118,7 +118,7 @@ impl Cx<'_> {
     where
         E: From<TimedOut>,
     {
-        self.limit(self.strand.clock().tick_after(duration), body)
+        self.limit(self.owner.clock().tick_after(duration), body)
     }
 
     /// Runs `body` with a deadline at `instant`, by the clock of the pool. Like [`timeout`](Self::timeout).
@@ -129,7 +129,7 @@ impl Cx<'_> {
     where
         E: From<TimedOut>,
     {
-        self.limit(self.strand.clock().tick_at(instant), body)
+        self.limit(self.owner.clock().tick_at(instant), body)
     }
 
     fn limit<R, E>(&self, at: u64, body: impl FnOnce(&Cx<'_>) -> Result<R, E>) -> Result<R, E>
@@ -220,7 +220,7 @@ impl Interval {
     pub fn tick(&mut self, cx: &Cx<'_>) -> Result<Instant, Cancelled> {
         let reason = WaitReason::new(&"interval");
         let Some(reached) = self.next else { return Err(cx.sleep_for_ever(reason)) };
-        cx.sleep_to(cx.strand.clock().tick_at(reached), reason)?;
+        cx.sleep_to(cx.owner.clock().tick_at(reached), reason)?;
         // A delay that does not fit would be one of 584 years; and a longer period has not been missed.
         let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         let late = nanos(cx.now().saturating_duration_since(reached));

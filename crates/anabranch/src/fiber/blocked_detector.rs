@@ -20,7 +20,7 @@ const SUSPICIOUS: Duration = Duration::from_secs(1);
 /// How often to look.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What the lookout remembers.
+/// What the heartbeat worker remembers.
 #[derive(Default)]
 pub(crate) struct BlockedDetector {
     last: Option<Instant>,
@@ -30,7 +30,7 @@ pub(crate) struct BlockedDetector {
 
 impl BlockedDetector {
     /// Looks at all workers, now and then.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
+    pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
         if self.last.is_some_and(|last| now - last < PERIOD) {
             return;

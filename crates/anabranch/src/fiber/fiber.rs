@@ -1,4 +1,4 @@
-//! The control block of a fiber. The module `suspend` has how a fiber waits.
+//! The control block of a fiber. The module `suspend` implements its waits.
 //!
 //! A block belongs to a worker and to a stack, and outlives the fibers that run on it one after the other: when a fiber
 //! ends the next begins on the same stack, without a switch. Blocks live as long as their worker.
@@ -7,7 +7,7 @@
 //! |-----------|------------------------------------------------|--------------------------------------------------------|
 //! | idle      | the worker's list of idle stacks               | a job is given to it -> running                        |
 //! | running   | the worker's thread is on its stack            | `suspend` -> suspended; `yield_now` -> ready; end      |
-//! | suspended | the waitables where its waiter is registered   | a waitable decides the waiter and wakes it -> ready    |
+//! | suspended | the waitables where its waiter is registered   | a waitable selects the waiter and wakes it -> ready    |
 //! | ready     | the worker's list of ready fibers, or its inbox | the worker resumes it -> running                      |
 //!
 //! Once it runs, a fiber stays on its worker. Other threads access only the inbox.
@@ -36,7 +36,7 @@ use crate::{
     wait::{
         cancel::CancelScope,
         current_stack::Stack,
-        suspend::Strand,
+        suspend::Suspend,
         waiter::{Home, Kind, Waiter},
     },
 };
@@ -49,7 +49,8 @@ use std::{
 };
 
 /// How many lines of a stack are prefetched before its fiber goes on, beside the topmost, and how far from the frame of
-/// [`suspend`](Strand::suspend) they begin. The frame that goes on lies there, below it the frames that have returned.
+/// [`suspend`](Suspend::suspend) they begin. The frame that resumes lies there, and below it the frames that have
+/// returned.
 const FETCHED: usize = 5;
 const FIRST_FETCHED: usize = 192;
 
@@ -73,7 +74,7 @@ pub(crate) struct Fiber {
     kick: Kick,
     context: UnsafeCell<Option<Context>>,
     job: Cell<Option<Job>>,
-    /// The scope to be cancelled when the pool ends.
+    /// The scope that the pool cancels when it ends.
     root: Root,
     locals: Locals,
 }
@@ -87,15 +88,15 @@ unsafe impl Sync for Fiber {}
 
 static KIND: Kind = Kind {
     // SAFETY: a waiter of this kind is the first field of a `Fiber`, since only `Fiber::new` makes one. The caller has
-    // decided it.
+    // selected it.
     wake: |waiter| unsafe { wake(waiter.cast()) },
-    // A fiber does not go on, let alone end, before it has been woken.
+    // A fiber does not resume, let alone end, before it has been woken.
     keep: None,
-    looks: 0,
+    spins: 0,
     resumes: true,
     home: Some(Home {
         // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
-        is_here: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
+        is_local: |waiter| unsafe { ptr::eq(Worker::current(), (*waiter.cast::<Fiber>()).home) },
         // SAFETY: the caller keeps the waiter alive, and a waiter of this kind is the first field of a `Fiber`.
         kick: |waiter| unsafe { kick(waiter.cast()) },
     }),
@@ -115,9 +116,9 @@ unsafe fn kick(fiber: *const Fiber) {
 }
 
 /// # Safety
-/// The caller has decided the waiter of the fiber.
+/// The caller has selected the waiter of the fiber.
 unsafe fn wake(fiber: *const Fiber) {
-    // SAFETY: the caller has decided the fiber, so it is suspended, or about to be. It goes on only through the lists
+    // SAFETY: the caller has selected the fiber, so it is suspended, or about to be. It goes on only through the lists
     // below; until then it and its worker are alive.
     unsafe {
         let home = (*fiber).home;
@@ -125,7 +126,7 @@ unsafe fn wake(fiber: *const Fiber) {
             (*home).fibers.local.make_ready(fiber);
         } else {
             let parker = &raw const (*home).parker;
-            Inbox::post(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
+            Inbox::push_remote(ptr::from_ref::<Inbox<Fiber>>(&(*home).fibers.inbox), fiber, || (*parker).unpark());
         }
     }
 }
@@ -140,7 +141,7 @@ impl Linked for Fiber {
         // SAFETY: the caller guarantees that the fiber is in a list, and fibers in a list are alive.
         unsafe {
             let after: *const u8 = (*first).next.get().cast();
-            // If two fibers take turns, all of it is in the caches.
+            // If two fibers take turns, all of this is in the caches.
             if !after.is_null() {
                 (*first).fetch();
                 prefetch(after);
@@ -219,14 +220,14 @@ impl Fiber {
         Stack::current().address().cast()
     }
 
-    /// Returns the values that the fiber has for itself.
+    /// Returns the fiber-local values.
     pub(crate) fn locals(&self) -> &Locals {
         &self.locals
     }
 
     // ---- the worker, from its own stack ----
 
-    /// Equips an idle block with a stack to run on.
+    /// Gives an idle block a stack to run on.
     ///
     /// # Safety
     /// The block has none, and does not move any more.
@@ -253,8 +254,8 @@ impl Fiber {
         self.job.set(Some(job));
     }
 
-    /// Runs the fiber until it, or one that went on in its place, suspends or is idle. It is the current fiber of the
-    /// worker until `come_back`.
+    /// Runs the fiber until it, or a fiber that resumed in its place, suspends or is idle. It is the current fiber of
+    /// the worker until `come_back`.
     ///
     /// # Safety
     /// The caller is the worker's thread, on its own stack. The block has a context, and is idle with a job or ready.

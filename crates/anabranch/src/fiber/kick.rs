@@ -1,13 +1,13 @@
-//! Kicks: other threads make a fiber check its wait again, whatever the fiber does just now. See
+//! Kicks: other threads make a fiber check its wait again, in any state of the fiber. See
 //! [`waiter`](crate::wait::waiter).
 //!
-//! Each fiber has one kick, which is in the box of its worker or not. A thread that kicks marks it, and posts it to the
-//! box unless it was marked already. The worker unmarks it and lets the fiber check. That check sees all that the
-//! threads that found the kick marked did before: only read-modify-writes change the mark, and each acquires and
-//! releases.
+//! Each fiber has one kick, which is in the inbox of its worker or not. A thread that kicks the fiber marks the kick,
+//! and pushes it onto the inbox unless it was marked already. The worker clears the mark, and the fiber checks its
+//! wait. The check sees everything that happened before each kick, also of threads that found the mark set. The reason:
+//! only read-modify-writes change the mark, and each acquires and releases.
 //!
-//! The box is an [`Inbox`], so a worker that ends waits for threads that are about to wake it. A kick outlives the
-//! fiber that it was for, as the block does, and has no effect on the next fiber.
+//! Since this is an [`Inbox`], a worker that ends waits for threads that are about to wake it. A kick is part of the
+//! block and may outlive its fiber; it has no effect on the next fiber of the block.
 
 use crate::{
     fiber::ready::{Inbox, Linked, List},
@@ -32,16 +32,16 @@ impl Kick {
         Self { next: Cell::new(ptr::null()), is_marked: AtomicBool::new(false) }
     }
 
-    /// Posts the kick to its worker's box, unless it is there, and calls `wake` if the worker is away.
+    /// Pushes the kick onto its worker's inbox, unless it is there, and calls `wake` if the worker is away.
     ///
     /// # Safety
-    /// The kick and the box are those of one worker, which does not end before this call, as for [`Inbox::post`].
+    /// The kick and the inbox are those of one worker, which does not end before this call, as for [`Inbox::push_remote`].
     pub(crate) unsafe fn send(this: *const Self, inbox: *const Inbox<Self>, wake: impl FnOnce()) {
         // SAFETY: the caller guarantees that the worker, and the kick with it, does not end before this call. Only the
-        // thread that marks the kick posts it, so it is in the box at most once.
+        // thread that marks the kick pushes it, so it is in the box at most once.
         unsafe {
             if !(*this).is_marked.swap(true, Ordering::AcqRel) {
-                Inbox::post(inbox, this, wake);
+                Inbox::push_remote(inbox, this, wake);
             }
         }
     }

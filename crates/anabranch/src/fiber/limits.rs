@@ -1,7 +1,7 @@
-//! How many fibers may be under way in a pool, and how big their stacks are.
+//! The limit on started fibers in a pool, and the configuration of their stacks.
 //!
-//! A fiber that cannot get a stack stays in the queue until one is free: nothing is lost, but if the fibers under way
-//! wait for it, the program hangs. So the pool reports it once, on the standard error stream.
+//! A fiber that cannot get a stack stays in the queue until one is free. No fiber is lost, but if the started fibers
+//! wait for it, the program hangs. So the pool reports the first such case, on the standard error stream.
 
 use crate::{
     fiber::stack::pool::{StackConfig, StackError},
@@ -11,16 +11,16 @@ use crate::{
     },
 };
 
-/// How many fibers may be under way where the program does not say it.
+/// The default limit on started fibers.
 pub(crate) const DEFAULT_MAX_FIBERS: usize = 4 << 20;
 
 /// See the [module](self).
 pub(crate) struct Limits {
     pub(crate) stacks: StackConfig,
     max: u64,
-    /// Stacks in use. Relaxed: a number to compare with.
+    /// Stacks in use. Relaxed, because the number is only compared with a limit.
     live: AtomicU64,
-    /// The system refused a stack; until one is given back there is no use in asking again.
+    /// Whether the system refused a stack. If so, the pool asks again only after a stack was returned.
     is_refused: AtomicBool,
     has_complained: AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Limits {
         }
     }
 
-    /// Returns whether a new fiber, of which there is one, would get a stack.
+    /// Returns whether a waiting new fiber would get a stack.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         let has_room = self.live.load(Ordering::Relaxed) < self.max;
@@ -46,12 +46,12 @@ impl Limits {
         has_room && !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// Returns whether no fiber is under way.
+    /// Returns whether no fiber has a stack.
     pub(crate) fn is_empty(&self) -> bool {
         self.live.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts a stack that a fiber takes into use. Returns `None` if too many are in use.
+    /// Counts a stack that a fiber starts to use. Returns `None` if too many are in use.
     pub(crate) fn enter(&self) -> Option<()> {
         if self.live.fetch_add(1, Ordering::Relaxed) < self.max {
             return Some(());
@@ -81,9 +81,9 @@ impl Limits {
         self.live.fetch_sub(1, Ordering::Relaxed) >= self.max || was_refused
     }
 
-    /// The system has no memory for another stack. Undoes `enter`.
+    /// Records that the system has no memory for another stack. Undoes `enter`.
     pub(crate) fn refuse(&self, error: &StackError) {
-        // With no fiber under way none would ever give a stack back: then the next one asks again.
+        // If no other fiber has a stack, no stack will ever be returned. So the next fiber asks again.
         let others = self.live.fetch_sub(1, Ordering::Relaxed) - 1;
         self.is_refused.store(others > 0, Ordering::Relaxed);
         if !self.has_complained.swap(true, Ordering::Relaxed) {

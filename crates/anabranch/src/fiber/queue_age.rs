@@ -5,7 +5,7 @@ use crate::sys::sync::{AtomicU64, Ordering, const_unless_loom};
 
 /// For how long the oldest has to lie before a thief takes it, in microseconds: a worker that is at its fibers has
 /// begun a handful of them by then.
-const PATIENCE: u64 = 25;
+const AGE_LIMIT: u64 = 25;
 
 /// See the [module](self).
 pub(crate) struct QueueAge {
@@ -37,7 +37,7 @@ impl QueueAge {
             self.watched.store(oldest + 1, Ordering::Relaxed);
             return false;
         }
-        now.saturating_sub(self.since.load(Ordering::Relaxed)) >= PATIENCE
+        now.saturating_sub(self.since.load(Ordering::Relaxed)) >= AGE_LIMIT
     }
 }
 
@@ -49,16 +49,16 @@ mod tests {
     fn what_lies_for_long_is_overdue() {
         let overdue = QueueAge::new();
         assert!(!overdue.is_overdue(0, 100));
-        assert!(!overdue.is_overdue(0, 100 + PATIENCE - 1));
-        assert!(overdue.is_overdue(0, 100 + PATIENCE));
+        assert!(!overdue.is_overdue(0, 100 + AGE_LIMIT - 1));
+        assert!(overdue.is_overdue(0, 100 + AGE_LIMIT));
     }
 
     #[test]
     fn what_goes_on_is_not() {
         let overdue = QueueAge::new();
-        assert!((0..100).all(|n| !overdue.is_overdue(n, n * PATIENCE)));
+        assert!((0..100).all(|n| !overdue.is_overdue(n, n * AGE_LIMIT)));
         overdue.is_overdue(100, 0);
         overdue.forget();
-        assert!(!overdue.is_overdue(100, PATIENCE));
+        assert!(!overdue.is_overdue(100, AGE_LIMIT));
     }
 }

@@ -1,8 +1,9 @@
-//! Fibers that can go on: a list for the worker that they belong to, and an inbox for fibers that other threads wake.
+//! Runnable fibers: a list for the worker that owns them, and an inbox for fibers that other threads wake.
 //!
 //! The inbox is a Treiber stack (1986). Only the owner takes from it, and always takes everything, so there is no ABA.
-//! An owner that is awake checks it before it parks, so no thread has to wake it: a push is one CAS. Before it parks it
-//! leaves a mark in the empty inbox. The thread that replaces the mark by the first fiber wakes the owner.
+//! An owner that is awake checks the inbox before it parks, so no thread has to wake it, and a push is one CAS. Before
+//! it parks, the owner leaves a mark in the empty inbox. The thread that replaces the mark by the first fiber wakes the
+//! owner.
 //!
 //! | `newest` | means                                         | left by                                                      |
 //! |----------|-----------------------------------------------|--------------------------------------------------------------|
@@ -10,14 +11,15 @@
 //! | AWAY     | empty; the owner is to be woken for the next  | a push, which wakes it -> fiber; the owner, awake -> null    |
 //! | fiber    | the newest of a chain                         | a push -> fiber; the owner takes all -> null                 |
 //!
-//! A worker that ends has to know that no thread is about to wake it. Each thread that has woken it increments `woken`
+//! A worker may end only when no thread is about to wake it. Each thread that has woken it increments `woken`
 //! afterwards, as its last access to the worker. The owner counts how many of its marks were replaced.
 //!
-//! Provenance: the pointers that were pushed are the ones that come out, and are never made anew from a reference. A
-//! linked [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer is valid for the fiber that it is a field of.
+//! Provenance: a pop returns the pointer that was pushed, and never derives a new one from a reference. A linked
+//! [`Kick`](crate::fiber::kick::Kick) is a field, and its pointer is valid for the fiber that it is a field of.
 //!
 //! Orderings: a push releases, the owner's swap acquires; `woken` releases and the end acquires. The mark orders
-//! nothing: of a push and the owner's CAS one comes first, so either the push finds the mark or the owner the fiber.
+//! nothing. One of a push and the owner's CAS comes first, so either the push finds the mark or the owner finds the
+//! fiber.
 
 use crate::sys::sync::{AtomicPtr, AtomicU64, Cell, Ordering, const_unless_loom, spin_while};
 use std::ptr;
@@ -27,7 +29,7 @@ pub(crate) trait Linked {
     /// Returns the link to the next item in a list or inbox.
     fn next(&self) -> &Cell<*const Self>;
 
-    /// Prefetches the data of the first item of a list, which is taken soon, and of the one behind it. A hint.
+    /// Prefetches the data of the first item of a list, which is taken soon, and of the next one. A hint.
     ///
     /// # Safety
     /// It is in a list of this thread.
@@ -148,7 +150,7 @@ impl<F: Linked> Inbox<F> {
     /// # Safety
     /// The fiber is suspended, in no list or inbox, and its worker resumes it only after taking it from here. The inbox
     /// may be gone when this returns.
-    pub(crate) unsafe fn post(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
+    pub(crate) unsafe fn push_remote(this: *const Self, fiber: *const F, wake: impl FnOnce()) {
         // SAFETY: the caller's fiber is suspended, and its worker ends after it, so both are alive until the push. If
         // the worker was away, it does not end before `woken` counts this wake.
         unsafe {
@@ -185,8 +187,8 @@ impl<F: Linked> Inbox<F> {
         }
         // Reverses the list: the stack has the newest fiber first.
         let mut oldest: *const F = ptr::null();
-        // SAFETY: `post` demands suspended fibers that only their worker, the caller, resumes. So they are alive, and
-        // only the caller accesses their links.
+        // SAFETY: `push_remote` demands suspended fibers that only their worker, the caller, resumes. So they are
+        // alive, and only the caller accesses their links.
         unsafe {
             while !newest.is_null() {
                 let next = (*newest).next().replace(oldest);
@@ -211,7 +213,7 @@ impl<F: Linked> Inbox<F> {
         is_away.is_ok()
     }
 
-    /// Removes the mark after the owner has parked. Fibers that were posted meanwhile stay for
+    /// Removes the mark after the owner has parked. Fibers that were injected meanwhile stay for
     /// [`collect`](Self::collect).
     pub(crate) fn come_back(&self) {
         let is_back = self.newest.compare_exchange(Self::AWAY, ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);

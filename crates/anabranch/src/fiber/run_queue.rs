@@ -1,36 +1,35 @@
-//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion goes deep before
-//! it goes wide. From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a
-//! time.
+//! A worker's queue of fibers that have not started. Its owner takes the newest, so that a recursion runs depth first.
+//! From time to time it takes the oldest, so that none starves. Thieves take the oldest, several at a time.
 //!
 //! The idea is that of Cilk's THE deque (Frigo, Leiserson, Randall 1998), with the fence on the thief's side (see
 //! `sys::asymmetric_fence`) and with thieves that take many. The entries of the queue have the numbers `head..tail`.
 //! The owner pushes and pops at the tail, without a lock and without a read-modify-write. A thread that takes at the
-//! head holds the lock. Owner and thief first announce what they want, and then read what the other wants, with a fence
-//! between the two:
+//! head holds the lock. Owner and thief first announce what they take, and then read what the other has announced, with
+//! a fence between the two:
 //!
-//! | the owner takes `tail - 1`              | a thief, with the lock, takes some at the head       |
-//! |-----------------------------------------|------------------------------------------------------|
-//! | 1. `tail` down by one                   | a. `claim` up, from `head` to where it wants to stop |
-//! | 2. fence                                | b. fence                                             |
+//! | the owner takes `tail - 1`                                                                                       | a thief, with the lock, takes some at the head |
+//! |------------------------------------------------------------------------------------------------------------------|------------|
+//! | 1. `tail` down by one                                                                                            | a. `claim` up, from `head` to where it wants to stop |
+//! | 2. fence                                                                                                         | b. fence |
 //! | 3. reads `claim`; if that is above `tail`, a thief may want the same entry: waits for the lock, and reads `head` | c. reads `tail`, and stops there if that is less; `head` and `claim` are there now |
 //!
-//! Since both fence, at least one sees the other: the thief leaves what the owner has announced, or the owner waits
-//! until `head` shows what the thief has taken. While no thief takes, `claim` equals `head`. The two are separate so
-//! that claimed entries still count in the check whether the queue is empty. A thief reads the entries that it takes
-//! only after (c), so it never reads a slot that the owner may write. A thread that lists the queue claims all of it
-//! meanwhile, and takes nothing.
+//! Since both execute a fence, at least one sees the other. Either the thief leaves the entry that the owner has
+//! announced, or the owner waits until `head` shows what the thief has taken. While no thief takes, `claim` equals
+//! `head`. The two are separate so that claimed entries still count in the check whether the queue is empty. A thief
+//! reads the entries that it takes only after (c), so it never reads a slot that the owner may write. A thread that
+//! lists the queue claims all of it meanwhile, and takes nothing.
 //!
 //! Threads other than the owner push onto a second list, under the lock.
 //!
 //! Fibers that were spawned one after the other often exchange messages, and a message from one worker to another takes
-//! ten times as long as on one worker. So the fibers that a worker runs should be neighbours in the order of the
-//! pushes. A thief runs the stolen fibers oldest first: those that it leaves for other thieves lie next to those that
-//! stayed with the victim. And the owner takes the oldest itself only if no thief has come for a while. A ring of 503
-//! fibers is so cut in two places, instead of 6 to 14.
+//! ten times as long as on one worker. So a worker should run fibers that were pushed one after the other. A thief runs
+//! the stolen fibers oldest first. Those that it leaves for other thieves are then next to those that stayed with the
+//! victim. The owner itself takes the oldest only if no thief has stolen for a while. This cuts a ring of 503 fibers in
+//! two places, instead of 6 to 14.
 //!
-//! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long): while the
-//! owner works and begins its fibers in turn, they stay together. A thief may take at once what the owner has pushed on
-//! request, or what other threads have posted. The results of these checks are hints.
+//! For the same reason a thief first checks whether the entries [lie for long](RunQueue::lies_for_long). While the
+//! owner starts its fibers in turn, they stay together. A thief may at once take entries that the owner has pushed on
+//! request, or that other threads have injected. The results of these checks are hints.
 //!
 //! | word     | written by                   | means                                              |
 //! |----------|------------------------------|----------------------------------------------------|
@@ -57,7 +56,7 @@ use std::{collections::VecDeque, mem::MaybeUninit, ptr};
 /// The most entries that a thief takes at a time: half of the entries, up to this.
 const STEAL_BATCH: usize = if cfg!(shuttle) { 2 } else { 32 };
 
-/// After this many of the newest the worker takes the oldest.
+/// After taking this many of the newest entries, the worker takes the oldest.
 #[cfg(not(loom))]
 pub(crate) const OLDEST_EVERY: u32 = if cfg!(shuttle) { 5 } else { 61 };
 
@@ -74,10 +73,10 @@ pub(crate) struct RunQueue<T> {
     owner: CachePadded<Owner<T>>,
     claim: AtomicU64,
     head: AtomicU64,
-    /// The number of posted entries.
-    posted: AtomicU64,
+    /// The number of injected entries.
+    injected: AtomicU64,
     /// Whether the owner has pushed an entry that another thread asked for. A hint.
-    is_asked_for: AtomicBool,
+    is_requested: AtomicBool,
     overdue: QueueAge,
     lock: Brief<VecDeque<T>>,
     fence: Fence,
@@ -113,8 +112,8 @@ impl<T: Copy> RunQueue<T> {
                 }),
                 claim: AtomicU64::new(0),
                 head: AtomicU64::new(0),
-                posted: AtomicU64::new(0),
-                is_asked_for: AtomicBool::new(false),
+                injected: AtomicU64::new(0),
+                is_requested: AtomicBool::new(false),
                 overdue: QueueAge::new(),
                 lock: Brief::new(VecDeque::new()),
                 fence,
@@ -124,7 +123,7 @@ impl<T: Copy> RunQueue<T> {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_own() && !self.has_posted()
+        !self.has_own() && !self.has_injected()
     }
 
     #[inline]
@@ -133,8 +132,8 @@ impl<T: Copy> RunQueue<T> {
     }
 
     #[inline]
-    fn has_posted(&self) -> bool {
-        self.posted.load(Ordering::Relaxed) > 0
+    fn has_injected(&self) -> bool {
+        self.injected.load(Ordering::Relaxed) > 0
     }
 
     // ---- the owner ----
@@ -158,13 +157,13 @@ impl<T: Copy> RunQueue<T> {
     ///
     /// # Safety
     /// The caller is the owner.
-    pub(crate) unsafe fn push_asked_for(&self, item: T) {
-        self.is_asked_for.store(true, Ordering::Relaxed);
+    pub(crate) unsafe fn push_requested(&self, item: T) {
+        self.is_requested.store(true, Ordering::Relaxed);
         // SAFETY: the caller is the owner, as `push` demands.
         unsafe { self.push(item) };
     }
 
-    /// Takes the newest of the owner's entries, or else the oldest that another thread has posted.
+    /// Takes the newest of the owner's entries, or else the oldest that another thread has injected.
     ///
     /// # Safety
     /// The caller is the owner.
@@ -182,7 +181,7 @@ impl<T: Copy> RunQueue<T> {
                 return Some(item);
             }
         }
-        if self.has_posted() { self.take_posted(&mut self.lock.lock()) } else { None }
+        if self.has_injected() { self.take_injected(&mut self.lock.lock()) } else { None }
     }
 
     /// Takes the owner's entry `tail` after a thief has claimed it, if the thief has left it.
@@ -197,7 +196,7 @@ impl<T: Copy> RunQueue<T> {
         None
     }
 
-    /// Takes the oldest entry that another thread has posted, or else the owner's oldest, so that none starves. If a
+    /// Takes the oldest entry that another thread has injected, or else the owner's oldest, so that none starves. If a
     /// thief has taken from the old end since the last call, takes the newest instead.
     ///
     /// # Safety
@@ -207,13 +206,13 @@ impl<T: Copy> RunQueue<T> {
         if self.is_empty() {
             return None;
         }
-        let mut posted = self.lock.lock();
-        if let Some(item) = self.take_posted(&mut posted) {
+        let mut injected = self.lock.lock();
+        if let Some(item) = self.take_injected(&mut injected) {
             return Some(item);
         }
         let head = self.head.load(Ordering::Relaxed);
         if self.owner.seen.replace(head) != head {
-            drop(posted);
+            drop(injected);
             // SAFETY: the caller is the owner, as `take_newest` demands.
             return unsafe { self.take_newest() };
         }
@@ -255,10 +254,10 @@ impl<T: Copy> RunQueue<T> {
     // ---- others ----
 
     /// Posts an entry, from a thread that is not the owner.
-    pub(crate) fn post(&self, item: T) {
-        let mut posted = self.lock.lock();
-        posted.push_back(item);
-        self.posted.store(posted.len() as u64, Ordering::Relaxed);
+    pub(crate) fn inject(&self, item: T) {
+        let mut injected = self.lock.lock();
+        injected.push_back(item);
+        self.injected.store(injected.len() as u64, Ordering::Relaxed);
     }
 
     /// Returns whether the queue has an entry that the owner will not soon take by itself. Thieves call it repeatedly,
@@ -268,14 +267,14 @@ impl<T: Copy> RunQueue<T> {
             self.overdue.forget();
             return false;
         }
-        self.has_posted()
-            || self.is_asked_for.load(Ordering::Relaxed)
+        self.has_injected()
+            || self.is_requested.load(Ordering::Relaxed)
             || self.overdue.is_overdue(self.head.load(Ordering::Relaxed), now)
     }
 
-    fn take_posted(&self, posted: &mut VecDeque<T>) -> Option<T> {
-        let item = posted.pop_front()?;
-        self.posted.store(posted.len() as u64, Ordering::Relaxed);
+    fn take_injected(&self, injected: &mut VecDeque<T>) -> Option<T> {
+        let item = injected.pop_front()?;
+        self.injected.store(injected.len() as u64, Ordering::Relaxed);
         Some(item)
     }
 
@@ -288,26 +287,26 @@ impl<T: Copy> RunQueue<T> {
         if self.is_empty() {
             return None;
         }
-        self.is_asked_for.store(false, Ordering::Relaxed);
-        let mut loot = [MaybeUninit::uninit(); STEAL_BATCH];
-        let count = self.take_half(&mut loot);
+        self.is_requested.store(false, Ordering::Relaxed);
+        let mut stolen = [MaybeUninit::uninit(); STEAL_BATCH];
+        let count = self.take_half(&mut stolen);
         // SAFETY: `take_half` has initialised `count` entries. The caller is the owner of `own`, as `push` demands.
         unsafe {
-            for item in loot.get(1..count)?.iter().rev() {
+            for item in stolen.get(1..count)?.iter().rev() {
                 own.push(item.assume_init());
             }
-            Some(loot[0].assume_init())
+            Some(stolen[0].assume_init())
         }
     }
 
-    /// Moves the older half into `loot`, and returns the number of entries.
-    fn take_half(&self, loot: &mut [MaybeUninit<T>; STEAL_BATCH]) -> usize {
+    /// Moves the older half into `stolen`, and returns the number of entries.
+    fn take_half(&self, stolen: &mut [MaybeUninit<T>; STEAL_BATCH]) -> usize {
         let half = |count: usize| count.div_ceil(2).min(STEAL_BATCH);
-        let mut posted = self.lock.lock();
-        if !posted.is_empty() {
-            let count = half(posted.len());
-            loot.iter_mut().zip(posted.drain(..count)).for_each(|(place, item)| *place = MaybeUninit::new(item));
-            self.posted.store(posted.len() as u64, Ordering::Relaxed);
+        let mut injected = self.lock.lock();
+        if !injected.is_empty() {
+            let count = half(injected.len());
+            stolen.iter_mut().zip(injected.drain(..count)).for_each(|(place, item)| *place = MaybeUninit::new(item));
+            self.injected.store(injected.len() as u64, Ordering::Relaxed);
             return count;
         }
         let head = self.head.load(Ordering::Relaxed);
@@ -318,7 +317,7 @@ impl<T: Copy> RunQueue<T> {
         // The fence takes some microseconds, for which other threads wait for the lock.
         let tail = self.claim(head + wanted);
         let end = tail.clamp(head, head + wanted);
-        for (place, number) in loot.iter_mut().zip(head..end) {
+        for (place, number) in stolen.iter_mut().zip(head..end) {
             // SAFETY: this thread holds the lock and has claimed the entry. The entry is below the `tail` that the
             // owner has announced, so the owner does not write its slot.
             *place = unsafe { self.slot(number).get() };
@@ -341,7 +340,7 @@ impl<T: Copy> RunQueue<T> {
         if self.is_empty() {
             return;
         }
-        let posted = self.lock.lock();
+        let injected = self.lock.lock();
         let head = self.head.load(Ordering::Relaxed);
         for number in head..self.claim(ALL) {
             // SAFETY: this thread holds the lock and has claimed the entry. The entry is below the `tail` that the
@@ -349,7 +348,7 @@ impl<T: Copy> RunQueue<T> {
             look(unsafe { self.item(number) });
         }
         self.claim.store(head, Ordering::Relaxed);
-        posted.iter().for_each(|item| look(*item));
+        injected.iter().for_each(|item| look(*item));
     }
 
     /// # Safety
@@ -406,13 +405,13 @@ mod tests {
             assert!(!victim.lies_for_long(0));
             victim.push(1);
             assert!(!victim.lies_for_long(0));
-            victim.push_asked_for(2);
+            victim.push_requested(2);
             assert!(victim.lies_for_long(0));
             assert_eq!(victim.steal(&thief), Some(1));
             // A thief has come.
             assert!(!victim.lies_for_long(0));
         }
-        victim.post(3);
+        victim.inject(3);
         assert!(victim.lies_for_long(0));
     }
 

@@ -10,9 +10,9 @@
 //! - **Fairness.** What can go on goes before what has not begun. After 16 of the former, or 4 that have given way, one
 //!   of the latter has its turn, and after 16 rounds one from another queue: what goes on may be waiting for it, by
 //!   yielding. For the same reason a worker that always has fibers takes a task or a fork then, in turn with fibers to
-//!   begin, but only where no slot is free or no lookout is there: a task may compute for long, and the worker's fibers
-//!   stand still meanwhile. A fiber that has found no free slot for 10 ms is begun without one, because guests may
-//!   compute for as long as they like.
+//!   begin, but only where no slot is free or no heartbeat worker is there: a task may compute for long, and the
+//!   worker's fibers stand still meanwhile. A fiber that has found no free slot for 10 ms is begun without one, because
+//!   guests may compute for as long as they like.
 //! - **Neighbours.** A thief leaves a fiber alone for 25 us where a worker is at work that will come to it, and begins
 //!   a new one after four that have given way. So 4 clients and a server, none of which ever waits, begin within 20 us
 //!   and stay together. A message of theirs took 8.5 ns, or 29 ns if another worker had stolen one of the fibers.
@@ -36,8 +36,8 @@ use crate::{
     sys::asymmetric_fence::Fence,
     time::{Clock, NEVER},
     wait::{
-        suspend::Strand,
-        waiter::{Outcome, Waiter},
+        suspend::Suspend,
+        waiter::{Selected, Waiter},
     },
 };
 use crossbeam_utils::CachePadded;
@@ -77,7 +77,7 @@ pub(crate) enum StealPolicy {
     Nothing,
 }
 
-/// The state of a seat for its fibers. See the [module](self).
+/// The state of a worker entry for its fibers. See the [module](self).
 pub(crate) struct Fibers {
     /// Fibers that have not started. On cache lines of its own, as are `inbox` and `local`: searching threads read the
     /// rest of a worker all the time.
@@ -107,7 +107,7 @@ impl Fibers {
     }
 
     /// Marks the thread as about to park, until [`come_back`](Self::come_back). Returns `false` if it must not park,
-    /// since another thread has posted a fiber or a kick.
+    /// since another thread has injected a fiber or a kick.
     #[must_use]
     pub(crate) fn go_away(&self) -> bool {
         let is_away = self.kicks.go_away();
@@ -125,7 +125,7 @@ impl Fibers {
     }
 }
 
-/// For the thread that holds the seat, on its own stack.
+/// For the thread that holds the worker entry, on its own stack.
 impl Worker {
     pub(crate) fn clock(&self) -> &Clock {
         &self.registry().expect("only members of a pool wait by its clock").clock
@@ -140,8 +140,8 @@ impl Worker {
             let now = self.clock().tick();
             while let Some(fiber) = local.pop_timer(now) {
                 // SAFETY: a timer is removed when its wait ends. So the fiber of this timer still waits, or has just
-                // been decided, and its block is alive.
-                if let Some(wake) = unsafe { Waiter::decide((*fiber).waiter(), Outcome::TimedOut) } {
+                // been selected, and its block is alive.
+                if let Some(wake) = unsafe { Waiter::try_select((*fiber).waiter(), Selected::TimedOut) } {
                     wake.wake();
                 }
             }
@@ -248,7 +248,7 @@ impl Worker {
         if !is_worth_while || !self.has_jobs() {
             return None;
         }
-        // SAFETY: `thief` is the seat of the calling thread, so the caller is the owner of its queue.
+        // SAFETY: `thief` is the worker entry of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
     }
 
@@ -264,7 +264,7 @@ impl Worker {
         let ticks = self.fibers.ticks.get().wrapping_add(1);
         self.fibers.ticks.set(ticks);
         let jobs = &self.fibers.jobs;
-        // SAFETY: this thread holds the seat.
+        // SAFETY: this thread holds the worker entry.
         unsafe { if ticks.is_multiple_of(OLDEST_EVERY) { jobs.take_oldest() } else { jobs.take_newest() } }
     }
 
@@ -289,7 +289,7 @@ impl Worker {
             stack.inspect_err(|error| limits.refuse(error)).ok()
         });
         let Some(fiber) = stack else {
-            // SAFETY: this thread holds the seat.
+            // SAFETY: this thread holds the worker entry.
             unsafe { fibers.jobs.push(job) };
             return;
         };
@@ -330,7 +330,7 @@ impl Worker {
         let was_full = limits.leave();
         if let Some(registry) = self.registry() {
             if was_full {
-                registry.stir();
+                registry.announce_work();
             }
             if limits.is_empty() {
                 registry.note_last_fiber();

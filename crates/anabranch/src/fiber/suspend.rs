@@ -14,8 +14,8 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         current_stack::Stack,
-        suspend::{Strand, WaitReason},
-        waiter::{Outcome, Waiter},
+        suspend::{Suspend, WaitReason},
+        waiter::{Selected, Waiter},
     },
 };
 use std::{process, ptr, sync::Arc};
@@ -80,8 +80,7 @@ impl Fiber {
             if home.fibers.local.unready(self) {
                 return;
             }
-            if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.decide_for_itself(Outcome::TimedOut)
-            {
+            if deadline != NEVER && self.clock().tick() >= deadline && self.waiter.select_itself(Selected::TimedOut) {
                 return;
             }
             home.publish_all();
@@ -97,8 +96,8 @@ impl Fiber {
 }
 
 // SAFETY: the waiter is a field of the block, which outlives the wait. `suspend` returns when the worker resumes the
-// fiber, which it does only for fibers that were woken, after a decision. `block` also returns only after a decision.
-unsafe impl Strand for Fiber {
+// fiber, which it does only for fibers that were woken, after a selection. `block` also returns only after a selection.
+unsafe impl Suspend for Fiber {
     fn waiter(&self) -> *const Waiter {
         // The pointer is valid for the whole fiber, which `wake` needs.
         ptr::from_ref(self).cast()
@@ -125,7 +124,7 @@ unsafe impl Strand for Fiber {
         }
     }
 
-    fn step_aside(&self) -> Option<PendingSwitch> {
+    fn yield_now(&self) -> Option<PendingSwitch> {
         if !self.may_switch() {
             self.home().publish_all();
             Worker::current().yield_slot();
@@ -139,7 +138,7 @@ unsafe impl Strand for Fiber {
         self.prepare_switch()
     }
 
-    fn shares_its_thread(&self) -> bool {
+    fn shares_thread(&self) -> bool {
         true
     }
 

@@ -31,12 +31,12 @@ pub(crate) struct Vtable {
     pub(crate) name: Option<NameOf>,
     /// Moves the result to the `Option` that the pointer points to.
     pub(crate) take: unsafe fn(NonNull<Header>, *mut ()),
-    /// Drops what is left of the block and frees it.
+    /// Drops the remaining parts of the block and frees it.
     pub(crate) end: unsafe fn(NonNull<Header>),
     pub(crate) place: Place,
 }
 
-/// Where a block was allocated.
+/// Where a block was allocated: in a worker's page or on the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Page,
@@ -62,7 +62,7 @@ impl Vtable {
     }
 }
 
-/// See the [module](self). To be run once, by the thread that takes it.
+/// A job. See the [module](self). A thread takes it from its queue and runs it once.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     address: NonNull<Header>,
@@ -83,7 +83,7 @@ impl Job {
         Self { address: block, _shared: PhantomData }
     }
 
-    /// Creates the job of a fork that may wait.
+    /// Creates the job of a fork of `Cx::join`.
     pub(crate) fn offer(offer: Arc<Offer>) -> Self {
         let offer = Arc::into_raw(offer).cast::<Header>().map_addr(|address| address | OFFER);
         Self { address: NonNull::new(offer.cast_mut()).expect("marked"), _shared: PhantomData }
@@ -151,10 +151,10 @@ impl Name for Arc<str> {
 pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     let layout = Layout::new::<B>();
     let here = Worker::current();
-    // Threads outside of a pool share their seat.
+    // Threads outside of a pool share their worker entry.
     let place = if task_alloc::suits(layout) && here.registry().is_some() { Place::Page } else { Place::Heap };
     // SAFETY: the layout has a size, since a block has a head, and the block is written before it is read. This thread
-    // holds the seat, so it is the owner of the store.
+    // holds the worker entry, so it is the owner of the store.
     unsafe {
         let address = match place {
             Place::Page => Store::take(here.fibers.local.open_store(), layout),
@@ -168,7 +168,7 @@ pub(crate) fn allocate<B>(make: impl FnOnce(Place) -> B) -> NonNull<B> {
     }
 }
 
-/// Drops a block and frees it, also when the dropping panics.
+/// Drops a block and frees it, even if the drop panics.
 ///
 /// # Safety
 /// It comes from [`allocate`], from this place, and no other thread uses it any more.
@@ -179,8 +179,8 @@ pub(crate) unsafe fn release<B>(block: NonNull<B>, place: Place) {
     impl<B> Drop for Free<B> {
         fn drop(&mut self) {
             let block = self.0.as_ptr().cast();
-            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the seat, so
-            // the store is its own; a seat outside of every pool has none.
+            // SAFETY: the block is from `allocate`, and its content has been dropped. This thread holds the worker
+            // entry, so the store is its own; a worker entry outside of every pool has none.
             unsafe {
                 match self.1 {
                     Place::Page => Store::free(Worker::current().fibers.local.store(), block),

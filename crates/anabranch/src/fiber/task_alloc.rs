@@ -1,10 +1,10 @@
 //! Memory for the blocks of spawned fibers: pages of blocks of one size, which belong to a worker.
 //!
-//! A million fibers that have not begun are a million small blocks, most of which are made and freed by the same
-//! worker. So each worker has a [`Store`] of its own and takes and frees blocks without a lock and without a
-//! read-modify-write. (The idea is that of mimalloc's pages; Leijen, Zorn, de Moura 2019.) A page is aligned to its
-//! size, so the address of a block gives that of the page. A page has a list of free blocks, and at its end a part that
-//! was never used. A page whose blocks are all free is given back, except for a few spare pages.
+//! A million unstarted fibers are a million small blocks, most of which one worker both makes and frees. So each worker
+//! has its own [`Store`], and takes and frees blocks without a lock and without a read-modify-write. (The idea is that
+//! of mimalloc's pages; Leijen, Zorn, de Moura 2019.) A page is aligned to its size, so the address of a block
+//! determines its page. A page has a list of free blocks, and at its end a part that was never used. A page whose
+//! blocks are all free is returned to the system, except for a few spare pages.
 //!
 //! Another thread that frees a block pushes it onto the store's list `freed`, a Treiber stack (1986). Only the owner
 //! takes from it, and always takes everything, when a page is used up.
@@ -30,29 +30,29 @@ use crate::{
 };
 use std::{alloc::Layout, ptr};
 
-/// Sizes of blocks differ by this; they are aligned to it.
+/// The step between the sizes of blocks, and their alignment.
 const STEP: usize = if cfg!(loom) { 128 } else { 16 };
 
 const _: () = assert!(size_of::<Free>() <= STEP);
 
-/// The largest blocks; larger ones are not for pages.
+/// The size of the largest blocks in pages. Larger blocks come from the heap.
 const MOST: usize = 256;
 
 const CLASSES: usize = MOST / STEP;
 
-/// How many empty pages a store keeps.
+/// The number of empty pages that a store keeps.
 const SPARE: usize = if cfg!(loom) { 0 } else { 4 };
 
 const LEFT: *mut Free = ptr::without_provenance_mut(1);
 
-/// What is in a free block.
+/// The content of a free block.
 struct Free {
     next: Cell<*mut Free>,
 }
 
 /// See the [module](self). Only the owner accesses the fields other than `freed` and `left`.
 pub(crate) struct Store {
-    /// For each size the page that blocks are taken from, and others with free ones.
+    /// For each size, the page from which blocks are taken, and the other pages with free blocks.
     classes: [Class; CLASSES],
     /// All pages.
     pages: Cell<*mut Page>,

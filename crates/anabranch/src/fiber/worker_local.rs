@@ -283,8 +283,8 @@ impl Drop for Local {
     fn drop(&mut self) {
         let store = self.store.get();
         if !store.is_null() {
-            // SAFETY: no thread holds the seat any more, and none will hold it again, so this is the last use by the
-            // owner.
+            // SAFETY: no thread holds the worker entry any more, and none will hold it again, so this is the last use
+            // by the owner.
             unsafe { Store::leave(store) };
         }
     }

@@ -201,17 +201,17 @@ where
 {
     let worker = Worker::current();
     let fork = Fork::new(job, worker.stack.newest());
-    let ra = if worker.stack.is_asked() {
+    let ra = if worker.stack.is_requested() {
         if worker.registry().is_none() {
             // SAFETY: the fork was never linked, so it was never published. Its job is taken once, here.
             return outside.run(a, unsafe { fork.take_job() });
         }
-        // SAFETY: this thread owns the stack of its seat in a pool, and `fork` follows its newest frame. It is popped
-        // below.
+        // SAFETY: this thread owns the stack of its worker entry in a pool, and `fork` follows its newest frame. It is
+        // popped below.
         unsafe { run_linked(worker, &fork, || serve_first((worker, a))) }
     } else {
         // SAFETY: this thread owns the stack, and `fork` follows its newest frame and is popped below. The thread is in
-        // a pool: the seat outside of every pool is always asked.
+        // a pool: the worker entry outside of every pool is always asked.
         unsafe { run_linked(worker, &fork, a) }
     };
     let frame = fork.frame();

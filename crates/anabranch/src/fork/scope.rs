@@ -62,13 +62,13 @@ impl ScopeData {
     /// # Safety
     /// The caller waits until [`is_settled`](Self::is_settled) before it lets the data, or anything that `run` borrows,
     /// end.
-    pub(crate) unsafe fn post<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
+    pub(crate) unsafe fn inject<'a>(&'a self, queue: &Tasks, run: impl FnOnce() + Send + 'a) {
         self.pending.fetch_add(1, Ordering::Relaxed);
         let data = Shared(self);
         let run = move || {
             let data = data;
             let outcome = catch_unwind(AssertUnwindSafe(run));
-            // SAFETY: this task is pending, and the caller of `post` keeps the data alive until no task is.
+            // SAFETY: this task is pending, and the caller of `inject` keeps the data alive until no task is.
             unsafe { ScopeData::strike(data.0, outcome.err()) };
         };
         // SAFETY: the caller waits for the task before the lineage, or anything that `run` borrows, ends. `run` catches
@@ -212,18 +212,18 @@ impl<'scope> Scope<'scope, '_> {
         let queue = if is_ours { &here.tasks } else { &parent.tasks };
         // SAFETY: `scope` waits until the data is settled before it returns, also when it panics. `'scope` ends only
         // then.
-        unsafe { self.data.post(queue, task) };
+        unsafe { self.data.inject(queue, task) };
         // The parent sets the flag and then looks into the queues; this thread has pushed and then looks at the flag.
         // With a fence between the two on both sides at least one of them sees what the other did.
         fence(Ordering::SeqCst);
         if self.data.is_waiting.load(Ordering::Relaxed) {
             parent.parker.unpark();
         }
-        // If this thread is a member of the pool, the pool has a lookout, which may be parked, and the thread announces
-        // its tasks before it waits. Neither holds for another thread, and the parent does not look into its queue
-        // while the body of the scope waits with a `Cx`.
+        // If this thread is a member of the pool, the pool has a heartbeat worker, which may be parked, and the thread
+        // announces its tasks before it waits. Neither holds for another thread, and the parent does not look into its
+        // queue while the body of the scope waits with a `Cx`.
         if let Some(registry) = parent.registry() {
-            if is_ours { registry.rouse_for_work() } else { registry.stir() }
+            if is_ours { registry.wake_heartbeat_for_work() } else { registry.announce_work() }
         }
     }
 }

@@ -43,15 +43,15 @@
 //!
 //! A raid costs a barrier, so it is skipped where it can find nothing. A raid that leaves no private frame, of an owner
 //! that is asked, leaves the stack *swept*, up to the newest frame that it has seen. The next fork of this owner finds
-//! the demand and serves it, which ends that state under the gate. A guest that takes the seat withdraws the demand,
-//! and begins a root of another number, so the state counts for one root. A stack that is swept, whose owner is asked,
-//! and whose newest frame is the same has no private frame:
+//! the demand and serves it, which ends that state under the gate. A guest that takes the worker entry withdraws the
+//! demand, and begins a root of another number, so the state counts for one root. A stack that is swept, whose owner is
+//! asked, and whose newest frame is the same has no private frame:
 //!
-//! | step of the owner   | reads or writes                               | what a raid does with the gate held                     |
-//! |---------------------|-----------------------------------------------|---------------------------------------------------------|
-//! | fork                | 1. `is_asked`; 2. links the frame; 3. serves if asked | a. reads `is_asked` and the number of the root  |
-//! | serve               | clears `is_asked`; gate: not swept            | b. barrier                                              |
-//! | new guest           | next number of the root; clears `is_asked`    | c. reads `tail`, publishes; notes a and the tail if nothing is left |
+//! | step of the owner | reads or writes                                           | what a raid does with the gate held |
+//! |-------------------|-----------------------------------------------------------|------------|
+//! | fork              | 1. `is_requested`; 2. links the frame; 3. serves if asked | a. reads `is_requested` and the number of the root |
+//! | serve             | clears `is_requested`; gate: not swept                    | b. barrier |
+//! | new guest         | next number of the root; clears `is_requested`            | c. reads `tail`, publishes; notes a and the tail if nothing is left |
 //!
 //! A fork whose step 1 comes after b finds the demand. Of those whose step 1 comes before b, all have linked their
 //! frame by then but one: the owner may be between its steps 1 and 2. That frame is none of those that are open, so
@@ -68,7 +68,7 @@
 //! before it. And the gate carries what a raider did to the owner. The owner reads `is_closed` under the barrier's
 //! guarantee; if it finds the stack open again (release, acquire) it sees in `is_published` what the raider did, and
 //! what the raider wrote into a frame comes before all that the owner does with the memory of that frame later.
-//! `is_asked` orders nothing: a demand seen late is served late.
+//! `is_requested` orders nothing: a demand seen late is served late.
 //!
 //! Tried and dropped: without a barrier, owners published more frames unasked, and there were no raids. Then a branch
 //! that blocked for its other half in a later join waited forever, since no thread could publish that half.
@@ -112,7 +112,7 @@ impl Gate {
 /// The flags that the owner reads at each fork and join, and that other threads write rarely.
 struct Signals {
     /// A thief asks for work.
-    is_asked: AtomicBool,
+    is_requested: AtomicBool,
     /// A raider walks the list: no pop may end.
     is_closed: AtomicBool,
 }
@@ -151,7 +151,10 @@ impl ForkStack {
     pub(crate) const fn outside() -> Self {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
-            signals: CachePadded::new(Signals { is_asked: AtomicBool::new(true), is_closed: AtomicBool::new(false) }),
+            signals: CachePadded::new(Signals {
+                is_requested: AtomicBool::new(true),
+                is_closed: AtomicBool::new(false),
+            }),
             fence: Fence::Symmetric,
             gate: Mutex::new(Gate::new()),
             shelf: Shelf::new(),
@@ -164,7 +167,7 @@ impl ForkStack {
         Self {
             tail: CachePadded::new(AtomicPtr::new(ptr::null_mut())),
             signals: CachePadded::new(Signals {
-                is_asked: AtomicBool::new(false),
+                is_requested: AtomicBool::new(false),
                 is_closed: AtomicBool::new(fence == Fence::Symmetric),
             }),
             fence,
@@ -177,8 +180,8 @@ impl ForkStack {
 
     /// Returns whether a thief asked for work, or the stack is that of a thread outside of every pool.
     #[inline(always)]
-    pub(crate) fn is_asked(&self) -> bool {
-        self.signals.is_asked.load(Ordering::Relaxed)
+    pub(crate) fn is_requested(&self) -> bool {
+        self.signals.is_requested.load(Ordering::Relaxed)
     }
 
     /// Returns the newest frame, which the next one follows.
@@ -246,7 +249,7 @@ impl ForkStack {
     /// # Safety
     /// Only the owner calls this.
     pub(crate) unsafe fn serve(&self, owner: *const Parker, most: usize, offer: impl FnMut(Arc<Offer>)) -> usize {
-        self.signals.is_asked.store(false, Ordering::Relaxed);
+        self.signals.is_requested.store(false, Ordering::Relaxed);
         let mut gate = lock(&self.gate);
         gate.raids = 0;
         gate.swept = None;
@@ -317,21 +320,21 @@ impl ForkStack {
     // ---- any thread ----
 
     /// Asks the owner to publish at its next fork.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn request_work(&self) {
         // The check keeps the cache line shared with the owner when other threads have asked already.
-        if !self.is_asked() {
-            self.signals.is_asked.store(true, Ordering::Relaxed);
+        if !self.is_requested() {
+            self.signals.is_requested.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Withdraws the demand on a seat that a guest is about to take.
+    /// Withdraws the demand on a worker entry that a guest is about to take.
     pub(crate) fn forget_demand(&self) {
-        self.signals.is_asked.store(false, Ordering::Relaxed);
+        self.signals.is_requested.store(false, Ordering::Relaxed);
     }
 
     /// Publishes the oldest frames for an owner that does not serve the demand, and returns their number. Publishes at
     /// most `most` frames, and twice as many at each raid that follows, since a blocked owner may wait for all of them.
-    /// `roots` counts the roots that the owner's seat has had.
+    /// `roots` counts the roots that the owner's worker entry has had.
     ///
     /// Costs some microseconds where there may be private frames and an asymmetric barrier.
     pub(crate) fn raid(
@@ -346,7 +349,7 @@ impl ForkStack {
         if newest.is_null() {
             return 0;
         }
-        let demand = self.is_asked().then(roots);
+        let demand = self.is_requested().then(roots);
         if self.fence == Fence::Asymmetric {
             if gate.swept.is_some() && gate.swept == demand.map(|root| (root, newest)) {
                 return 0;

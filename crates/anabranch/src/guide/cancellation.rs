@@ -12,7 +12,7 @@
 //! | [`Cx::race`](crate::Cx::race) | the first result |
 //! | [`Cx::race_ok`](crate::Cx::race_ok) | the first success |
 //! | [`Cx::timeout`](crate::Cx::timeout), [`Cx::with_deadline`](crate::Cx::with_deadline) | the time |
-//! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`Canceller`](crate::Canceller), from any thread |
+//! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`CancelHandle`](crate::CancelHandle), from any thread |
 //!
 //! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope:
 //! its handle cancels it, or the end of its pool.
@@ -99,8 +99,8 @@
 //! use std::{thread, time::Duration};
 //!
 //! let outcome = anabranch::run(|cx| {
-//!     cx.cancellable(|cx, canceller| {
-//!         thread::spawn(move || canceller.cancel());              // a signal handler's thread, say
+//!     cx.cancellable(|cx, handle| {
+//!         thread::spawn(move || handle.cancel());              // a signal handler's thread, say
 //!         cx.map_concurrent(10, 0.., |cx, _: u64| cx.sleep(Duration::from_secs(1))).map(|_| ())
 //!     })
 //! });

@@ -1,21 +1,21 @@
-//! The driver of the parallel loops: halving, and blocks that grow.
+//! The driver of the parallel loops: halving, and blocks of growing length.
 //!
-//! A piece that is longer than a few blocks is cut in half and its right half forked. As long as it is not stolen, that
-//! costs a nanosecond, and the right half is run afterwards as if it had never been forked, going on from the same
-//! accumulator; so a loop makes about as many accumulators as there are steals. What is stolen is always the right half
-//! of a piece, the biggest that is left.
+//! A piece that is longer than a few blocks is cut in half, and its right half is forked. A fork that is not stolen
+//! costs a nanosecond. The thread then runs the right half as if it had never been forked, with the same accumulator.
+//! So a loop makes about as many accumulators as there are steals. A thief always takes the right half of a piece, the
+//! largest one that is left.
 //!
-//! A short piece is run block by block, and between two blocks one load shows whether another thread asks for work;
-//! then the rest is cut as well (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). Blocks begin at one
-//! item, so that two heavy items are two pieces, and double up to a few items, so that asking is cheap beside a cheap
-//! item and quick beside a heavy one. Only long loops look at the clock, to find the number of items that makes asking
-//! vanish in the noise.
+//! A short piece runs block by block. Between two blocks one load shows whether another thread requests work. If so,
+//! the rest is cut too (lazy binary splitting: Tzannes, Caragea, Barua, Vishkin 2010). The first block has one item, so
+//! two heavy items are two pieces. Blocks double up to a few items, so the check is cheap relative to a cheap item and
+//! quick relative to a heavy one. Only long loops read the clock, to find a block length that makes the cost of the
+//! check negligible.
 //!
-//! A short loop, which may well be one of millions in a recursion, keeps no record of its blocks. Halves are forked
-//! down to the first item, and each half that comes back is as long as all that was done before it: where it is run as
-//! one block, blocks double by themselves.
+//! A short loop may be one of millions in a recursion, so it keeps no record of its blocks. It forks halves down to the
+//! first item. Each half that was not stolen is as long as everything before it. Running each as one block thus doubles
+//! the blocks.
 //!
-//! An earlier driver split on demand only and forked nothing. Then the rest of a loop could not be raided, and two
+//! An earlier driver split on demand only and forked nothing. Then no thief could raid the rest of a loop, and two
 //! items that wait for each other hung.
 
 use crate::{
@@ -26,24 +26,24 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Up to here blocks double without a look at the clock.
+/// The block length up to which blocks double without a clock read.
 const UNTIMED: usize = 16;
 
-/// Loops up to this length never look at the clock: at a nanosecond an item it would be a tenth of the work.
+/// Loops up to this length never read the clock: at a nanosecond per item that would be a tenth of the work.
 const SHORT: usize = 4096;
 
 /// A piece of at most this many blocks is not forked any further.
 const BLOCKS_IN_A_LEAF: usize = 8;
 
-/// How long a block should take: some hundred times the price of reading the clock, and short against the time in which
-/// an idle thread gives up.
+/// The target duration of a block: some hundred times the cost of a clock read, and short relative to the time after
+/// which an idle thread gives up.
 const TARGET: Duration = Duration::from_micros(10);
 
-/// How long the blocks of a long loop are on this thread.
+/// The block length of a long loop on this thread.
 #[derive(Clone)]
 struct Splitter {
     block: usize,
-    /// Items since the clock was read.
+    /// The number of items since the last clock read.
     done: usize,
     since: Option<Instant>,
 }
@@ -53,13 +53,13 @@ impl Splitter {
         Self { block: 1, done: 0, since: None }
     }
 
-    /// The length up to which a piece is not forked.
+    /// Returns the length up to which a piece is not forked.
     #[inline]
     fn leaf(&self) -> usize {
         if self.block < UNTIMED { self.block } else { self.block.saturating_mul(BLOCKS_IN_A_LEAF) }
     }
 
-    /// Notes a piece of `len` items.
+    /// Counts a finished piece of `len` items.
     #[inline]
     fn advance(&mut self, len: usize) {
         self.done += len;
@@ -68,7 +68,7 @@ impl Splitter {
         }
     }
 
-    /// Called before a piece is forked, and not for each block, so the clock is read rarely.
+    /// Adapts the block length. Called before a piece is forked, not for each block, so the clock is read rarely.
     #[inline]
     fn adjust(&mut self) {
         if self.block >= UNTIMED || self.since.is_some() {
@@ -82,15 +82,15 @@ impl Splitter {
         let Some(since) = self.since.replace(now) else { return };
         let elapsed = now.duration_since(since).as_nanos().max(1);
         let fitting = (done as u128 * TARGET.as_nanos() / elapsed) as usize;
-        // Not at one go: the items that were timed may have been the cheap ones.
+        // In several steps: the timed items may have been the cheap ones.
         self.block = fitting.clamp(self.block / 4, self.block.saturating_mul(16)).max(1);
     }
 }
 
-/// Items, and how many there are.
+/// Items and their number.
 ///
-/// The driver goes by this number alone, which gets smaller with each cut. So a wrong implementation of [`Splittable`]
-/// cannot make a loop recurse deeper than the logarithm of the first length. For slices and ranges the compiler sees
+/// The driver relies on this number alone, which decreases with each cut. So a wrong implementation of [`Splittable`]
+/// cannot make a loop recurse deeper than the logarithm of the initial length. For slices and ranges the compiler sees
 /// that the check of a cut always succeeds.
 struct Counted<S> {
     items: S,
@@ -120,7 +120,7 @@ fn wrong_cut(len: usize, mid: usize, left: usize, right: usize) -> ! {
     panic!("a Splittable of {len} items, split at {mid}, gave pieces of {left} and {right}")
 }
 
-/// Folds the items, each stolen piece from an `identity` of its own, and combines the pieces in the order of the items.
+/// Folds the items, each stolen piece from its own `identity`, and combines the pieces in the order of the items.
 pub(super) struct Reduction<'a, I, F, C> {
     pub(super) identity: &'a I,
     pub(super) fold: &'a F,
@@ -171,8 +171,7 @@ where
 }
 
 impl<I, F, C> Reduction<'_, I, F, C> {
-    /// Folds `items` into `acc`, in the pool that the caller is in or else in the default one. The fold is given whole
-    /// blocks.
+    /// Folds `items` into `acc`, in the caller's pool or else in the default pool. The fold receives whole blocks.
     #[inline]
     #[track_caller]
     pub(super) fn start<S, A>(&self, items: S, acc: A) -> A
@@ -205,7 +204,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         if items.len <= SHORT { self.run_short(items, acc) } else { self.run_long(items, acc, &mut Splitter::new()) }
     }
 
-    /// Out of line, and handed what lies in memory, so that a loop in a pool does not save registers for it.
+    /// Out of line, with arguments in memory, so that a loop inside a pool does not save registers for it.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -220,7 +219,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         Pool::default().install(|| self.begin(items, acc))
     }
 
-    /// Begins a piece of a short loop on the thread that has stolen it.
+    /// Starts a piece of a short loop on the thread that has stolen it.
     fn run_stolen<S, A>(&self, items: Counted<S>) -> A
     where
         S: Splittable,
@@ -233,7 +232,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         if items.len <= 1 { (self.fold)(acc, items.items) } else { self.run_short(items, acc) }
     }
 
-    /// Runs a piece of a short loop of which this thread has done nothing yet. There are two items at least.
+    /// Runs a piece of a short loop from its first item. It has at least two items.
     fn run_short<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
@@ -247,15 +246,15 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         fork(
             move || if middle <= 1 { (self.fold)(acc, left.items) } else { self.run_short(left, acc) },
             Piece { items: right, by: self },
-            |acc, piece| self.go_on(piece.items, acc),
+            |acc, piece| self.resume(piece.items, acc),
             |left, right| (self.combine)(left, right),
             Never,
         )
     }
 
-    /// Runs a piece of a short loop that is as long as what this thread has just done of it, or one item longer.
+    /// Runs a piece of a short loop that is as long as the part that this thread has just run, or one item longer.
     #[inline]
-    fn go_on<S, A>(&self, items: Counted<S>, acc: A) -> A
+    fn resume<S, A>(&self, items: Counted<S>, acc: A) -> A
     where
         S: Splittable,
         A: Send,
@@ -263,15 +262,15 @@ impl<I, F, C> Reduction<'_, I, F, C> {
         F: Fn(A, S) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if items.len > UNTIMED || Worker::current().stack.is_asked() {
-            return self.go_on_in_blocks((items, acc));
+        if items.len > UNTIMED || Worker::current().stack.is_requested() {
+            return self.run_in_blocks((items, acc));
         }
         (self.fold)(acc, items.items)
     }
 
-    /// Out of line, as most short loops do not get here.
+    /// Out of line, because most short loops do not reach it.
     #[inline(never)]
-    fn go_on_in_blocks<S, A>(&self, (mut items, mut acc): (Counted<S>, A)) -> A
+    fn run_in_blocks<S, A>(&self, (mut items, mut acc): (Counted<S>, A)) -> A
     where
         S: Splittable,
         A: Send,
@@ -281,7 +280,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     {
         loop {
             let len = items.len;
-            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= UNTIMED * BLOCKS_IN_A_LEAF && !Worker::current().stack.is_requested() {
                 if len <= UNTIMED {
                     return (self.fold)(acc, items.items);
                 }
@@ -292,7 +291,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             }
             let (left, right) = items.split_at(len / 2);
             let next = fork(
-                || self.go_on(left, acc),
+                || self.resume(left, acc),
                 Piece { items: right, by: self },
                 |left, piece| Ok((left, piece.items)),
                 |left, right| Err((self.combine)(left, right)),
@@ -319,7 +318,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
             if len > splitter.leaf() {
                 splitter.adjust();
             }
-            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_asked() {
+            if len <= 1 || len <= splitter.leaf() && !Worker::current().stack.is_requested() {
                 let block = splitter.block;
                 splitter.advance(block.min(len));
                 if len <= block {
@@ -347,7 +346,7 @@ impl<I, F, C> Reduction<'_, I, F, C> {
     }
 }
 
-/// A loop enters a pool before it forks.
+/// An `Outside` that never runs: a loop enters a pool before it forks.
 struct Never;
 
 impl<A, J, R> Outside<A, J, R> for Never {

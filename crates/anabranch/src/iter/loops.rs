@@ -1,4 +1,4 @@
-//! The loops themselves.
+//! The parallel loops.
 
 use crate::iter::{Splittable, drive::Reduction};
 use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
@@ -6,7 +6,7 @@ use std::{marker::PhantomData, mem::MaybeUninit, ptr, slice};
 /// Calls `body` for each item, in parallel.
 ///
 /// # Panics
-/// Panics when `body` panics: once all that had begun has ended, with one of the panics. The remaining items may or may
+/// Panics with one of the panics when `body` panics, once all started items have ended. The remaining items may or may
 /// not have been visited.
 ///
 /// ```
@@ -22,15 +22,15 @@ pub fn par_for_each<S: Splittable>(items: S, body: impl Fn(S::Item) + Sync) {
 
 /// Folds the items in parallel.
 ///
-/// The items are cut into pieces, about as many as other threads take. Each piece is folded from an `identity()` of its
-/// own, from front to back, and the results of neighbouring pieces are combined in order. `combine` has to be
-/// associative and `identity()` neutral for it, or else the result depends on where the cuts fell; for floating-point
-/// sums it does, in the last digits.
+/// The loop cuts the items into pieces, about as many as other threads take. It folds each piece from its own
+/// `identity()`, from front to back, and combines the results of neighbouring pieces in order. `combine` must be
+/// associative, and `identity()` neutral for it. Otherwise the result depends on the cuts. For floating-point sums it
+/// does so, in the last digits.
 ///
-/// An accumulator may be as heavy as it likes, a buffer say: there are few.
+/// An accumulator may be large, for example a buffer, because there are few of them.
 ///
 /// # Panics
-/// Panics when one of the closures panics: once all that had begun has ended, with one of the panics.
+/// Panics with one of the panics when a closure panics, once all started pieces have ended.
 ///
 /// ```
 /// let text = "it was the best of times";
@@ -60,8 +60,8 @@ pub fn par_reduce<S: Splittable, A: Send>(
 /// Each result is written directly to its place in the vector.
 ///
 /// # Panics
-/// Panics when `f` panics: once all that had begun has ended, with one of the panics; results that were made are
-/// dropped. When the items' iterator yields fewer than their `len` promised. What it yields beyond that is left out.
+/// Panics with one of the panics when `f` panics, once all started items have ended; the finished results are dropped.
+/// Also panics when the items' iterator yields fewer items than `len` promised. Extra items are ignored.
 ///
 /// ```
 /// assert_eq!(anabranch::par_map(0..5u32, |i| i * i), [0, 1, 4, 9, 16]);
@@ -79,18 +79,18 @@ pub fn par_map<S: Splittable, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync
     let written = reduction.start(Mapped { items, places }, Written::nothing());
     assert_eq!(written.len, len, "a Splittable yielded fewer items than its len");
     std::mem::forget(written);
-    // SAFETY: each place is filled at most once, so `len` results next to each other are all of the places; `written`,
-    // which owned them, is forgotten, and nothing else refers to them any more.
+    // SAFETY: each place is filled at most once, so `len` adjacent results fill all places. `written`, which owned
+    // them, is forgotten, and nothing else refers to them any more.
     unsafe { results.set_len(len) };
     results
 }
 
-/// Writes the results for a block into its places.
+/// Writes the results of a block to its places.
 fn fill<S: Splittable, R>(block: Mapped<'_, S, R>, f: impl Fn(S::Item) -> R) -> Written<R> {
     let Mapped { items, places } = block;
     let mut written = Written { start: places.start, len: 0 };
     // SAFETY: the places are within the vector's spare capacity, which outlives `places`, and nothing else refers to
-    // them. The reference is not used any more when `written`, which has a pointer of its own, is dropped or handed on.
+    // them. The reference is no longer used when `written`, which has its own pointer, is dropped or passed on.
     let slots = unsafe { slice::from_raw_parts_mut(places.start.cast::<MaybeUninit<R>>(), places.len) };
     for (slot, item) in slots.iter_mut().zip(items.into_seq()) {
         slot.write(f(item));
@@ -99,22 +99,22 @@ fn fill<S: Splittable, R>(block: Mapped<'_, S, R>, f: impl Fn(S::Item) -> R) -> 
     written
 }
 
-/// Where a piece of a [`par_map`] puts its results: room for `len` of them from `start` on.
+/// The places for the results of a piece of a [`par_map`]: `len` of them from `start` on.
 ///
-/// All pointers of a map are made of the one that [`Places::of`] makes, which may access all of the places.
-/// A pointer made of a reference to the places of one block could not be used for what another block has written, nor
-/// once the reference has been used again.
+/// All pointers of a map are derived from the one that [`Places::of`] makes, which may access all of the places. A
+/// pointer derived from a reference to the places of one block could not access the results of another block. Nor could
+/// it be used once the reference has been used again.
 struct Places<'a, R> {
     start: *mut R,
     len: usize,
     _borrows: PhantomData<&'a mut [MaybeUninit<R>]>,
 }
 
-// SAFETY: it stands for `&mut [MaybeUninit<R>]`, which is `Send` for an `R` that is: no two `Places` overlap.
+// SAFETY: it stands for `&mut [MaybeUninit<R>]`, which is `Send` if `R` is: no two `Places` overlap.
 unsafe impl<R: Send> Send for Places<'_, R> {}
 
 impl<'a, R> Places<'a, R> {
-    /// The room for `len` results in a vector, behind its elements.
+    /// Returns the places for `len` results in a vector's spare capacity.
     fn of(results: &'a mut Vec<R>, len: usize) -> Self {
         let spare = &mut results.spare_capacity_mut()[..len];
         Self { start: spare.as_mut_ptr().cast(), len, _borrows: PhantomData }
@@ -123,7 +123,7 @@ impl<'a, R> Places<'a, R> {
     #[inline]
     fn split_at(self, mid: usize) -> (Self, Self) {
         assert!(mid <= self.len, "the len of a Splittable has changed");
-        // SAFETY: `mid` places on is within the places or at their end.
+        // SAFETY: `mid` is at most the number of places, so the pointer is within the places or at their end.
         let middle = unsafe { self.start.add(mid) };
         (Self { len: mid, ..self }, Self { start: middle, len: self.len - mid, ..self })
     }
@@ -136,7 +136,7 @@ struct Mapped<'a, S, R> {
 }
 
 impl<S: Splittable, R: Send> Splittable for Mapped<'_, S, R> {
-    // The driver hands on whole blocks, see `fill`.
+    // The driver passes whole blocks, see `fill`.
     type Item = ();
     type IntoIter = std::iter::Empty<()>;
 
@@ -155,14 +155,14 @@ impl<S: Splittable, R: Send> Splittable for Mapped<'_, S, R> {
     }
 }
 
-/// Results in place, from `start` on: owned, so that they are dropped if a panic keeps them from becoming the vector's.
+/// Owned results in place, from `start` on. They are dropped if a panic prevents the vector from taking them.
 struct Written<R> {
-    /// One of the pointers of [`Places`].
+    /// A pointer of [`Places`].
     start: *mut R,
     len: usize,
 }
 
-// SAFETY: it alone owns its results, as a vector would, and `R` is `Send`.
+// SAFETY: it alone owns its results, like a vector, and `R` is `Send`.
 unsafe impl<R: Send> Send for Written<R> {}
 
 impl<R> Written<R> {
@@ -170,8 +170,8 @@ impl<R> Written<R> {
         Self { start: ptr::null_mut(), len: 0 }
     }
 
-    /// Joins two runs. Where they do not touch, because an iterator fell short, the second one is dropped, and the
-    /// length tells.
+    /// Joins two adjacent runs. If they are not adjacent, because an iterator yielded too few items, drops the second
+    /// one. The length then shows the gap.
     fn followed_by(mut self, next: Self) -> Self {
         if self.len == 0 {
             return next;

@@ -1,7 +1,7 @@
 //! Parallel loops over sequences that can be cut in two: slices, ranges, chunks, and pairs of them.
 //!
-//! A loop is cut only when another thread asks for work, never by a preset count, so there is no grain size to choose
-//! and a small loop costs what a plain one costs.
+//! A loop is cut only when another thread requests work, never by a preset count. So there is no grain size to choose,
+//! and a small loop costs as much as a plain one.
 
 mod drive;
 mod loops;

@@ -1,11 +1,11 @@
-//! What a parallel loop can run over.
+//! Types that a parallel loop can iterate over.
 
 use std::{fmt, ops::Range, slice};
 
-/// A sequence of known length that can be cut in two and run through from front to back.
+/// A sequence of known length that can be cut in two and iterated from front to back.
 ///
-/// Implemented for ranges of integers, shared and mutable slices, [`chunks`], [`chunks_mut`], and pairs of these, which
-/// run side by side and are as long as the shorter one.
+/// It is implemented for ranges of integers, shared and mutable slices, [`chunks`], [`chunks_mut`], and pairs of these.
+/// A pair iterates over both side by side, and is as long as the shorter one.
 ///
 /// ```
 /// use anabranch::Splittable;
@@ -22,23 +22,23 @@ use std::{fmt, ops::Range, slice};
     note = "for a map, a set or an iterator, collect it into a `Vec` first, then write `&items[..]`"
 )]
 pub trait Splittable: Send + Sized {
-    /// What the loop's body is given.
+    /// The argument of the loop's body.
     type Item;
-    /// Runs through a piece on one thread.
+    /// The iterator over a piece on one thread.
     type IntoIter: Iterator<Item = Self::Item>;
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// The first `mid` items, and the others.
+    /// Splits into the first `mid` items and the others.
     ///
-    /// The loops compare the lengths of both pieces with what they asked for, and panic when either is different.
+    /// The loops compare the lengths of both parts with the requested ones, and panic when one differs.
     ///
     /// # Panics
-    /// When `mid` is greater than the length.
+    /// Panics when `mid` is greater than the length.
     fn split_at(self, mid: usize) -> (Self, Self);
 
-    /// The items in order.
+    /// Returns an iterator over the items in order.
     fn into_seq(self) -> Self::IntoIter;
 }
 
@@ -60,7 +60,7 @@ macro_rules! impl_ranges {
             #[inline]
             fn split_at(self, mid: usize) -> (Self, Self) {
                 assert!(mid <= Splittable::len(&self), "split beyond the end of a range");
-                // `mid` is at most the length, so the sum is at most `end`, even where `mid` wraps in a signed type.
+                // `mid` is at most the length, so the sum is at most `end`, even if `mid` wraps in a signed type.
                 let middle = self.start.wrapping_add(mid as $int);
                 (self.start..middle, middle..self.end.max(middle))
             }
@@ -131,23 +131,23 @@ impl<A: Splittable, B: Splittable> Splittable for (A, B) {
     }
 }
 
-/// Runs of a slice; see [`chunks`].
+/// Chunks of a slice; see [`chunks`].
 #[derive(Clone)]
 pub struct Chunks<'a, T> {
     slice: &'a [T],
     size: usize,
 }
 
-/// Runs of a mutable slice; see [`chunks_mut`].
+/// Chunks of a mutable slice; see [`chunks_mut`].
 pub struct ChunksMut<'a, T> {
     slice: &'a mut [T],
     size: usize,
 }
 
-/// The runs of `size` elements of a slice; the last one is shorter where the length is no multiple.
+/// Returns the chunks of `size` elements of a slice. The last one is shorter if `size` does not divide the length.
 ///
 /// # Panics
-/// When `size` is zero.
+/// Panics when `size` is zero.
 ///
 /// ```
 /// use anabranch::{chunks, par_map};
@@ -160,10 +160,11 @@ pub fn chunks<T: Sync>(slice: &[T], size: usize) -> Chunks<'_, T> {
     Chunks { slice, size }
 }
 
-/// The runs of `size` elements of a mutable slice; the last one is shorter where the length is no multiple.
+/// Returns the chunks of `size` elements of a mutable slice. The last one is shorter if `size` does not divide the
+/// length.
 ///
 /// # Panics
-/// When `size` is zero.
+/// Panics when `size` is zero.
 ///
 /// ```
 /// use anabranch::{chunks_mut, par_for_each};
@@ -214,7 +215,7 @@ impl<'a, T: Send> Splittable for ChunksMut<'a, T> {
     }
 }
 
-/// The element at which run `mid` begins.
+/// Returns the index of the element at which chunk `mid` begins.
 fn boundary(len: usize, mid: usize, size: usize) -> usize {
     assert!(mid <= len.div_ceil(size), "split beyond the last run");
     mid.saturating_mul(size).min(len)

@@ -3,7 +3,7 @@
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     sys::sync::{Arc, Cell},
@@ -12,8 +12,8 @@ use crate::{
         cancel::CancelScope,
         latch::{Latch, LatchWait},
         parked::Parked,
-        suspend::Strand,
-        waiter::Outcome,
+        suspend::Suspend,
+        waiter::Selected,
     },
 };
 use loom::thread;
@@ -46,19 +46,19 @@ impl Tree {
     }
 
     /// A wait in a scope below, which cannot but be cancelled.
-    fn wait(&self, strand: &Thread, scope: &CancelScope) {
+    fn wait(&self, owner: &Thread, scope: &CancelScope) {
         let never = Latch::new();
-        let outcome = strand.cx(scope).wait(&LatchWait::new(&never), NEVER, reason());
-        assert_eq!(outcome, Outcome::Cancelled);
+        let outcome = owner.cx(scope).wait(&LatchWait::new(&never), NEVER, reason());
+        assert_eq!(outcome, Selected::Cancelled);
         assert_eq!(self.value.get(), 7);
     }
 }
 
 /// # Safety
-/// As for [`CancelScope::below`]: the model keeps the parent and the strand.
-unsafe fn below(parent: &CancelScope, strand: &Thread) -> CancelScope {
+/// As for [`CancelScope::below`]: the model keeps the parent and the owner.
+unsafe fn below(parent: &CancelScope, owner: &Thread) -> CancelScope {
     // SAFETY: the caller's word.
-    unsafe { CancelScope::below(parent, strand.waiter(), false) }
+    unsafe { CancelScope::below(parent, owner.waiter(), false) }
 }
 
 fn spawn(tree: &Arc<Tree>, act: impl FnOnce(&Tree) + 'static) -> thread::JoinHandle<()> {
@@ -77,10 +77,10 @@ impl<T> Lent<T> {
 }
 
 /// Makes the scope known to those above, without a wait.
-fn enlist(strand: &Thread, scope: &CancelScope) {
+fn enlist(owner: &Thread, scope: &CancelScope) {
     let happened = Latch::new();
     happened.notify();
-    assert_eq!(strand.cx(scope).wait(&LatchWait::new(&happened), NEVER, reason()), Outcome::Ready(0));
+    assert_eq!(owner.cx(scope).wait(&LatchWait::new(&happened), NEVER, reason()), Selected::Ready(0));
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn models_cancel_against_the_first_wait() {
     explore("cancel, the first wait", None, || {
         let tree = Tree::new();
         let other = spawn(&tree, Tree::cancel);
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
-        tree.wait(&strand, &scope);
+        let scope = unsafe { below(&tree.root, &owner) };
+        tree.wait(&owner, &scope);
         other.join().unwrap();
     });
 }
@@ -101,26 +101,27 @@ fn models_cancel_against_the_first_wait() {
 fn models_cancel_against_a_later_wait() {
     explore("cancel, a later wait", None, || {
         let tree = Tree::new();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
-        enlist(&strand, &scope);
+        let scope = unsafe { below(&tree.root, &owner) };
+        enlist(&owner, &scope);
         let other = spawn(&tree, Tree::cancel);
-        tree.wait(&strand, &scope);
+        tree.wait(&owner, &scope);
         assert!(scope.is_cancelled());
         other.join().unwrap();
     });
 }
 
-/// A strand asks, and waits, in a scope that another enlists by waiting below it. The root has been cancelled before.
+/// A fiber or thread asks, and waits, in a scope that another enlists by waiting below it. The root has been cancelled
+/// before.
 #[test]
 fn models_cancel_is_not_forgotten_when_another_enlists() {
     explore("cancel, enlisted from below", None, || {
         let tree = Tree::new();
         tree.cancel();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
+        let scope = unsafe { below(&tree.root, &owner) };
         let lent = Lent(&raw const scope);
         let other = spawn(&tree, move |tree| {
             let child = Thread::new();
@@ -129,20 +130,20 @@ fn models_cancel_is_not_forgotten_when_another_enlists() {
             tree.wait(&child, &inner);
         });
         assert!(scope.is_cancelled(), "a scope of which it was known that it is cancelled");
-        tree.wait(&strand, &scope);
+        tree.wait(&owner, &scope);
         other.join().unwrap();
     });
 }
 
-/// A strand asks only for the flag of its scope, which another one enlists, after the root has been cancelled or
-/// before.
+/// A fiber or thread asks only for the flag of its scope, which another one enlists, after the root has been cancelled
+/// or before.
 #[test]
 fn models_cancel_is_heard_by_the_flag_that_another_copied() {
     explore("cancel, a copied flag", None, || {
         let tree = Tree::new();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
+        let scope = unsafe { below(&tree.root, &owner) };
         let lent = Lent(&raw const scope);
         let others = [
             spawn(&tree, Tree::cancel),
@@ -167,9 +168,9 @@ fn models_cancel_is_heard_by_the_flag_that_another_copied() {
 fn models_cancel_reaches_all_below() {
     explore("cancel, parent and child", Some(3), || {
         let tree = Tree::new();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
+        let scope = unsafe { below(&tree.root, &owner) };
         let lent = Lent(&raw const scope);
         let others = [
             spawn(&tree, Tree::cancel),
@@ -183,22 +184,22 @@ fn models_cancel_reaches_all_below() {
         if scope.is_cancelled() {
             assert_eq!(tree.value.get(), 7);
         }
-        tree.wait(&strand, &scope);
+        tree.wait(&owner, &scope);
         for other in others {
             other.join().unwrap();
         }
     });
 }
 
-/// Two scopes end, each with its strand, while their parent is cancelled.
+/// Two scopes end, each with its owner, while their parent is cancelled.
 #[test]
 fn models_cancel_against_the_end_of_scopes() {
     fn live(tree: &Tree) {
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(&tree.root, &strand) };
+        let scope = unsafe { below(&tree.root, &owner) };
         let never = Latch::new();
-        strand.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
+        owner.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
     }
     explore("cancel, the end of scopes", Some(3), || {
         let tree = Tree::new();
@@ -210,66 +211,66 @@ fn models_cancel_against_the_end_of_scopes() {
     });
 }
 
-/// The waits of a strand in one scope are nothing to another of its scopes, nor to one above a shield.
+/// The waits of an owner in one scope are nothing to another of its scopes, nor to one above a shield.
 #[test]
 fn models_cancel_leaves_other_scopes_alone() {
     for is_shielded in [false, true] {
         explore(if is_shielded { "cancel, a shield" } else { "cancel, scopes side by side" }, None, move || {
             let tree = Tree::new();
-            let strand = Thread::new();
+            let owner = Thread::new();
             // SAFETY: all live longer.
-            let scope = unsafe { below(&tree.root, &strand) };
+            let scope = unsafe { below(&tree.root, &owner) };
             // SAFETY: as above.
             let beside = unsafe {
                 let parent = if is_shielded { &scope } else { &tree.root };
-                CancelScope::below(parent, strand.waiter(), is_shielded)
+                CancelScope::below(parent, owner.waiter(), is_shielded)
             };
-            enlist(&strand, &scope);
+            enlist(&owner, &scope);
             let lent = Lent(&raw const scope);
             let other = spawn(&tree, move |tree| {
                 lent.get().cancel();
                 tree.slot.notify();
             });
-            let outcome = strand.cx(&beside).wait(&LatchWait::new(&tree.slot), NEVER, reason());
-            assert_eq!(outcome, Outcome::Ready(0));
+            let outcome = owner.cx(&beside).wait(&LatchWait::new(&tree.slot), NEVER, reason());
+            assert_eq!(outcome, Selected::Ready(0));
             assert!(!beside.is_cancelled());
             other.join().unwrap();
         });
     }
 }
 
-/// A scope that is older than its strand, and stays when the strand is gone.
+/// A scope that is older than its owner, and stays when the owner is gone.
 #[test]
-fn models_cancel_against_a_strand_that_comes_and_goes() {
+fn models_cancel_against_an_owner_that_comes_and_goes() {
     explore("cancel, attach and detach", None, || {
         let tree = Tree::with(CancelScope::unattached());
         let other = spawn(&tree, Tree::cancel);
-        let strand = Thread::with(Parked::new());
+        let owner = Thread::with(Parked::new());
         // SAFETY: once, and before the wait; detached below.
-        unsafe { tree.root.attach(strand.waiter()) };
-        let outcome = strand.cx(&tree.root).wait(&LatchWait::new(&tree.slot), 1, reason());
+        unsafe { tree.root.attach(owner.waiter()) };
+        let outcome = owner.cx(&tree.root).wait(&LatchWait::new(&tree.slot), 1, reason());
         tree.root.detach();
-        drop(strand);
-        if outcome == Outcome::Cancelled {
+        drop(owner);
+        if outcome == Selected::Cancelled {
             assert_eq!(tree.value.get(), 7);
         }
         other.join().unwrap();
     });
 }
 
-/// A strand that has been detached is nothing to the scope any more, whatever it waits for afterwards.
+/// A fiber or thread that has been detached is nothing to the scope any more, whatever it waits for afterwards.
 #[test]
-fn models_cancel_leaves_a_detached_strand_alone() {
-    explore("cancel, a detached strand", None, || {
+fn models_cancel_leaves_a_detached_owner_alone() {
+    explore("cancel, a detached owner", None, || {
         let tree = Tree::with(CancelScope::unattached());
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: once, and before the wait; detached below.
-        unsafe { tree.root.attach(strand.waiter()) };
-        enlist(&strand, &tree.root);
+        unsafe { tree.root.attach(owner.waiter()) };
+        enlist(&owner, &tree.root);
         tree.root.detach();
         // As if it waited in that scope, to see whether anybody ends the wait.
-        // SAFETY: the waiter is that of `strand`.
-        let waiter = unsafe { &*strand.waiter() };
+        // SAFETY: the waiter is that of `owner`.
+        let waiter = unsafe { &*owner.waiter() };
         waiter.arm(tree.root.address());
         let other = spawn(&tree, Tree::cancel);
         other.join().unwrap();
@@ -310,17 +311,17 @@ fn models_cancel_beside_another_canceller() {
 #[test]
 fn models_cancel_against_the_end_of_scopes_further_below() {
     fn live(parent: &CancelScope) {
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let scope = unsafe { below(parent, &strand) };
+        let scope = unsafe { below(parent, &owner) };
         let never = Latch::new();
-        strand.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
+        owner.cx(&scope).wait(&LatchWait::new(&never), 1, reason());
     }
     explore("cancel, the end of scopes further below", Some(3), || {
         let tree = Tree::new();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: both live longer.
-        let middle = unsafe { below(&tree.root, &strand) };
+        let middle = unsafe { below(&tree.root, &owner) };
         let lent = Lent(&raw const middle);
         let others = [spawn(&tree, Tree::cancel), spawn(&tree, move |_| live(lent.get()))];
         live(&middle);
@@ -335,21 +336,21 @@ fn models_cancel_against_the_end_of_scopes_further_below() {
 fn models_cancel_scopes_with_a_deadline() {
     explore("cancel, a deadline", None, || {
         let tree = Tree::new();
-        let strand = Thread::new();
+        let owner = Thread::new();
         // SAFETY: each lives longer than what is below it.
-        let timed = unsafe { CancelScope::timed_below(&tree.root, strand.waiter()) };
+        let timed = unsafe { CancelScope::timed_below(&tree.root, owner.waiter()) };
         // SAFETY: as above.
-        let timed_below = unsafe { below(&timed, &strand) };
+        let timed_below = unsafe { below(&timed, &owner) };
         // SAFETY: as above.
-        let shield = unsafe { CancelScope::below(&timed_below, strand.waiter(), true) };
+        let shield = unsafe { CancelScope::below(&timed_below, owner.waiter(), true) };
         // SAFETY: as above.
-        let shielded = unsafe { below(&shield, &strand) };
+        let shielded = unsafe { below(&shield, &owner) };
         for scope in [&timed, &timed_below, &shield, &shielded] {
             assert!(!scope.is_cancelled());
-            enlist(&strand, scope);
+            enlist(&owner, scope);
         }
-        assert!(!timed.is_plainly_going_on() && !timed_below.is_plainly_going_on());
-        assert!(shield.is_plainly_going_on() && shielded.is_plainly_going_on());
+        assert!(!timed.is_plainly_active() && !timed_below.is_plainly_active());
+        assert!(shield.is_plainly_active() && shielded.is_plainly_active());
         tree.root.cancel();
         assert!(timed.is_cancelled() && timed_below.is_cancelled());
         assert!(!shield.is_cancelled() && !shielded.is_cancelled());

@@ -3,7 +3,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::channel::{RecvError, SendError, oneshot, spsc};
 

@@ -10,18 +10,18 @@ use crate::{
     sys::sync::Arc,
     wait::{
         parked::Parked,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread;
 use std::collections::VecDeque;
 
-/// A strand of a model: it parks.
+/// The owner of a waiter in a model: it parks.
 #[derive(Clone)]
-struct Strand(Arc<Parked>);
+struct Owner(Arc<Parked>);
 
-impl Strand {
+impl Owner {
     fn new() -> Self {
         Self(Parked::new())
     }
@@ -33,26 +33,26 @@ impl Strand {
             if self.0.waiter.disarm() {
                 return true;
             }
-            return self.0.waiter.outcome() != Some(Outcome::Cancelled);
+            return self.0.waiter.selected() != Some(Selected::Cancelled);
         }
-        while self.0.waiter.outcome().is_none() {
+        while self.0.waiter.selected().is_none() {
             self.0.parker.park();
         }
-        let was_decided = self.0.waiter.outcome() != Some(Outcome::Cancelled);
-        unregister(was_decided);
-        was_decided
+        let was_selected = self.0.waiter.selected() != Some(Selected::Cancelled);
+        unregister(was_selected);
+        was_selected
     }
 
     /// As a deadline, or a scope.
     fn cancel(&self) {
         // SAFETY: alive.
-        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
+        if let Some(wake) = unsafe { Waiter::try_select(&raw const self.0.waiter, Selected::Cancelled) } {
             wake.wake();
         }
     }
 }
 
-fn recv_once(strand: &Strand, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
+fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
     loop {
         match end.state() {
             // SAFETY: full.
@@ -60,14 +60,14 @@ fn recv_once(strand: &Strand, end: packet::Receiving<Parcel>) -> Result<u32, pac
             State::Closed => return Err(end),
             State::Empty => {}
         }
-        let place = PacketWait::new(&end);
-        // SAFETY: armed, and unregistered before the place ends.
-        let goes_on = strand.wait(
-            |waiter| unsafe { place.register(waiter, 0) },
-            |was_decided| unsafe { place.unregister(was_decided) },
+        let waitable = PacketWait::new(&end);
+        // SAFETY: armed, and unregistered before the waitable ends.
+        let is_ready = owner.wait(
+            |waiter| unsafe { waitable.register(waiter, 0) },
+            |was_selected| unsafe { waitable.unregister(was_selected) },
         );
-        drop(place);
-        if !goes_on {
+        drop(waitable);
+        if !is_ready {
             return Err(end);
         }
     }
@@ -78,7 +78,7 @@ fn models_channel_one_value_is_sent_and_received() {
     explore("oneshot, send", None, || {
         let (sender, receiver) = packet::packet();
         let sending = thread::spawn(move || assert!(sender.send(Parcel::new(7)).is_ok()));
-        assert_eq!(recv_once(&Strand::new(), receiver).ok(), Some(7));
+        assert_eq!(recv_once(&Owner::new(), receiver).ok(), Some(7));
         sending.join().unwrap();
     });
 }
@@ -88,7 +88,7 @@ fn models_channel_a_sender_goes_without_sending() {
     explore("oneshot, sender dropped", None, || {
         let (sender, receiver) = packet::packet::<Parcel>();
         let going = thread::spawn(move || drop(sender));
-        assert!(recv_once(&Strand::new(), receiver).is_err());
+        assert!(recv_once(&Owner::new(), receiver).is_err());
         going.join().unwrap();
     });
 }
@@ -108,12 +108,12 @@ fn models_channel_a_receiver_goes_while_a_value_comes() {
 fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
     explore("oneshot, receiver cancelled", Some(3), || {
         let (sender, receiver) = packet::packet();
-        let strand = Strand::new();
-        let canceller = strand.clone();
+        let owner = Owner::new();
+        let canceller = owner.clone();
         let sending = thread::spawn(move || drop(sender.send(Parcel::new(7))));
         let cancelling = thread::spawn(move || canceller.cancel());
         // Received, or still there to be dropped.
-        if let Err(receiver) = recv_once(&strand, receiver) {
+        if let Err(receiver) = recv_once(&owner, receiver) {
             drop(receiver);
         }
         sending.join().unwrap();
@@ -122,7 +122,7 @@ fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
 }
 
 /// `None`: closed. `Some(None)`: cancelled.
-fn recv(strand: &Strand, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
+fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
     loop {
         match consumer.pop() {
             Some(Ok(parcel)) => return Some(Some(parcel.open())),
@@ -131,18 +131,18 @@ fn recv(strand: &Strand, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>>
         }
         let wait = StreamWait::new();
         // SAFETY: armed, and unregistered before the wait ends; the end does not move.
-        let goes_on = strand.wait(
-            |waiter| unsafe { wait.register_outlet(consumer, waiter, 0) },
-            |was_decided| unsafe { wait.unregister_outlet(consumer, was_decided) },
+        let is_ready = owner.wait(
+            |waiter| unsafe { wait.register_consumer(consumer, waiter, 0) },
+            |was_selected| unsafe { wait.unregister_consumer(consumer, was_selected) },
         );
-        if !goes_on {
+        if !is_ready {
             return Some(None);
         }
     }
 }
 
 /// Whether it was sent.
-fn send(strand: &Strand, producer: &mut Producer<Parcel>, value: u32) -> bool {
+fn send(owner: &Owner, producer: &mut Producer<Parcel>, value: u32) -> bool {
     let mut parcel = Parcel::new(value);
     loop {
         match producer.push(parcel) {
@@ -152,9 +152,9 @@ fn send(strand: &Strand, producer: &mut Producer<Parcel>, value: u32) -> bool {
         }
         let wait = StreamWait::new();
         // SAFETY: as in `recv`.
-        strand.wait(
-            |waiter| unsafe { wait.register_inlet(producer, waiter, 0) },
-            |was_decided| unsafe { wait.unregister_inlet(producer, was_decided) },
+        owner.wait(
+            |waiter| unsafe { wait.register_producer(producer, waiter, 0) },
+            |was_selected| unsafe { wait.unregister_producer(producer, was_selected) },
         );
     }
 }
@@ -162,14 +162,14 @@ fn send(strand: &Strand, producer: &mut Producer<Parcel>, value: u32) -> bool {
 fn values_go_through(capacity: Option<usize>, count: u32) {
     let (mut producer, mut consumer) = stream(capacity);
     let sending = thread::spawn(move || {
-        let strand = Strand::new();
-        assert!((1..=count).all(|n| send(&strand, &mut producer, n)));
+        let owner = Owner::new();
+        assert!((1..=count).all(|n| send(&owner, &mut producer, n)));
     });
-    let strand = Strand::new();
+    let owner = Owner::new();
     for n in 1..=count {
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(n)));
     }
-    assert_eq!(recv(&strand, &mut consumer), None);
+    assert_eq!(recv(&owner, &mut consumer), None);
     sending.join().unwrap();
 }
 
@@ -191,10 +191,10 @@ fn models_channel_a_batch() {
             let mut values: VecDeque<_> = (1..=2).map(Parcel::new).collect();
             assert!(producer.push_all(&mut values).is_ok() && values.is_empty());
         });
-        let strand = Strand::new();
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(1)));
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(2)));
-        assert_eq!(recv(&strand, &mut consumer), None);
+        let owner = Owner::new();
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(1)));
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(2)));
+        assert_eq!(recv(&owner, &mut consumer), None);
         sending.join().unwrap();
     });
 }
@@ -205,7 +205,7 @@ fn models_channel_a_receiver_closes_while_a_value_comes() {
     for capacity in [Some(1), None] {
         explore("stream, receiver closes", Some(3), move || {
             let (mut producer, mut consumer) = stream(capacity);
-            let sending = thread::spawn(move || send(&Strand::new(), &mut producer, 1));
+            let sending = thread::spawn(move || send(&Owner::new(), &mut producer, 1));
             consumer.close();
             let is_received = matches!(consumer.pop(), Some(Ok(_)));
             assert!(consumer.pop().is_some_and(|end| end.is_err()));
@@ -220,8 +220,8 @@ fn models_channel_a_receiver_goes_while_the_sender_waits() {
     explore("stream, receiver dropped", Some(3), || {
         let (mut producer, consumer) = stream(Some(1));
         let sending = thread::spawn(move || {
-            let strand = Strand::new();
-            send(&strand, &mut producer, 1) && send(&strand, &mut producer, 2)
+            let owner = Owner::new();
+            send(&owner, &mut producer, 1) && send(&owner, &mut producer, 2)
         });
         drop(consumer);
         sending.join().unwrap();
@@ -233,14 +233,14 @@ fn models_channel_a_receiver_goes_while_the_sender_waits() {
 fn models_channel_a_cancelled_receive_loses_nothing() {
     explore("stream, receiver cancelled", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
-        let strand = Strand::new();
-        let canceller = strand.clone();
-        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut producer, 1)));
+        let owner = Owner::new();
+        let canceller = owner.clone();
+        let sending = thread::spawn(move || assert!(send(&Owner::new(), &mut producer, 1)));
         let cancelling = thread::spawn(move || canceller.cancel());
-        let mut got = recv(&strand, &mut consumer);
+        let mut got = recv(&owner, &mut consumer);
         cancelling.join().unwrap();
         if got == Some(None) {
-            got = recv(&strand, &mut consumer);
+            got = recv(&owner, &mut consumer);
         }
         assert_eq!(got, Some(Some(1)));
         sending.join().unwrap();
@@ -250,30 +250,30 @@ fn models_channel_a_cancelled_receive_loses_nothing() {
 /// Both ends are used by one thread, which becomes the owner, and then one of them by another.
 fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
     let (mut producer, mut consumer) = stream(capacity);
-    let strand = Strand::new();
+    let owner = Owner::new();
     for n in 1..=2 {
-        assert!(send(&strand, &mut producer, n));
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
+        assert!(send(&owner, &mut producer, n));
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(n)));
     }
     if capacity.is_none() {
         // As many as leave a slab behind, for the sender to fill again, while one more is under way.
-        (11..=13).for_each(|n| assert!(send(&strand, &mut producer, n)));
-        (11..=12).for_each(|n| assert_eq!(recv(&strand, &mut consumer), Some(Some(n))));
-        assert!(send(&strand, &mut producer, 14));
-        (13..=14).for_each(|n| assert_eq!(recv(&strand, &mut consumer), Some(Some(n))));
+        (11..=13).for_each(|n| assert!(send(&owner, &mut producer, n)));
+        (11..=12).for_each(|n| assert_eq!(recv(&owner, &mut consumer), Some(Some(n))));
+        assert!(send(&owner, &mut producer, 14));
+        (13..=14).for_each(|n| assert_eq!(recv(&owner, &mut consumer), Some(Some(n))));
     }
     let receive = |mut consumer: Consumer<Parcel>| {
-        let strand = Strand::new();
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(3)));
-        assert_eq!(recv(&strand, &mut consumer), None);
+        let owner = Owner::new();
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(3)));
+        assert_eq!(recv(&owner, &mut consumer), None);
     };
     if goes_the_receiver {
         let receiving = thread::spawn(move || receive(consumer));
-        assert!(send(&strand, &mut producer, 3));
+        assert!(send(&owner, &mut producer, 3));
         drop(producer);
         receiving.join().unwrap();
     } else {
-        let sending = thread::spawn(move || assert!(send(&Strand::new(), &mut producer, 3)));
+        let sending = thread::spawn(move || assert!(send(&Owner::new(), &mut producer, 3)));
         receive(consumer);
         sending.join().unwrap();
     }
@@ -291,14 +291,14 @@ fn models_channel_an_end_of_an_owned_stream_goes() {
 fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
     explore("stream, owned, the last slot of a slab", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
-        let strand = Strand::new();
-        assert!(send(&strand, &mut producer, 1));
-        assert_eq!(recv(&strand, &mut consumer), Some(Some(1)));
+        let owner = Owner::new();
+        assert!(send(&owner, &mut producer, 1));
+        assert_eq!(recv(&owner, &mut consumer), Some(Some(1)));
         let receiving = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(recv(&strand, &mut consumer), Some(Some(2)));
+            let owner = Owner::new();
+            assert_eq!(recv(&owner, &mut consumer), Some(Some(2)));
         });
-        send(&strand, &mut producer, 2);
+        send(&owner, &mut producer, 2);
         receiving.join().unwrap();
     });
 }
@@ -308,13 +308,13 @@ fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
 fn models_channel_an_end_of_an_owned_stream_goes_and_is_dropped() {
     explore("stream, owned, the sender is dropped elsewhere", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
-        let strand = Strand::new();
+        let owner = Owner::new();
         for n in 1..=2 {
-            assert!(send(&strand, &mut producer, n));
-            assert_eq!(recv(&strand, &mut consumer), Some(Some(n)));
+            assert!(send(&owner, &mut producer, n));
+            assert_eq!(recv(&owner, &mut consumer), Some(Some(n)));
         }
         let going = thread::spawn(move || drop(producer));
-        assert_eq!(recv(&strand, &mut consumer), None);
+        assert_eq!(recv(&owner, &mut consumer), None);
         going.join().unwrap();
     });
 }

@@ -6,7 +6,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
     channel::{Receiver, RecvError, RecvTimeoutError, Select, Sender, TryRecvError, rendezvous},

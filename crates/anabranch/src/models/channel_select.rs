@@ -3,7 +3,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
     channel::{Receiver, Select, bounded, rendezvous, spsc, unbounded},
@@ -66,7 +66,7 @@ fn models_channel_select_a_send_and_a_receive() {
 
 /// Two who would send into one rendezvous or receive from it, each: they meet, and neither meets itself.
 #[test]
-fn models_channel_select_a_strand_does_not_meet_itself() {
+fn models_channel_select_a_thread_does_not_meet_itself() {
     explore("select, a send and a receive, both in one", Some(2), || {
         let (sender, receiver) = rendezvous();
         let (to, from) = (sender.clone(), receiver.clone());

@@ -4,7 +4,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
     channel::{Closed, Member, Receiver, ReceiverSet, RecvError, rendezvous, spsc, unbounded},

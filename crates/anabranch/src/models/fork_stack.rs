@@ -2,7 +2,7 @@
 
 use super::{
     explore,
-    seat::{Fork, Seat, thief},
+    worker_entry::{Fork, WorkerEntry, thief},
 };
 use crate::{
     fork::{
@@ -17,14 +17,14 @@ use std::ptr;
 #[test]
 fn models_shelf_owner_against_a_thief() {
     explore("shelf, one thief", None, || {
-        let seat = Seat::new();
-        let other = thief(&seat, Seat::steal);
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, WorkerEntry::steal);
         let (outer, inner) = (Fork::new(), Fork::new());
-        seat.fork(&outer);
-        assert_eq!(seat.publish(1), 1);
-        seat.fork(&inner);
-        seat.join(&inner);
-        seat.join(&outer);
+        worker.fork(&outer);
+        assert_eq!(worker.publish(1), 1);
+        worker.fork(&inner);
+        worker.join(&inner);
+        worker.join(&outer);
         other.join().unwrap();
     });
 }
@@ -32,14 +32,14 @@ fn models_shelf_owner_against_a_thief() {
 #[test]
 fn models_shelf_two_published_two_thieves() {
     explore("shelf, two forks and two thieves", Some(2), || {
-        let seat = Seat::new();
-        let others = [thief(&seat, Seat::steal), thief(&seat, Seat::steal)];
+        let worker = WorkerEntry::new();
+        let others = [thief(&worker, WorkerEntry::steal), thief(&worker, WorkerEntry::steal)];
         let (outer, inner) = (Fork::new(), Fork::new());
-        seat.fork(&outer);
-        seat.fork(&inner);
-        assert_eq!([1; 3].map(|most| seat.publish(most)), [1, 1, 0]);
-        seat.join(&inner);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.fork(&inner);
+        assert_eq!([1; 3].map(|most| worker.publish(most)), [1, 1, 0]);
+        worker.join(&inner);
+        worker.join(&outer);
         for other in others {
             other.join().unwrap();
         }
@@ -50,29 +50,29 @@ fn models_shelf_two_published_two_thieves() {
 #[test]
 fn models_shelf_frames_are_popped_between_publications() {
     explore("shelf, traces", Some(2), || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.steal();
-            seat.steal();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.steal();
+            worker.steal();
         });
         let (first, second, third, fourth) = (Fork::new(), Fork::new(), Fork::new(), Fork::new());
-        seat.fork(&first);
-        seat.fork(&second);
-        seat.fork(&third);
-        assert_eq!(seat.publish(1), 1);
+        worker.fork(&first);
+        worker.fork(&second);
+        worker.fork(&third);
+        assert_eq!(worker.publish(1), 1);
         // Traced and private: another follows the second one, and is traced in turn.
-        seat.join(&third);
-        seat.fork(&fourth);
-        assert_eq!(seat.publish(1), 1);
-        assert_eq!(seat.publish(2), 1);
-        seat.join(&fourth);
-        seat.join(&second);
+        worker.join(&third);
+        worker.fork(&fourth);
+        assert_eq!(worker.publish(1), 1);
+        assert_eq!(worker.publish(2), 1);
+        worker.join(&fourth);
+        worker.join(&second);
         // All that was traced is gone.
         third.reset();
-        seat.fork(&third);
-        assert_eq!(seat.publish(2), 1);
-        seat.join(&third);
-        seat.join(&first);
+        worker.fork(&third);
+        assert_eq!(worker.publish(2), 1);
+        worker.join(&third);
+        worker.join(&first);
         other.join().unwrap();
     });
 }
@@ -81,17 +81,17 @@ fn models_shelf_frames_are_popped_between_publications() {
 #[test]
 fn models_shelf_all_that_was_traced_is_popped() {
     explore("shelf, stale traces", None, || {
-        let seat = Seat::new();
+        let worker = WorkerEntry::new();
         let (first, second, third) = (Fork::new(), Fork::new(), Fork::new());
-        seat.fork(&first);
-        seat.fork(&second);
-        assert_eq!(seat.publish(1), 1);
-        seat.join(&second);
-        seat.fork(&third);
-        assert_eq!(seat.publish(1), 1);
-        assert_eq!(seat.publish(1), 0);
-        seat.join(&third);
-        seat.join(&first);
+        worker.fork(&first);
+        worker.fork(&second);
+        assert_eq!(worker.publish(1), 1);
+        worker.join(&second);
+        worker.fork(&third);
+        assert_eq!(worker.publish(1), 1);
+        assert_eq!(worker.publish(1), 0);
+        worker.join(&third);
+        worker.join(&first);
     });
 }
 
@@ -99,27 +99,27 @@ fn models_shelf_all_that_was_traced_is_popped() {
 #[test]
 fn models_shelf_descendants_and_thefts() {
     explore("shelf, descendants", Some(3), || {
-        let seat = Seat::new();
+        let worker = WorkerEntry::new();
         let (outer, inner) = (Fork::new(), Fork::new());
-        seat.fork(&outer);
-        seat.fork(&inner);
-        assert_eq!(seat.publish(2), 2);
-        let other = thief(&seat, |seat| {
+        worker.fork(&outer);
+        worker.fork(&inner);
+        assert_eq!(worker.publish(2), 2);
+        let other = thief(&worker, |worker| {
             let theft = Theft { thief: 7, base: 3 };
             let (root, stranger) = (ptr::null(), ptr::NonNull::<Lineage>::dangling().as_ptr().cast_const());
-            assert!(seat.stack.shelf.take_descendant(0, stranger, theft).is_none());
-            assert!(seat.stack.shelf.take_descendant(2, stranger, theft).is_none());
-            assert!(seat.stack.shelf.take_descendant(0, root, theft).is_none(), "null is the root, and no ancestor");
-            if let Some(claim) = seat.stack.shelf.take(theft) {
-                let stolen = (seat.stack.shelf.theft_at(0), seat.stack.shelf.oldest_theft(0));
+            assert!(worker.stack.shelf.take_descendant(0, stranger, theft).is_none());
+            assert!(worker.stack.shelf.take_descendant(2, stranger, theft).is_none());
+            assert!(worker.stack.shelf.take_descendant(0, root, theft).is_none(), "null is the root, and no ancestor");
+            if let Some(claim) = worker.stack.shelf.take(theft) {
+                let stolen = (worker.stack.shelf.theft_at(0), worker.stack.shelf.oldest_theft(0));
                 assert_eq!(stolen, (Some(theft), Some(theft)));
-                assert_eq!(seat.stack.shelf.oldest_theft(1), None);
+                assert_eq!(worker.stack.shelf.oldest_theft(1), None);
                 claim.run();
-                assert_eq!(seat.stack.shelf.theft_at(0), None);
+                assert_eq!(worker.stack.shelf.theft_at(0), None);
             }
         });
-        seat.join(&inner);
-        seat.join(&outer);
+        worker.join(&inner);
+        worker.join(&outer);
         other.join().unwrap();
     });
 }
@@ -129,25 +129,25 @@ fn models_shelf_descendants_and_thefts() {
 #[test]
 fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
     explore("shelf, newest taken", Some(3), || {
-        let seat = Seat::new();
+        let worker = WorkerEntry::new();
         let (oldest, newest) = (Fork::new(), Fork::new());
-        seat.fork(&oldest);
+        worker.fork(&oldest);
         // SAFETY: of the root.
         let lineage = unsafe { Lineage::below(ptr::null()) };
         let record = Running::new(&raw const lineage);
-        seat.stack.begin(&record);
-        seat.fork(&newest);
-        assert_eq!(seat.publish(2), 2);
+        worker.stack.begin(&record);
+        worker.fork(&newest);
+        assert_eq!(worker.publish(2), 2);
         let ancestor = (&raw const lineage).expose_provenance();
-        let other = thief(&seat, move |seat| {
+        let other = thief(&worker, move |worker| {
             let ancestor = ptr::with_exposed_provenance(ancestor);
-            if let Some(claim) = seat.stack.shelf.take_descendant(1, ancestor, Theft { thief: 7, base: 0 }) {
+            if let Some(claim) = worker.stack.shelf.take_descendant(1, ancestor, Theft { thief: 7, base: 0 }) {
                 claim.run();
             }
         });
-        seat.join(&newest);
-        seat.stack.end(&record);
-        seat.join(&oldest);
+        worker.join(&newest);
+        worker.stack.end(&record);
+        worker.join(&oldest);
         other.join().unwrap();
     });
 }
@@ -156,18 +156,18 @@ fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
 #[test]
 fn models_shelf_the_position_and_the_frame_are_reused() {
     explore("shelf, reuse", Some(4), || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.steal();
-            seat.steal();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.steal();
+            worker.steal();
         });
         let fork = Fork::new();
-        seat.fork(&fork);
-        assert_eq!(seat.publish(1), 1);
-        seat.join(&fork);
+        worker.fork(&fork);
+        assert_eq!(worker.publish(1), 1);
+        worker.join(&fork);
         fork.reset();
-        seat.fork(&fork);
-        seat.join(&fork);
+        worker.fork(&fork);
+        worker.join(&fork);
         other.join().unwrap();
     });
 }
@@ -177,27 +177,27 @@ fn models_shelf_the_position_and_the_frame_are_reused() {
 #[test]
 fn models_shelf_demand_is_served() {
     explore("shelf, demand", None, || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.stack.ask();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.stack.request_work();
             thread::yield_now();
-            seat.steal();
+            worker.steal();
         });
         thread::yield_now();
         let fork = Fork::new();
-        let is_asked = seat.stack.is_asked();
-        seat.fork(&fork);
-        if is_asked {
-            assert_eq!(seat.publish(1), 1);
+        let is_requested = worker.stack.is_requested();
+        worker.fork(&fork);
+        if is_requested {
+            assert_eq!(worker.publish(1), 1);
         }
-        seat.join(&fork);
+        worker.join(&fork);
         other.join().unwrap();
     });
 }
 
-fn raid_and_steal(seat: &Seat) {
-    seat.raid(2);
-    seat.steal();
+fn raid_and_steal(worker: &WorkerEntry) {
+    worker.raid(2);
+    worker.steal();
 }
 
 #[test]
@@ -212,11 +212,11 @@ fn models_raid_against_the_owner() {
 
 fn raid_against_the_owner(fence: Fence) {
     {
-        let seat = Seat::with(fence);
-        let other = thief(&seat, raid_and_steal);
+        let worker = WorkerEntry::with(fence);
+        let other = thief(&worker, raid_and_steal);
         let fork = Fork::new();
-        seat.fork(&fork);
-        seat.join(&fork);
+        worker.fork(&fork);
+        worker.join(&fork);
         other.join().unwrap();
     }
 }
@@ -224,15 +224,15 @@ fn raid_against_the_owner(fence: Fence) {
 #[test]
 fn models_raid_while_the_owner_forks_on() {
     explore("raid, nested forks", Some(3), || {
-        let seat = Seat::new();
-        let other = thief(&seat, raid_and_steal);
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, raid_and_steal);
         let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
-        seat.fork(&outer);
-        seat.fork(&inner);
-        seat.join(&inner);
-        seat.fork(&next);
-        seat.join(&next);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.fork(&inner);
+        worker.join(&inner);
+        worker.fork(&next);
+        worker.join(&next);
+        worker.join(&outer);
         other.join().unwrap();
     });
 }
@@ -240,14 +240,14 @@ fn models_raid_while_the_owner_forks_on() {
 #[test]
 fn models_raid_while_the_owner_publishes() {
     explore("raid, publication and a thief", Some(2), || {
-        let seat = Seat::new();
-        let others = [thief(&seat, raid_and_steal), thief(&seat, Seat::steal)];
+        let worker = WorkerEntry::new();
+        let others = [thief(&worker, raid_and_steal), thief(&worker, WorkerEntry::steal)];
         let (outer, inner) = (Fork::new(), Fork::new());
-        seat.fork(&outer);
-        seat.publish(1);
-        seat.fork(&inner);
-        seat.join(&inner);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.publish(1);
+        worker.fork(&inner);
+        worker.join(&inner);
+        worker.join(&outer);
         for other in others {
             other.join().unwrap();
         }
@@ -258,20 +258,20 @@ fn models_raid_while_the_owner_publishes() {
 #[test]
 fn models_raid_twice_while_the_owner_joins() {
     explore("raid, traces", Some(2), || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.raid(1);
-            seat.raid(1);
-            seat.steal();
-            seat.steal();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.raid(1);
+            worker.raid(1);
+            worker.steal();
+            worker.steal();
         });
         let (outer, inner, next) = (Fork::new(), Fork::new(), Fork::new());
-        seat.fork(&outer);
-        seat.fork(&inner);
-        seat.join(&inner);
-        seat.fork(&next);
-        seat.join(&next);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.fork(&inner);
+        worker.join(&inner);
+        worker.fork(&next);
+        worker.join(&next);
+        worker.join(&outer);
         other.join().unwrap();
     });
 }
@@ -281,24 +281,24 @@ fn models_raid_twice_while_the_owner_joins() {
 #[test]
 fn models_raid_may_be_skipped_where_all_is_swept() {
     explore("raid, swept", Some(3), || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.stack.ask();
-            seat.raid(8);
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.stack.request_work();
+            worker.raid(8);
         });
         let forks = [Fork::new(), Fork::new()];
         for fork in &forks {
-            let is_asked = seat.stack.is_asked();
-            seat.fork(fork);
-            if is_asked {
-                seat.publish(1);
+            let is_requested = worker.stack.is_requested();
+            worker.fork(fork);
+            if is_requested {
+                worker.publish(1);
             }
         }
         other.join().unwrap();
-        seat.stack.ask();
-        seat.raid(8);
-        assert_eq!(seat.stack.shelf.open(), 2, "a private fork is left");
-        forks.iter().rev().for_each(|fork| seat.join(fork));
+        worker.stack.request_work();
+        worker.raid(8);
+        assert_eq!(worker.stack.shelf.open(), 2, "a private fork is left");
+        forks.iter().rev().for_each(|fork| worker.join(fork));
     });
 }
 
@@ -306,28 +306,28 @@ fn models_raid_may_be_skipped_where_all_is_swept() {
 #[test]
 fn models_raid_is_not_skipped_for_the_next_guest() {
     explore("raid, next guest", Some(3), || {
-        let seat = Seat::new();
-        let other = thief(&seat, |seat| {
-            seat.stack.ask();
-            seat.raid(8);
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, |worker| {
+            worker.stack.request_work();
+            worker.raid(8);
         });
         let mut fork = Fork::new();
-        seat.fork(&fork);
-        seat.join(&fork);
+        worker.fork(&fork);
+        worker.join(&fork);
         // At the same address.
         fork = Fork::new();
-        seat.roots.fetch_add(1, Ordering::Relaxed);
-        seat.stack.forget_demand();
-        let is_asked = seat.stack.is_asked();
-        seat.fork(&fork);
-        if is_asked {
-            seat.publish(1);
+        worker.roots.fetch_add(1, Ordering::Relaxed);
+        worker.stack.forget_demand();
+        let is_requested = worker.stack.is_requested();
+        worker.fork(&fork);
+        if is_requested {
+            worker.publish(1);
         }
         other.join().unwrap();
-        seat.stack.ask();
-        seat.raid(8);
-        assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
-        seat.join(&fork);
+        worker.stack.request_work();
+        worker.raid(8);
+        assert_eq!(worker.stack.shelf.open(), 1, "a private fork is left");
+        worker.join(&fork);
     });
 }
 
@@ -335,34 +335,34 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
 /// served meanwhile, or without one.
 #[test]
 fn models_raid_is_not_skipped_for_a_new_frame_at_an_old_address() {
-    for asks in [true, false] {
-        explore(if asks { "raid, old address, demand" } else { "raid, old address" }, Some(3), move || {
-            let seat = Seat::new();
-            let other = thief(&seat, move |seat| {
-                if asks {
-                    seat.stack.ask();
+    for requests in [true, false] {
+        explore(if requests { "raid, old address, demand" } else { "raid, old address" }, Some(3), move || {
+            let worker = WorkerEntry::new();
+            let other = thief(&worker, move |worker| {
+                if requests {
+                    worker.stack.request_work();
                 }
-                seat.raid(8);
+                worker.raid(8);
             });
             let mut fork = Fork::new();
             let begin = |fork: &Fork| {
-                let is_asked = seat.stack.is_asked();
-                seat.fork(fork);
-                if is_asked {
-                    seat.publish(1);
+                let is_requested = worker.stack.is_requested();
+                worker.fork(fork);
+                if is_requested {
+                    worker.publish(1);
                 }
             };
             for _ in 0..2 {
                 begin(&fork);
-                seat.join(&fork);
+                worker.join(&fork);
                 fork = Fork::new();
             }
             begin(&fork);
             other.join().unwrap();
-            seat.stack.ask();
-            seat.raid(8);
-            assert_eq!(seat.stack.shelf.open(), 1, "a private fork is left");
-            seat.join(&fork);
+            worker.stack.request_work();
+            worker.raid(8);
+            assert_eq!(worker.stack.shelf.open(), 1, "a private fork is left");
+            worker.join(&fork);
         });
     }
 }

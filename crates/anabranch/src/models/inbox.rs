@@ -3,7 +3,7 @@
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     cx::cx::{Cx, Deadline},
@@ -20,8 +20,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         latch::{Latch, LatchWait},
-        suspend::{Strand, WaitReason},
-        waiter::{Kind, Outcome, Waiter},
+        suspend::{Suspend, WaitReason},
+        waiter::{Kind, Selected, Waiter},
     },
 };
 use loom::thread;
@@ -51,10 +51,10 @@ impl Linked for Fiber {
 }
 
 static KIND: Kind = Kind {
-    // SAFETY: the waiter of this kind is the first field of a `Fiber`, and was decided by the caller.
+    // SAFETY: the waiter of this kind is the first field of a `Fiber`, and was selected by the caller.
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
-    looks: 0,
+    spins: 0,
     resumes: true,
     home: None,
 };
@@ -67,7 +67,7 @@ unsafe fn wake(fiber: *const Fiber) {
     // SAFETY: the home ends after `settle`.
     unsafe {
         let home = (*fiber).home;
-        Inbox::post(&raw const (*home).inbox, fiber, || {
+        Inbox::push_remote(&raw const (*home).inbox, fiber, || {
             assert_eq!((*home).life.get(), 0);
             (*home).parker.unpark();
         });
@@ -198,30 +198,30 @@ fn models_inbox_keeps_the_order() {
     });
 }
 
-/// A strand that waits as a fiber does: it goes on only when its worker finds it in the inbox.
+/// A fiber or thread that waits as a fiber does: it goes on only when its worker finds it in the inbox.
 struct Suspending<'a> {
     fiber: &'a Fiber,
     worker: &'a Worker,
     thread: Thread,
 }
 
-// SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
-unsafe impl Strand for Suspending<'_> {
+// SAFETY: `suspend` ends when the wake-up has been taken, which follows the selection.
+unsafe impl Suspend for Suspending<'_> {
     fn waiter(&self) -> *const Waiter {
         ptr::from_ref(self.fiber).cast()
     }
 
     fn suspend(&self, _: u64, _: WaitReason) -> Option<PendingSwitch> {
         assert!(ptr::eq(self.worker.run(1)[0], self.fiber));
-        assert!(self.fiber.waiter.outcome().is_some(), "woken before it was decided");
+        assert!(self.fiber.waiter.selected().is_some(), "woken before it was selected");
         None
     }
 
-    fn step_aside(&self) -> Option<PendingSwitch> {
+    fn yield_now(&self) -> Option<PendingSwitch> {
         None
     }
 
-    fn shares_its_thread(&self) -> bool {
+    fn shares_thread(&self) -> bool {
         true
     }
 
@@ -244,11 +244,11 @@ fn models_inbox_a_fiber_is_cancelled() {
         });
         let fiber = Fiber::new(&raw const worker.home);
         {
-            let strand = Suspending { fiber: &fiber, worker: &worker, thread: Thread::new() };
+            let owner = Suspending { fiber: &fiber, worker: &worker, thread: Thread::new() };
             // SAFETY: both live longer.
             let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
             let locals = Locals::new();
-            let cx = Cx::new(&strand, &scope, Deadline::NONE, &locals);
+            let cx = Cx::new(&owner, &scope, Deadline::NONE, &locals);
             let happened = Latch::new();
             happened.notify();
             cx.wait(&LatchWait::new(&happened), NEVER, reason());
@@ -257,7 +257,7 @@ fn models_inbox_a_fiber_is_cancelled() {
             unsafe { ready.push(&raw const fiber) };
             ready.pop();
             let never = Latch::new();
-            assert_eq!(cx.wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+            assert_eq!(cx.wait(&LatchWait::new(&never), NEVER, reason()), Selected::Cancelled);
             assert!(worker.home.inbox.is_empty(), "a wake-up that was not taken");
         }
         worker.end();

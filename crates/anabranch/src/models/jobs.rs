@@ -146,13 +146,13 @@ fn models_jobs_two_thieves() {
 /// What comes from outside is found, after what is there already.
 #[test]
 fn models_jobs_posted_from_outside() {
-    explore("jobs, posted", None, || {
+    explore("jobs, injected", None, || {
         let queue = Queue::new(Fence::Asymmetric);
         let other = thread::spawn({
             let queue = Arc::clone(&queue);
             move || {
                 queue.cells.0[1].set(1);
-                queue.jobs.post(1);
+                queue.jobs.inject(1);
             }
         });
         queue.push(0);

@@ -5,21 +5,20 @@
 //! fail.
 
 mod bias;
-mod biased_lock;
 mod cancel;
-mod channel_board;
-mod channel_board_select;
 mod channel_cx;
 mod channel_one_to_one;
 mod channel_rendezvous;
 mod channel_select;
 mod channel_set;
 mod channel_shared;
+mod channel_versioned;
+mod channel_versioned_select;
 mod fork_stack;
 mod future;
-mod here;
 mod inbox;
 mod jobs;
+mod local_wait;
 mod offer;
 mod pages;
 mod parcel;
@@ -27,14 +26,14 @@ mod parker;
 mod proto_ring;
 mod queue;
 mod root;
-mod seat;
 mod sleep;
 mod slot;
 mod spin;
-mod strand;
 mod sync;
 mod sync_overtaking;
+mod thread;
 mod waiter;
+mod worker_entry;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -3,21 +3,21 @@
 
 use super::{
     explore,
-    seat::{Fork, Seat, thief},
-    strand::Thread,
+    thread::Thread,
+    worker_entry::{Fork, WorkerEntry, thief},
 };
 use crate::sys::asymmetric_fence::Fence;
 
 #[test]
 fn models_offer_owner_against_a_thief() {
     explore("offer, one thief", None, || {
-        let seat = Seat::new();
-        let other = thief(&seat, Seat::take_offer);
-        let strand = Thread::new();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, WorkerEntry::take_offer);
+        let owner = Thread::new();
         let fork = Fork::waiting();
-        seat.fork(&fork);
-        assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        worker.fork(&fork);
+        assert_eq!(worker.publish(1), 1);
+        worker.join_waiting(&owner, &fork);
         other.join().unwrap();
     });
 }
@@ -26,17 +26,17 @@ fn models_offer_owner_against_a_thief() {
 #[test]
 fn models_offer_a_stale_one_is_left_alone() {
     explore("offer, reuse", Some(3), || {
-        let seat = Seat::new();
-        let others = [thief(&seat, Seat::take_offer), thief(&seat, Seat::take_offer)];
-        let strand = Thread::new();
+        let worker = WorkerEntry::new();
+        let others = [thief(&worker, WorkerEntry::take_offer), thief(&worker, WorkerEntry::take_offer)];
+        let owner = Thread::new();
         let fork = Fork::waiting();
-        seat.fork(&fork);
-        assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        worker.fork(&fork);
+        assert_eq!(worker.publish(1), 1);
+        worker.join_waiting(&owner, &fork);
         fork.reset();
-        seat.fork(&fork);
-        assert_eq!(seat.publish(1), 1);
-        seat.join_waiting(&strand, &fork);
+        worker.fork(&fork);
+        assert_eq!(worker.publish(1), 1);
+        worker.join_waiting(&owner, &fork);
         for other in others {
             other.join().unwrap();
         }
@@ -47,40 +47,40 @@ fn models_offer_a_stale_one_is_left_alone() {
 #[test]
 fn models_offer_beside_forks_that_cannot_wait() {
     explore("offer, both kinds", Some(2), || {
-        let seat = Seat::new();
-        let others = [thief(&seat, Seat::steal), thief(&seat, Seat::take_offer)];
-        let strand = Thread::new();
+        let worker = WorkerEntry::new();
+        let others = [thief(&worker, WorkerEntry::steal), thief(&worker, WorkerEntry::take_offer)];
+        let owner = Thread::new();
         let (outer, middle, inner) = (Fork::new(), Fork::waiting(), Fork::new());
-        seat.fork(&outer);
-        seat.fork(&middle);
-        seat.fork(&inner);
-        assert_eq!(seat.publish(usize::MAX), 3);
-        seat.join(&inner);
-        seat.join_waiting(&strand, &middle);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.fork(&middle);
+        worker.fork(&inner);
+        assert_eq!(worker.publish(usize::MAX), 3);
+        worker.join(&inner);
+        worker.join_waiting(&owner, &middle);
+        worker.join(&outer);
         for other in others {
             other.join().unwrap();
         }
     });
 }
 
-fn raid_and_take(seat: &Seat) {
-    seat.raid(8);
-    seat.steal();
-    seat.take_offer();
+fn raid_and_take(worker: &WorkerEntry) {
+    worker.raid(8);
+    worker.steal();
+    worker.take_offer();
 }
 
 #[test]
 fn models_offer_is_made_by_a_raider() {
     explore("offer, raid of both kinds", Some(3), || {
-        let seat = Seat::new();
-        let other = thief(&seat, raid_and_take);
-        let strand = Thread::new();
+        let worker = WorkerEntry::new();
+        let other = thief(&worker, raid_and_take);
+        let owner = Thread::new();
         let (outer, inner) = (Fork::new(), Fork::waiting());
-        seat.fork(&outer);
-        seat.fork(&inner);
-        seat.join_waiting(&strand, &inner);
-        seat.join(&outer);
+        worker.fork(&outer);
+        worker.fork(&inner);
+        worker.join_waiting(&owner, &inner);
+        worker.join(&outer);
         other.join().unwrap();
     });
 }
@@ -88,19 +88,19 @@ fn models_offer_is_made_by_a_raider() {
 /// A fiber leaves the thread with its list, another forks and joins, the first comes back. A raider looks at any
 /// moment.
 fn a_list_leaves_and_comes_back(fence: Fence) {
-    let seat = Seat::with(fence);
-    let other = thief(&seat, raid_and_take);
-    let strand = Thread::new();
+    let worker = WorkerEntry::with(fence);
+    let other = thief(&worker, raid_and_take);
+    let owner = Thread::new();
     let (first, second) = (Fork::waiting(), Fork::waiting());
-    seat.fork(&first);
-    seat.publish(usize::MAX);
+    worker.fork(&first);
+    worker.publish(usize::MAX);
     // SAFETY: this thread is the owner; the one fork there is has been published, and is not on the shelf.
-    let list = unsafe { seat.stack.detach() };
-    seat.fork(&second);
-    seat.join_waiting(&strand, &second);
+    let list = unsafe { worker.stack.detach() };
+    worker.fork(&second);
+    worker.join_waiting(&owner, &second);
     // SAFETY: the second has been popped.
-    unsafe { seat.stack.attach(list) };
-    seat.join_waiting(&strand, &first);
+    unsafe { worker.stack.attach(list) };
+    worker.join_waiting(&owner, &first);
     other.join().unwrap();
 }
 

@@ -1,5 +1,6 @@
-//! The slots of a bounded conversation: what was said is heard once, with all that was written before; whoever waits is
-//! woken, also by one who goes; what nobody hears is dropped once, and the block is freed once.
+//! The slots of a bounded conversation: a message that was sent is received once, with all that was written before; a
+//! waiting end is woken, also by one that leaves; a message that no end receives is dropped once, and the block is
+//! freed once.
 
 use super::{explore, parcel::Parcel};
 use crate::{
@@ -9,42 +10,42 @@ use crate::{
         latch::LatchWait,
         parked::Parked,
         state_word::WaitNode,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread;
 
-/// A strand of a model: it parks.
+/// The owner of a waiter in a model: it parks.
 #[derive(Clone)]
-struct Strand(Arc<Parked>);
+struct Owner(Arc<Parked>);
 
-impl Strand {
+impl Owner {
     fn new() -> Self {
         Self(Parked::new())
     }
 
-    /// As `Cx::wait`, until there is something to hear. `None`: cancelled. `Some(None)`: the other end has gone.
-    fn hear<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
+    /// As `Cx::wait`, until there is a message. `None`: cancelled. `Some(None)`: the other end has gone.
+    fn recv<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
         loop {
-            if let Some(heard) = end.hear() {
-                return Some(heard.ok().map(Parcel::open));
+            if let Some(received) = end.recv() {
+                return Some(received.ok().map(Parcel::open));
             }
             let waiter = &self.0.waiter;
-            let sleeper = WaitNode::new();
+            let node = WaitNode::new();
             waiter.arm(std::ptr::null());
-            // SAFETY: armed, and unregistered before the sleeper ends.
-            let is_registered = unsafe { end.register(&sleeper, waiter, 0) };
+            // SAFETY: armed, and unregistered before the node ends.
+            let is_registered = unsafe { end.register(&node, waiter, 0) };
             if !is_registered && waiter.disarm() {
                 continue;
             }
-            while waiter.outcome().is_none() {
+            while waiter.selected().is_none() {
                 self.0.parker.park();
             }
-            let was_cancelled = waiter.outcome() == Some(Outcome::Cancelled);
+            let was_cancelled = waiter.selected() == Some(Selected::Cancelled);
             if is_registered {
                 // SAFETY: registered, and the wait has ended.
-                unsafe { end.unregister(&sleeper, !was_cancelled) };
+                unsafe { end.unregister(&node, !was_cancelled) };
             }
             if was_cancelled {
                 return None;
@@ -63,7 +64,7 @@ impl Strand {
             if !is_registered && waiter.disarm() {
                 continue;
             }
-            while waiter.outcome().is_none() {
+            while waiter.selected().is_none() {
                 self.0.parker.park();
             }
             if is_registered {
@@ -76,7 +77,7 @@ impl Strand {
     /// As a deadline, or a scope.
     fn cancel(&self) {
         // SAFETY: alive.
-        if let Some(wake) = unsafe { Waiter::decide(&raw const self.0.waiter, Outcome::Cancelled) } {
+        if let Some(wake) = unsafe { Waiter::try_select(&raw const self.0.waiter, Selected::Cancelled) } {
             wake.wake();
         }
     }
@@ -87,16 +88,16 @@ fn models_proto_two_take_turns_and_slots_are_used_again() {
     explore("conversation, turns", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let serving = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut server), Some(Some(1)));
-            assert!(server.say(Parcel::new(2)).is_ok());
-            assert_eq!(strand.hear(&mut server), Some(Some(3)));
+            let owner = Owner::new();
+            assert_eq!(owner.recv(&mut server), Some(Some(1)));
+            assert!(server.send(Parcel::new(2)).is_ok());
+            assert_eq!(owner.recv(&mut server), Some(Some(3)));
             server.leave();
         });
-        let strand = Strand::new();
-        assert!(client.say(Parcel::new(1)).is_ok());
-        assert_eq!(strand.hear(&mut client), Some(Some(2)));
-        assert!(client.say(Parcel::new(3)).is_ok());
+        let owner = Owner::new();
+        assert!(client.send(Parcel::new(1)).is_ok());
+        assert_eq!(owner.recv(&mut client), Some(Some(2)));
+        assert!(client.send(Parcel::new(3)).is_ok());
         client.leave();
         serving.join().unwrap();
     });
@@ -107,19 +108,19 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
     explore("conversation, bursts", Some(3), || {
         let (mut client, mut server) = Ring::<_, 3>::pair(1);
         let serving = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut server), Some(Some(1)));
-            assert_eq!(strand.hear(&mut server), Some(Some(2)));
-            assert!(server.say(Parcel::new(3)).is_ok());
+            let owner = Owner::new();
+            assert_eq!(owner.recv(&mut server), Some(Some(1)));
+            assert_eq!(owner.recv(&mut server), Some(Some(2)));
+            assert!(server.send(Parcel::new(3)).is_ok());
             // The slot of the first message.
-            assert_eq!(strand.hear(&mut server), Some(Some(4)));
+            assert_eq!(owner.recv(&mut server), Some(Some(4)));
             server.leave();
         });
-        let strand = Strand::new();
-        assert!(client.say(Parcel::new(1)).is_ok());
-        assert!(client.say(Parcel::new(2)).is_ok());
-        assert_eq!(strand.hear(&mut client), Some(Some(3)));
-        assert!(client.say(Parcel::new(4)).is_ok());
+        let owner = Owner::new();
+        assert!(client.send(Parcel::new(1)).is_ok());
+        assert!(client.send(Parcel::new(2)).is_ok());
+        assert_eq!(owner.recv(&mut client), Some(Some(3)));
+        assert!(client.send(Parcel::new(4)).is_ok());
         client.leave();
         serving.join().unwrap();
     });
@@ -127,27 +128,27 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
 
 #[test]
 fn models_proto_a_speaker_goes() {
-    explore("conversation, speaker goes", None, || {
+    explore("conversation, sender goes", None, || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || {
-            assert!(client.say(Parcel::new(1)).is_ok());
+            assert!(client.send(Parcel::new(1)).is_ok());
             drop(client);
         });
-        let strand = Strand::new();
-        assert_eq!(strand.hear(&mut server), Some(Some(1)));
-        // It may have gone or not; it does not hear this.
-        let _ = server.say(Parcel::new(2)).is_ok() && strand.hear(&mut server) == Some(None);
+        let owner = Owner::new();
+        assert_eq!(owner.recv(&mut server), Some(Some(1)));
+        // It may have gone or not; it does not receive this.
+        let _ = server.send(Parcel::new(2)).is_ok() && owner.recv(&mut server) == Some(None);
         going.join().unwrap();
     });
 }
 
 #[test]
 fn models_proto_a_listener_goes_while_things_are_said() {
-    explore("conversation, listener goes", Some(4), || {
+    explore("conversation, receiver goes", Some(4), || {
         let (mut client, server) = Ring::<_, 3>::pair(1);
         let going = thread::spawn(move || drop(server));
-        if client.say(Parcel::new(1)).is_ok() && client.say(Parcel::new(2)).is_ok() {
-            assert_eq!(Strand::new().hear(&mut client), Some(None));
+        if client.send(Parcel::new(1)).is_ok() && client.send(Parcel::new(2)).is_ok() {
+            assert_eq!(Owner::new().recv(&mut client), Some(None));
         }
         assert!(client.is_used_up());
         going.join().unwrap();
@@ -159,7 +160,7 @@ fn models_proto_both_go() {
     explore("conversation, both go", None, || {
         let (mut client, server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || drop(server));
-        let _ = client.say(Parcel::new(1)).is_ok();
+        let _ = client.send(Parcel::new(1)).is_ok();
         drop(client);
         going.join().unwrap();
     });
@@ -167,18 +168,18 @@ fn models_proto_both_go() {
 
 #[test]
 fn models_proto_a_listener_is_cancelled() {
-    explore("conversation, listener cancelled", Some(3), || {
+    explore("conversation, receiver cancelled", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
-        let strand = Strand::new();
-        let canceller = strand.clone();
+        let owner = Owner::new();
+        let canceller = owner.clone();
         let saying = thread::spawn(move || {
-            let _ = client.say(Parcel::new(1)).is_ok();
+            let _ = client.send(Parcel::new(1)).is_ok();
             drop(client);
         });
         let cancelling = thread::spawn(move || canceller.cancel());
-        // Heard, or still there to be dropped.
-        let heard = strand.hear(&mut server);
-        assert!(matches!(heard, None | Some(Some(1))));
+        // Received, or still there to be dropped.
+        let received = owner.recv(&mut server);
+        assert!(matches!(received, None | Some(Some(1))));
         drop(server);
         saying.join().unwrap();
         cancelling.join().unwrap();
@@ -190,13 +191,13 @@ fn models_proto_a_wire_watches_who_listens() {
     explore("conversation, watched", Some(3), || {
         let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair(1);
         let going = thread::spawn(move || {
-            let strand = Strand::new();
-            assert_eq!(strand.hear(&mut endpoint), Some(Some(1)));
+            let owner = Owner::new();
+            assert_eq!(owner.recv(&mut endpoint), Some(Some(1)));
             drop(endpoint);
         });
-        assert!(wire.say(Parcel::new(1)).is_ok());
-        // In place of an answer. All that was said has been heard or dropped by then.
-        Strand::new().watch(&wire);
+        assert!(wire.send(Parcel::new(1)).is_ok());
+        // In place of an answer. All messages have been received or dropped by then.
+        Owner::new().watch(&wire);
         assert!(wire.is_closed());
         drop(wire);
         going.join().unwrap();

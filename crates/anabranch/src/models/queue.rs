@@ -3,7 +3,7 @@
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     sys::sync::{Arc, Cell, Mutex, lock},
@@ -12,9 +12,9 @@ use crate::{
         cancel::CancelScope,
         future::AsyncWait,
         queue::{Entry, Queue},
-        suspend::Strand,
-        waitable::Place,
-        waiter::{Outcome, Waiter},
+        suspend::Suspend,
+        waitable::Waitable,
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread;
@@ -52,7 +52,7 @@ impl Semaphore {
         self.uses.set(self.uses.get() + 1);
         let next = {
             let mut state = lock(&self.state);
-            let next = state.queue.decide_first(|()| ());
+            let next = state.queue.select_first(|()| ());
             state.permits += u32::from(next.is_none());
             next
         };
@@ -62,12 +62,12 @@ impl Semaphore {
     }
 
     /// Waits for the permit and uses it. Whether it got it.
-    fn acquire(&self, strand: &Thread, scope: &CancelScope) -> bool {
+    fn acquire(&self, owner: &Thread, scope: &CancelScope) -> bool {
         loop {
             let turn = Turn::new(self);
-            match strand.cx(scope).wait(&turn, NEVER, reason()) {
-                Outcome::Ready(_) if turn.has_permit.take() => break,
-                Outcome::Ready(_) => {}
+            match owner.cx(scope).wait(&turn, NEVER, reason()) {
+                Selected::Ready(_) if turn.has_permit.take() => break,
+                Selected::Ready(_) => {}
                 _ => return false,
             }
         }
@@ -98,8 +98,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by `decide_first`, under the lock.
-unsafe impl Place for Turn<'_> {
+// SAFETY: an address leaves the queue by `unregister`, or by `select_first`, under the lock.
+unsafe impl Waitable for Turn<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = lock(&self.semaphore.state);
         if state.permits > 0 {
@@ -107,13 +107,13 @@ unsafe impl Place for Turn<'_> {
             self.has_permit.set(true);
             return false;
         }
-        // SAFETY: by the contract of `Place`.
+        // SAFETY: by the contract of `Waitable`.
         unsafe { state.queue.push_back(&self.entry, waiter, ticket) };
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
             self.has_permit.set(true);
         } else {
             // SAFETY: pushed to this queue by `register`.
@@ -136,14 +136,14 @@ fn models_queue_nobody_is_lost() {
     explore("queue, two waiters, one is cancelled", Some(3), || {
         let semaphore = Semaphore::new();
         let first = spawn(&semaphore, |semaphore| {
-            let strand = Thread::new();
+            let owner = Thread::new();
             // SAFETY: both live longer.
-            let scope = unsafe { CancelScope::below(&semaphore.root, strand.waiter(), false) };
-            semaphore.acquire(&strand, &scope)
+            let scope = unsafe { CancelScope::below(&semaphore.root, owner.waiter(), false) };
+            semaphore.acquire(&owner, &scope)
         });
         let second = spawn(&semaphore, |semaphore| {
-            let strand = Thread::new();
-            semaphore.acquire(&strand, &CancelScope::root(ptr::null()))
+            let owner = Thread::new();
+            semaphore.acquire(&owner, &CancelScope::root(ptr::null()))
         });
         let canceller = spawn(&semaphore, |semaphore| semaphore.root.cancel());
         semaphore.use_and_release();
@@ -163,7 +163,7 @@ fn models_queue_a_future_is_dropped() {
             let mut wait = pin!(AsyncWait::new(Turn::new(semaphore)));
             let poll = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             if poll == Poll::Ready(()) {
-                assert!(wait.place().has_permit.take());
+                assert!(wait.waitable().has_permit.take());
                 semaphore.use_and_release();
             }
         });

@@ -2,7 +2,7 @@
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     fiber::shutdown::{Closing, Root},
@@ -11,8 +11,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         latch::{Latch, LatchWait},
-        suspend::Strand,
-        waiter::Outcome,
+        suspend::Suspend,
+        waiter::Selected,
     },
 };
 use loom::thread;
@@ -32,13 +32,13 @@ impl Pool {
 
     /// As a spawned fiber. Its scope is written to before it can be found, and when it can be found no more.
     fn run_fiber(&self) {
-        let strand = Thread::new();
+        let owner = Thread::new();
         let scope = CancelScope::root(ptr::null());
         // SAFETY: nobody knows of the scope yet; detached at the end.
-        unsafe { scope.attach(strand.waiter()) };
+        unsafe { scope.attach(owner.waiter()) };
         self.root.set(&scope, &self.closing);
         let never = Latch::new();
-        assert_eq!(strand.cx(&scope).wait(&LatchWait::new(&never), NEVER, reason()), Outcome::Cancelled);
+        assert_eq!(owner.cx(&scope).wait(&LatchWait::new(&never), NEVER, reason()), Selected::Cancelled);
         self.root.clear(&self.closing);
         // SAFETY: nobody knows of the scope any more.
         unsafe { scope.attach(ptr::null()) };
@@ -70,10 +70,10 @@ fn models_root_a_fiber_ends_while_the_pool_closes() {
                 let pool = Arc::clone(&pool);
                 move || pool.close()
             });
-            let strand = Thread::new();
+            let owner = Thread::new();
             let scope = CancelScope::root(ptr::null());
             // SAFETY: nobody knows of the scope yet.
-            unsafe { scope.attach(strand.waiter()) };
+            unsafe { scope.attach(owner.waiter()) };
             pool.root.set(&scope, &pool.closing);
             pool.root.clear(&pool.closing);
             // SAFETY: nobody knows of the scope any more.

@@ -1,4 +1,5 @@
-//! The sleep protocol: where a root is open and a worker asleep, there is a lookout; and whoever is called hears it.
+//! The sleep protocol: where a root is open and a worker asleep, there is a heartbeat worker; and whoever is called
+//! hears it.
 
 use super::explore;
 use crate::{
@@ -44,7 +45,7 @@ impl Pool {
     }
 
     fn lie_down(&self, me: usize) -> bool {
-        self.sleep.retire(me) == Idle::Asleep || self.sleep.stand_down(me, || self.guest.is_occupied())
+        self.sleep.retire(me) == Idle::Asleep || self.sleep.fall_asleep(me, || self.guest.is_occupied())
     }
 
     fn sleep_until_called(&self, me: usize) {
@@ -60,7 +61,7 @@ fn spawn(pool: &Arc<Pool>, act: impl Fn(&Pool) + Send + 'static) -> thread::Join
     thread::spawn(move || act(&pool))
 }
 
-/// A worker lies down in every way it can while a root begins: it is awake in the end, as the lookout.
+/// A worker lies down in every way it can while a root begins: it is awake in the end, as the heartbeat worker.
 fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
     let pool = Pool::new(1, fence);
     let worker = spawn(&pool, |pool| {
@@ -83,7 +84,7 @@ fn models_sleep_a_root_begins_while_a_worker_lies_down() {
     });
 }
 
-/// Two workers lie down while a root begins: one of them is the lookout in the end, the other may sleep.
+/// Two workers lie down while a root begins: one of them is the heartbeat worker in the end, the other may sleep.
 #[test]
 fn models_sleep_a_root_begins_while_two_workers_lie_down() {
     explore("sleep, root against two workers", Some(3), || {
@@ -101,7 +102,7 @@ fn models_sleep_a_root_begins_while_two_workers_lie_down() {
     });
 }
 
-/// The root ends and another begins at once, as in a loop of small roots, while the lookout lies down.
+/// The root ends and another begins at once, as in a loop of small roots, while the heartbeat worker lies down.
 #[test]
 fn models_sleep_roots_follow_each_other() {
     explore("sleep, two roots", None, || {
@@ -119,12 +120,13 @@ fn models_sleep_roots_follow_each_other() {
     });
 }
 
-/// A lookout that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not lost.
+/// A heartbeat worker that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not
+/// lost.
 #[test]
 fn models_sleep_the_post_is_handed_on() {
     explore("sleep, successor", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
-        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
+        assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
         let other = spawn(&pool, |pool| {
             if pool.sleep.retire(1) == Idle::Asleep {
                 pool.sleep_until_called(1);
@@ -137,13 +139,13 @@ fn models_sleep_the_post_is_handed_on() {
     });
 }
 
-/// A thread that waits relies on the lookout, which goes to work meanwhile and finds nobody to follow it: it hears of
-/// that, or has found no lookout.
+/// A thread that waits relies on the heartbeat worker, which goes to work meanwhile and finds nobody to follow it: it
+/// hears of that, or has found no heartbeat worker.
 #[test]
 fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
     explore("sleep, long wait", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
-        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
+        assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
         let waiting = spawn(&pool, |pool| {
             if pool.sleep.begin_long_wait(1) {
                 pool.sleep_until_called(1);
@@ -159,20 +161,20 @@ fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
     });
 }
 
-/// A lookout that lies down stays to be called, so a long wait may go on relying on it.
+/// A heartbeat worker that lies down stays to be called, so a long wait may go on relying on it.
 #[test]
 fn models_sleep_a_long_wait_relies_on_a_sleeper() {
-    explore("sleep, long wait while the lookout lies down", None, || {
+    explore("sleep, long wait while the heartbeat worker lies down", None, || {
         let pool = Pool::new(1, Fence::Asymmetric);
-        assert_eq!(pool.sleep.retire(0), Idle::Lookout);
-        let lookout = spawn(&pool, |pool| {
-            if pool.sleep.stand_down(0, || pool.guest.is_occupied()) {
+        assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
+        let heartbeat = spawn(&pool, |pool| {
+            if pool.sleep.fall_asleep(0, || pool.guest.is_occupied()) {
                 pool.sleep_until_called(0);
             }
         });
         assert!(pool.sleep.begin_long_wait(1), "a sleeper can be called");
         pool.enter();
-        lookout.join().unwrap();
+        heartbeat.join().unwrap();
         assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
     });
 }

@@ -3,7 +3,7 @@
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     sys::sync::{Arc, AtomicBool, Cell, Ordering},
@@ -11,8 +11,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         latch::{Latch, LatchWait},
-        suspend::Strand,
-        waiter::Outcome,
+        suspend::Suspend,
+        waiter::Selected,
     },
 };
 use loom::thread;
@@ -68,7 +68,7 @@ fn models_slot_a_value_is_handed_over() {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
         Thread::new().shielded(|cx| {
-            // As in a join: what has happened is known from the place alone.
+            // As in a join: what has happened is known from the latch alone.
             while !event.slot.is_notified() {
                 cx.wait_shielded(&LatchWait::new(&event.slot), reason());
             }
@@ -85,27 +85,27 @@ fn models_slot_a_refusal_says_that_it_has_happened() {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
         let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.slot), NEVER, reason()));
-        assert_eq!((outcome, event.value.get()), (Outcome::Ready(0), 7));
+        assert_eq!((outcome, event.value.get()), (Selected::Ready(0), 7));
         other.join().unwrap();
     });
 }
 
-/// A wait is cancelled while the slot is notified. The next one is at the same place, with the same entry.
+/// A wait is cancelled while the slot is notified. The next one is at the same latch, with the same entry.
 #[test]
 fn models_slot_a_wait_ends_otherwise() {
     explore("slot, a cancelled wait and the next", Some(3), || {
         let event = Event::new();
         let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::happen)];
-        let strand = Thread::new();
-        // SAFETY: the root and the strand live longer.
-        let scope = unsafe { CancelScope::below(&event.root, strand.waiter(), false) };
-        let cx = strand.cx(&scope);
-        let place = LatchWait::new(&event.slot);
-        if cx.wait(&place, NEVER, reason()) == Outcome::Ready(0) {
+        let owner = Thread::new();
+        // SAFETY: the root and the owner live longer.
+        let scope = unsafe { CancelScope::below(&event.root, owner.waiter(), false) };
+        let cx = owner.cx(&scope);
+        let waitable = LatchWait::new(&event.slot);
+        if cx.wait(&waitable, NEVER, reason()) == Selected::Ready(0) {
             assert!(event.slot.is_notified(), "ready, and nothing has happened");
         }
         while !event.slot.is_notified() {
-            cx.wait_shielded(&place, reason());
+            cx.wait_shielded(&waitable, reason());
         }
         assert_eq!(event.value.get(), 7);
         for other in others {
@@ -121,10 +121,10 @@ fn models_slot_a_deadline_passes() {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
         Thread::new().shielded(|cx| {
-            let place = LatchWait::new(&event.slot);
+            let waitable = LatchWait::new(&event.slot);
             while !event.slot.is_notified() {
-                if cx.wait(&place, 1, reason()) == Outcome::TimedOut {
-                    cx.wait_shielded(&place, reason());
+                if cx.wait(&waitable, 1, reason()) == Selected::TimedOut {
+                    cx.wait_shielded(&waitable, reason());
                 }
             }
         });
@@ -162,7 +162,7 @@ fn models_slot_told_or_given_up() {
         // In place of freeing it: loom sees if anything of the other's comes after.
         let other = spawn(&event, |event| {
             event.value.set(event.value.get() + 1);
-            if !event.slot.tell() {
+            if !event.slot.set() {
                 event.mine.set(event.mine.get() + 1);
             }
         });

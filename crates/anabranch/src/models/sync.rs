@@ -5,12 +5,12 @@
 //! wake-up is found as that. A waiter that was woken in vain is handed what it wants by the next release, for the model
 //! has no clock.
 
-use super::{explore, strand::Thread};
+use super::{explore, thread::Thread};
 use crate::{
     cx::Cx,
     sync::{Condvar, Event, Mutex, OnceCell, Semaphore},
     sys::sync::{Arc, Cell},
-    wait::{Cancelled, cancel::CancelScope, suspend::Strand},
+    wait::{Cancelled, cancel::CancelScope, suspend::Suspend},
 };
 use loom::thread;
 use std::{
@@ -62,10 +62,10 @@ pub(super) fn spawn_below<P: Send + Sync + 'static, R: 'static>(
 ) -> thread::JoinHandle<R> {
     let shared = Arc::clone(shared);
     thread::spawn(move || {
-        let strand = Thread::new();
-        // SAFETY: the root and the strand live longer.
-        let scope = unsafe { CancelScope::below(&shared.root, strand.waiter(), false) };
-        body(&shared, &strand.cx(&scope))
+        let owner = Thread::new();
+        // SAFETY: the root and the owner live longer.
+        let scope = unsafe { CancelScope::below(&shared.root, owner.waiter(), false) };
+        body(&shared, &owner.cx(&scope))
     })
 }
 

@@ -6,8 +6,8 @@
 
 use super::{
     explore,
-    strand::Thread,
     sync::{Shared, spawn, spawn_below},
+    thread::Thread,
 };
 use crate::{
     cx::Cx,

@@ -1,9 +1,9 @@
 //! The waiter: of all who want to end a wait one does, and that one's outcome and value are what the owner finds. The
-//! owner goes on as soon as it finds itself decided, and takes its memory with it.
+//! owner goes on as soon as it finds itself selected, and takes its memory with it.
 
 use super::{
     explore,
-    strand::{Thread, reason},
+    thread::{Thread, reason},
 };
 use crate::{
     sys::sync::{Arc, AtomicU64, Cell, Mutex, Ordering, lock},
@@ -11,16 +11,16 @@ use crate::{
     wait::{
         cancel::CancelScope,
         parked::Parked,
-        suspend::Strand,
-        waitable::{Address, Place},
-        waiter::{Outcome, Waiter},
+        suspend::Suspend,
+        waitable::{Waitable, WaiterRef},
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread;
 
-/// The least that a place can be: the address behind a lock, and a value that is handed over.
+/// The least that a waitable can be: the address behind a lock, and a value that is handed over.
 struct Spot {
-    address: Mutex<Option<Address>>,
+    address: Mutex<Option<WaiterRef>>,
     value: Cell<u32>,
 }
 
@@ -34,23 +34,23 @@ impl Spot {
         let mut address = lock(&self.address);
         let Some(waiting) = address.take() else { return false };
         self.value.set(value);
-        // SAFETY: it was in this place, whose lock is held.
-        let wake = unsafe { waiting.decide() };
+        // SAFETY: it was in this waitable, whose lock is held.
+        let wake = unsafe { waiting.try_select() };
         drop(address);
         wake.map(|wake| wake.wake()).is_some()
     }
 }
 
-// SAFETY: decides before it lets go of the address, both under the lock.
-unsafe impl Place for Spot {
+// SAFETY: ends the wait before it lets go of the address, both under the lock.
+unsafe impl Waitable for Spot {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
-        *lock(&self.address) = Some(Address { waiter, ticket });
+        *lock(&self.address) = Some(WaiterRef { waiter, ticket });
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        // As a queue: what it has decided is in it no more.
-        if !has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        // As a queue: a waiter that it has selected is no longer in it.
+        if !is_selected {
             *lock(&self.address) = None;
         }
     }
@@ -59,7 +59,7 @@ unsafe impl Place for Spot {
 struct Shared {
     root: CancelScope,
     spots: [Spot; 2],
-    decisions: AtomicU64,
+    selections: AtomicU64,
 }
 
 // SAFETY: loom checks who touches the values when.
@@ -72,13 +72,13 @@ impl Shared {
         Arc::new(Self {
             root: CancelScope::root(std::ptr::null()),
             spots: [Spot::new(), Spot::new()],
-            decisions: AtomicU64::new(0),
+            selections: AtomicU64::new(0),
         })
     }
 
     fn hand_over(&self, spot: usize) {
         let is_received = self.spots[spot].hand_over(spot as u32 + 7);
-        self.decisions.fetch_add(u64::from(is_received), Ordering::Relaxed);
+        self.selections.fetch_add(u64::from(is_received), Ordering::Relaxed);
     }
 }
 
@@ -87,10 +87,10 @@ fn spawn(shared: &Arc<Shared>, act: impl Fn(&Shared) + Send + 'static) -> thread
     thread::spawn(move || act(&shared))
 }
 
-/// Two places and a scope decide; the owner ends at once.
+/// Two waitables and a scope end the wait; the owner ends at once.
 #[test]
 fn models_waiter_one_of_three_decides() {
-    explore("waiter, two places and a scope", Some(2), || {
+    explore("waiter, two waitables and a scope", Some(2), || {
         let shared = Shared::new();
         let others = [
             spawn(&shared, |shared| shared.hand_over(0)),
@@ -98,12 +98,12 @@ fn models_waiter_one_of_three_decides() {
             spawn(&shared, |shared| shared.root.cancel()),
         ];
         let outcome = {
-            let strand = Thread::new();
-            // SAFETY: the root and the strand live longer.
-            let scope = unsafe { CancelScope::below(&shared.root, strand.waiter(), false) };
-            let outcome = strand.cx(&scope).wait_any(2, |index| &shared.spots[index], NEVER, reason());
+            let owner = Thread::new();
+            // SAFETY: the root and the owner live longer.
+            let scope = unsafe { CancelScope::below(&shared.root, owner.waiter(), false) };
+            let outcome = owner.cx(&scope).wait_any(2, |index| &shared.spots[index], NEVER, reason());
             match outcome {
-                Outcome::Ready(index) => assert_eq!(shared.spots[index as usize].value.get(), index + 7),
+                Selected::Ready(index) => assert_eq!(shared.spots[index as usize].value.get(), index + 7),
                 _ => assert!(scope.is_flagged(), "cancelled by nobody"),
             }
             outcome
@@ -111,23 +111,23 @@ fn models_waiter_one_of_three_decides() {
         for other in others {
             other.join().unwrap();
         }
-        let expected = u64::from(matches!(outcome, Outcome::Ready(_)));
-        assert_eq!(shared.decisions.load(Ordering::Relaxed), expected, "handed over to nobody, or not received");
+        let expected = u64::from(matches!(outcome, Selected::Ready(_)));
+        assert_eq!(shared.selections.load(Ordering::Relaxed), expected, "handed over to nobody, or not received");
     });
 }
 
 /// The owner gives up, or finds what was handed over just then.
 #[test]
 fn models_waiter_the_owner_gives_up() {
-    explore("waiter, a place against the owner", None, || {
+    explore("waiter, a waitable against the owner", None, || {
         let shared = Shared::new();
         let other = spawn(&shared, |shared| shared.hand_over(0));
         let outcome = Thread::new().shielded(|cx| cx.wait(&shared.spots[0], 1, reason()));
-        if outcome == Outcome::Ready(0) {
+        if outcome == Selected::Ready(0) {
             assert_eq!(shared.spots[0].value.get(), 7);
         }
         other.join().unwrap();
-        assert_eq!(shared.decisions.load(Ordering::Relaxed), u64::from(outcome == Outcome::Ready(0)));
+        assert_eq!(shared.selections.load(Ordering::Relaxed), u64::from(outcome == Selected::Ready(0)));
     });
 }
 
@@ -140,7 +140,7 @@ fn models_waiter_too_late_to_end_its_own_wait() {
         parked.waiter.arm(std::ptr::null());
         // SAFETY: armed, and unregistered below.
         assert!(unsafe { spot.register(&raw const parked.waiter, 3) });
-        // So that loom lets the decision come before the first look, too.
+        // So that loom lets the selection come before the first look, too.
         let done = Arc::new(AtomicU64::new(0));
         let other = thread::spawn({
             let (spot, done) = (Arc::clone(&spot), Arc::clone(&done));
@@ -151,7 +151,7 @@ fn models_waiter_too_late_to_end_its_own_wait() {
             }
         });
         done.load(Ordering::Relaxed);
-        let is_own = parked.waiter.decide_for_itself(Outcome::Cancelled);
+        let is_own = parked.waiter.select_itself(Selected::Cancelled);
         if !is_own {
             assert_eq!(spot.value.get(), 7);
         }

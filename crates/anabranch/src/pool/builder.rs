@@ -1,4 +1,4 @@
-//! Making pools.
+//! Building pools.
 
 use crate::{
     fiber::{
@@ -23,7 +23,7 @@ use std::{any::Any, fmt, io};
 /// The most threads that a pool can have.
 const MAX_THREADS: usize = 4095;
 
-/// How many spare threads a pool may have where the program does not say it.
+/// The number of spare threads that a pool may have by default.
 const DEFAULT_SPARES: usize = 256;
 
 /// The environment variable that says how many threads the default pool has.
@@ -61,42 +61,44 @@ impl Builder {
 
     /// Sets the stack size of the pool's own threads, in bytes. The default is that of the standard library, 2 MiB.
     ///
-    /// A guest, that is a thread from outside that calls [`Pool::install`] or [`join`](crate::join), keeps its own
-    /// stack.
+    /// A guest (an outside thread that calls [`Pool::install`] or [`join`](crate::join)) keeps its own stack.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.config.stack_size = Some(bytes);
         self
     }
 
-    /// Names the pool's own threads. The default is `anabranch-0`, `anabranch-1` and so on. Spare threads also get the
-    /// default names if `name` panics for them, or returns a name with a zero byte. For the other threads
-    /// [`build`](Self::build) passes such a panic on.
+    /// Names the pool's own threads. The default is `anabranch-0`, `anabranch-1` and so on. A spare thread also gets
+    /// its default name if `name` panics for it or returns a name with a zero byte. For other threads
+    /// [`build`](Self::build) propagates such a panic.
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
         self.config.name = Some(Box::new(name));
         self
     }
 
     /// Sets a handler that each of the pool's own threads calls when it starts, with its index. [`build`](Self::build)
-    /// waits for it, except for spare threads, which start later. The handler must not wait for anything that the
-    /// program does in the pool.
+    /// waits until the handler has returned, except on spare threads, which start later. The handler must not wait for
+    /// other work of the program in the pool.
     pub fn on_start(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.config.on_start = Some(Box::new(handler));
         self
     }
 
-    /// Sets a handler that each of the pool's own threads calls when it ends, with its index. The pool is over then,
-    /// and the handler runs outside of it: a [`join`](crate::join) or a [`spawn`](crate::spawn) there uses the default
-    /// pool. A panic in the handler goes to the panic handler and no further.
+    /// Sets a handler that each of the pool's own threads calls when it ends, with its index. The handler runs outside
+    /// of the pool, which has ended: a [`join`](crate::join) or a [`spawn`](crate::spawn) there uses the default pool.
+    /// A panic in the handler goes to the panic handler only.
     pub fn on_exit(mut self, handler: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.config.on_exit = Some(Box::new(handler));
         self
     }
 
-    /// Sets a handler for panics that cannot reach a caller. These are the panics of the second branch of a
-    /// [`join`](crate::join) when the first panicked too, of the second task of a [`scope`](crate::scope), of a
-    /// [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has returned the panic, and of a handler. The
-    /// pool calls the handler once with the payload of each. Without a handler they are dropped. (The panic hook has
-    /// seen them in any case.) A panic in the handler itself is dropped.
+    /// Sets a handler for panics that cannot reach a caller:
+    /// - of the second branch of a [`join`](crate::join) when the first panicked too;
+    /// - of the second task of a [`scope`](crate::scope);
+    /// - of a [`spawn`](crate::spawn)ed fiber whose handle is dropped before it has returned the panic;
+    /// - of a handler.
+    ///
+    /// The pool calls the handler once with the payload of each. Without a handler the payloads are dropped; the panic
+    /// hook has run in any case. A panic in the handler itself is dropped.
     pub fn on_panic(mut self, handler: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.config.on_panic = PanicHandler::new(handler);
         self
@@ -106,9 +108,9 @@ impl Builder {
     /// [`HazardKind`](crate::HazardKind). Without a handler the pool writes a line to the standard error stream, if
     /// that is writable.
     ///
-    /// The handler runs in the middle of a wait, or on the lookout of the pool. It must not wait, and a panic in it
-    /// goes to the panic handler. Only on Linux does the pool detect a blocked thread, by a thread of the pool that has
-    /// nothing else to do.
+    /// The handler runs in the middle of a wait, or on the pool's heartbeat worker. It must not wait. A panic in it
+    /// goes to the panic handler. The pool detects a blocked thread only on Linux, and only if a thread of the pool is
+    /// idle.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -130,8 +132,8 @@ impl Builder {
     /// Binds each of the pool's own threads to one of the cores that the process may use, in turn. Guests are not
     /// bound.
     ///
-    /// Useful on a machine that runs only this program. Elsewhere it keeps the system from moving a thread to a core
-    /// that is free. Without effect on systems other than Linux.
+    /// This helps on a machine that runs only this program. Otherwise it prevents the system from moving a thread to a
+    /// free core. It has no effect on systems other than Linux.
     pub fn pin_threads(mut self, pin: bool) -> Self {
         self.pins = pin;
         self
@@ -139,11 +141,13 @@ impl Builder {
 
     /// Sets how many spare threads may be added for blocked ones. The default is 256.
     ///
-    /// A thread that waits for a stolen fork, or is blocked in a foreign call (a std channel, a lock, a file), lends
-    /// its slot. If no other thread of the pool is left, the pool starts a spare one. Spares are kept, asleep, until
-    /// the pool ends. When the cap is reached the slot stays empty until a thread wakes up. The program is slower then,
-    /// and hangs if it waits for a piece of work that no thread is left to run. The pool reports this once, on the
-    /// standard error stream, and [`Pool::stats`] counts it.
+    /// A thread that waits for a stolen fork, or is blocked in a foreign call (a std channel, a lock, a file), releases
+    /// its slot. If the pool has no other idle thread, it starts a spare one. Spare threads sleep until they are
+    /// needed, and live until the pool ends.
+    ///
+    /// At the limit the slot stays empty until a thread wakes up. The program is then slower, and hangs if it waits for
+    /// work that no thread is left to run. The pool reports this once, on the standard error stream, and
+    /// [`Pool::stats`] counts it.
     pub fn max_spare_threads(mut self, threads: usize) -> Self {
         self.max_spares = Some(threads);
         self
@@ -152,18 +156,18 @@ impl Builder {
     /// Disables the `membarrier` system call, as on a system that does not have it.
     ///
     /// An idle thread publishes the forks of a thread that does not fork for a while. With `membarrier` that costs a
-    /// fork nothing; without it every join takes a lock, some twenty nanoseconds. Nothing else changes. Channels, which
-    /// belong to no pool, still use it: once for each channel that two threads begin to share after one thread alone
-    /// has used it much.
+    /// fork nothing. Without it every join takes a lock, some twenty nanoseconds. Nothing else changes. Channels belong
+    /// to no pool and still use it, once for each channel that one thread has used alone for a while and a second
+    /// thread begins to use.
     pub fn without_membarrier(mut self) -> Self {
         self.without_membarrier = true;
         self
     }
 
-    /// Sets how many fibers of the pool may be under way. The default is about four million.
+    /// Sets how many fibers of the pool may run or wait at a time. The default is about four million.
     ///
-    /// A fiber is under way from its start to its end. Fibers beyond the limit wait, unstarted, until others end. If
-    /// those wait for the unstarted ones in turn, the program hangs. The pool reports this once, on the standard error
+    /// A fiber counts from its start to its end. Fibers beyond the limit stay unstarted until others end. If the
+    /// started fibers wait for the unstarted ones, the program hangs. The pool reports this once, on the standard error
     /// stream.
     pub fn max_fibers(mut self, fibers: usize) -> Self {
         self.max_fibers = Some(fibers.max(1));
@@ -173,7 +177,7 @@ impl Builder {
     /// Sets the stack size of fibers, in bytes, rounded up to whole pages. The default is 256 KiB, and 1 MiB if this
     /// crate is compiled with debug assertions, as in debug builds: frames are several times larger there.
     ///
-    /// A stack takes memory page by page as it is used, so a generous size costs only address space. A fiber that
+    /// A stack takes memory page by page as it is used, so a large size costs only address space. A fiber that
     /// overflows its stack ends the process, with a message.
     pub fn fiber_stack_size(mut self, bytes: usize) -> Self {
         self.stacks.stack_size = bytes;
@@ -184,16 +188,16 @@ impl Builder {
     /// inaccessible memory that stops a fiber that overflows its stack. The default is 256 KiB, and 64 KiB on 32-bit
     /// systems.
     ///
-    /// Compiled Rust touches each page of its stack on the way down, so a single page would stop it. C code does so
-    /// only if it is compiled with `-fstack-clash-protection` (the default of many Linux distributions for their
-    /// packages, and not of the compilers; Windows always does it). Without it, a function whose frame is larger than
-    /// the guard, by a large array or by `alloca`, can step over the guard and write to the stack of another fiber.
+    /// Compiled Rust touches each page of its stack in order, so a single page would stop it. C code does so only if it
+    /// is compiled with `-fstack-clash-protection`. Many Linux distributions set that for their packages, compilers do
+    /// not by default, and Windows always does it. Without it, a function with a frame larger than the guard, from a
+    /// large array or `alloca`, can step over the guard and write to the stack of another fiber.
     ///
-    /// A guard takes address space and page tables: 0.4 KiB for each stack where it is 256 KiB, 2 KiB where it is 1
-    /// MiB, which counts for programs with a million fibers. Programs that call C code with larger frames set a larger
-    /// guard; those that call none, or only code that is compiled with protection, may set a smaller one.
+    /// A guard takes address space and page tables: 0.4 KiB per stack for a guard of 256 KiB, 2 KiB for one of 1 MiB.
+    /// This matters for programs with a million fibers. Programs that call C code with larger frames set a larger
+    /// guard. Those that call none, or only protected code, may set a smaller one.
     ///
-    /// Without effect on Windows, whose guards the system moves itself.
+    /// It has no effect on Windows, which moves the guards itself.
     ///
     /// ```
     /// let pool = anabranch::Pool::builder().threads(1).fiber_guard_size(64 << 10).build()?;
@@ -205,14 +209,14 @@ impl Builder {
         self
     }
 
-    /// Guards the stacks of fibers by protected pages, as on a Linux before 6.13. About 32,000 fibers can then be under
-    /// way in a process before it reaches the system's limit on mappings (`vm.max_map_count`).
+    /// Guards the stacks of fibers by protected pages, as on a Linux before 6.13. A process can then have about 32,000
+    /// started fibers before it reaches the system's limit on mappings (`vm.max_map_count`).
     pub fn without_guard_markers(mut self) -> Self {
         self.stacks.without_guard_markers = true;
         self
     }
 
-    /// Sets the clock by which fibers of this pool sleep and time out, for instance one that a test advances by hand.
+    /// Sets the clock by which fibers of this pool sleep and time out, for example one that a test advances.
     ///
     /// ```
     /// use anabranch::{Pool, time::ManualClock};
@@ -236,9 +240,8 @@ impl Builder {
     /// Starts the threads and waits until every start handler has returned.
     ///
     /// # Errors
-    /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and does not hold
-    /// such a number, when the system refuses a thread, or when a start handler panics. The threads that had started
-    /// end again.
+    /// Fails when the number of threads is zero or above 4,095, when `ANABRANCH_NUM_THREADS` is used and is not such a
+    /// number, when the system refuses a thread, or when a start handler panics. The threads that had started then end.
     pub fn build(self) -> Result<Pool, BuildError> {
         self.start(false)
     }
@@ -269,10 +272,10 @@ impl Builder {
             self.config.cores = threads::allowed_cores();
         }
         let limits = Limits::new(self.max_fibers.unwrap_or(DEFAULT_MAX_FIBERS), self.stacks);
-        // From here on dropping the pool ends what was started.
+        // From here on, dropping the pool ends the threads that were started.
         let pool = Pool { registry: Registry::new(threads, fence, self.config, self.clock, limits) };
         let (started, starts) = mpsc::channel();
-        // Where there are no threads the caller is the only one, whatever was asked for.
+        // On a system without threads the caller is the only one, whatever number was requested.
         let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
         while running < own {
             match pool.registry.pool_threads.start(pool.registry.worker(running), Some(started.clone())) {
@@ -284,7 +287,7 @@ impl Builder {
                 Err(error) => return Err(BuildError::Spawn(error)),
             }
         }
-        // A thread that ends without a word closes the channel.
+        // A thread that ends without sending closes the channel.
         drop(started);
         for _ in 0..running {
             if !starts.recv().unwrap_or(false) {
@@ -296,7 +299,7 @@ impl Builder {
 }
 
 impl Pool {
-    /// Begins to set up a pool.
+    /// Returns a builder with the default settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -313,7 +316,7 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// Returns the number of threads where the program does not say it.
+/// Returns the default number of threads.
 fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildError> {
     match variable.filter(|value| !value.is_empty()) {
         None => Ok(thread::cores().min(MAX_THREADS)),
@@ -324,21 +327,21 @@ fn default_threads(variable: Option<&std::ffi::OsStr>) -> Result<usize, BuildErr
     }
 }
 
-/// Why a pool could not be made.
+/// Why a pool could not be built.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A pool of no threads was asked for.
+    /// The number of threads was zero.
     ZeroThreads,
-    /// A pool of more than 4,095 threads was asked for.
+    /// The number of threads was above 4,095.
     TooManyThreads(usize),
-    /// `ANABRANCH_NUM_THREADS` holds no whole number from 1 to 4,095; what it holds.
+    /// `ANABRANCH_NUM_THREADS` is not a whole number from 1 to 4,095. Contains its value.
     BadVariable(String),
     /// The operating system refused to start a thread.
     Spawn(io::Error),
     /// A start handler panicked.
     StartHandlerPanicked,
-    /// The default pool was made before.
+    /// The default pool already exists.
     DefaultExists,
 }
 

@@ -1,4 +1,4 @@
-//! The default pool, made on its first use or set up by hand.
+//! The default pool, which its first use creates or the program configures.
 
 use crate::pool::{
     builder::{BuildError, Builder},
@@ -10,10 +10,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 static DEFAULT: OnceLock<Pool> = OnceLock::new();
 
 impl Pool {
-    /// Returns the default pool, which is made if this is its first use.
+    /// Returns the default pool, and creates it on first use.
     ///
     /// # Panics
-    /// When `ANABRANCH_NUM_THREADS` is set to what is no number of threads.
+    /// Panics when `ANABRANCH_NUM_THREADS` is set and is not a valid number of threads.
     #[inline]
     #[track_caller]
     pub(crate) fn default() -> &'static Pool {
@@ -23,16 +23,16 @@ impl Pool {
         }
     }
 
-    /// Not within the initialiser of `DEFAULT`, from which a panic would not point at the caller.
+    /// Not in the initialiser of `DEFAULT`: a panic from there would not point at the caller.
     #[cold]
     #[track_caller]
     fn make_default() -> &'static Pool {
         static MAKING: Mutex<()> = Mutex::new(());
-        // Nothing is behind this lock that a panic could leave in pieces.
+        // The lock protects no data, so a panic cannot leave it inconsistent.
         let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let made = match DEFAULT.get() {
             Some(pool) => Ok(pool),
-            // The program may have set up another default pool meanwhile; then this one is ended.
+            // The program may have set another default pool meanwhile; then this one ends.
             None => Self::builder().build_with_what_there_is().map(|pool| DEFAULT.get_or_init(|| pool)),
         };
         drop(making);
@@ -44,18 +44,19 @@ impl Pool {
 }
 
 impl Builder {
-    /// Builds the pool like [`build`](Self::build), and makes it the default one, which [`join`](crate::join) and the
-    /// rest use outside of any pool.
+    /// Builds the pool like [`build`](Self::build), and makes it the default pool. [`join`](crate::join) and the other
+    /// functions use the default pool outside of any pool.
     ///
     /// # Errors
-    /// As [`build`](Self::build); and [`BuildError::DefaultExists`] when the default pool was made before, by this
-    /// function or by its first use.
+    /// Returns the errors of [`build`](Self::build). Returns [`BuildError::DefaultExists`] when the default pool
+    /// already exists, by this function or by its first use.
     pub fn build_default(self) -> Result<(), BuildError> {
         DEFAULT.set(self.build()?).map_err(|_| BuildError::DefaultExists)
     }
 }
 
-/// Returns how many threads work at a time in the pool that the caller is in; outside of any, in the default pool.
+/// Returns the number of threads that work at a time in the caller's pool, or in the default pool if the caller is
+/// outside of any.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(3).build().unwrap();
@@ -63,7 +64,7 @@ impl Builder {
 /// ```
 ///
 /// # Panics
-/// Outside of any pool, when the default pool cannot be made.
+/// Panics outside of any pool, when the default pool cannot be made.
 #[track_caller]
 pub fn current_num_threads() -> usize {
     match Worker::current().registry() {

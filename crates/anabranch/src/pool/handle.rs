@@ -1,4 +1,4 @@
-//! The pool as users hold it.
+//! The public handle of a pool.
 
 use crate::pool::{registry::Registry, stats::Stats};
 use std::{
@@ -9,22 +9,22 @@ use std::{
 
 /// A pool of worker threads.
 ///
-/// Most programs need no pool of their own: [`join`](crate::join), [`scope`](crate::scope) and the parallel loops use
-/// the pool that they are called in, and outside of any the default one, which is made on its first use and has
-/// `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. A pool of one's own is for another number of
-/// threads, for thread names, stack sizes and handlers, or to keep two parts of a program apart.
+/// Most programs use the implicit default pool. [`join`](crate::join), [`scope`](crate::scope) and the parallel loops
+/// use the pool in which they are called. Outside of any pool they use the default pool, which is made on its first
+/// use. It has `ANABRANCH_NUM_THREADS` threads, or as many as the machine offers. Create a pool for another number of
+/// threads, for thread names, stack sizes and handlers, or to separate two parts of a program.
 ///
-/// If the system refuses some of the threads of the default pool, the pool goes on with the others, and reports this
-/// once on the standard error stream. If there are none, each caller does all of its work itself, and spawned fibers
+/// If the system refuses some of the threads of the default pool, the pool continues with the others, and reports this
+/// once on the standard error stream. If it refuses all, each caller does all of its work itself, and spawned fibers
 /// wait until the system grants a thread.
 ///
 /// A pool of T threads lets T threads work at a time. A thread from outside that calls [`install`](Self::install) works
 /// as one of them until that returns, as a *guest*. So no work is handed over, and no thread has to wake up first. If
-/// there are more than T guests, all of them work, each on its own, and the pool's own threads give up their slots.
+/// there are more than T guests, all of them work, each on its own, and the pool's own threads release their slots.
 ///
-/// Dropping a pool ends its threads and waits for them, exit handlers included. Work is always finished by then,
-/// because every way into a pool returns only when its work is done. If one of the pool's own threads drops it, for
-/// instance in a handler, the drop makes the threads end but does not wait.
+/// Dropping a pool ends its threads and waits for them, exit handlers included. All work is finished by then, because
+/// every way into a pool returns only when its work is done. If one of the pool's own threads drops the pool, for
+/// example in a handler, the drop makes the threads end but does not wait.
 ///
 /// ```
 /// let pool = anabranch::Pool::builder().threads(4).build()?;
@@ -37,13 +37,13 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Runs `root` on the calling thread as a part of this pool: what it forks can be taken by the pool's threads.
+    /// Runs `root` on the calling thread as a part of this pool: the pool's threads can take what it forks.
     ///
     /// On a thread of this pool, or inside another `install` of it, this is a plain call. On a thread of another pool,
-    /// this first publishes what that thread has forked there, so that its own pool can go on without it.
+    /// this first publishes what that thread has forked there. So its own pool can continue without it.
     ///
     /// # Panics
-    /// When `root` panics.
+    /// Panics when `root` panics.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
@@ -61,13 +61,13 @@ impl Pool {
         &self.registry
     }
 
-    /// Returns how many threads work at a time.
+    /// Returns the number of threads that work at a time.
     pub fn num_threads(&self) -> usize {
         self.registry.threads()
     }
 
-    /// Returns what the pool's threads have done since it was made. Cheap enough to be asked at any time; the counters
-    /// are read one after the other while the threads go on.
+    /// Returns what the pool's threads have done since it was made. The call is cheap. It reads the counters one after
+    /// the other while the threads run.
     ///
     /// ```
     /// # let pool = anabranch::Pool::builder().threads(2).build().unwrap();
@@ -80,8 +80,8 @@ impl Pool {
     }
 }
 
-// What the threads of a pool share is changed by atomics, and under locks within which no code of the user's runs. So a
-// panic leaves it whole.
+// Threads of a pool share atomics, and data under locks within which no user code runs. So a panic leaves that data
+// consistent.
 impl UnwindSafe for Pool {}
 impl RefUnwindSafe for Pool {}
 

@@ -1,5 +1,5 @@
-//! Hazards that may make a program hang, reported while it runs: a fiber that blocks the thread to which other fibers
-//! are bound.
+//! Hazards that may make a program hang, reported while it runs: a fiber blocks the thread to which other fibers are
+//! bound.
 
 use crate::sys::diagnostics;
 use std::{fmt, panic::Location, sync::Arc, time::Duration};
@@ -10,8 +10,8 @@ use std::{fmt, panic::Location, sync::Arc, time::Duration};
 pub enum HazardKind {
     /// A fiber waits inside of [`run`](crate::run), which blocks its thread. Reported immediately, once for each pool.
     RunOnFiber,
-    /// A fiber has blocked its thread for a second, in a lock of the standard library perhaps, while other fibers are
-    /// bound to the thread. Reported once each time that the thread is blocked.
+    /// A fiber has blocked its thread for a second, for example in a lock of the standard library, while other fibers
+    /// are bound to the thread. Reported once each time that the thread is blocked.
     BlockedThread,
 }
 
@@ -48,7 +48,7 @@ impl Hazard {
         self.others
     }
 
-    /// Returns where in the program the fiber waits, if that is known.
+    /// Returns the place in the program where the fiber waits, if it is known.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.at
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Hazard {
 
 /// Writes a line to the standard error stream, if there is no handler.
 pub(crate) fn print(hazard: &Hazard) {
-    // Under shuttle there are thousands of pools, and threads stand still by chance.
+    // Under shuttle there are thousands of pools, and threads block at random.
     if !cfg!(shuttle) {
         diagnostics::warn(format_args!("{hazard}"));
     }

@@ -27,39 +27,39 @@ use std::time::Duration;
 
 /// How long a waiting thread searches before it parks. Parking and being woken costs some ten microseconds, and the
 /// slot goes to another thread meanwhile. The pieces that are worth waiting for are longer than that.
-const PATIENCE: Duration = Duration::from_micros(100);
+const SEARCH_TIME: Duration = Duration::from_micros(100);
 
 /// How many checks it makes between two readings of the clock, and the number of checks in all where the machine has no
 /// core to spare.
-const LOOKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
+const CHECKS_BETWEEN: u32 = if cfg!(shuttle) { 4 } else { 64 };
 
-/// How long a thread waits before it makes sure that the pool has a lookout: its slot is free, and all other threads
-/// may be blocked. From then on it parks until it is woken. If no thread can be the lookout, the waiting thread
-/// searches itself at this interval: what it waits for may wait for work that no other thread takes.
+/// How long a thread waits before it makes sure that the pool has a heartbeat worker: its slot is free, and all other
+/// threads may be blocked. From then on it parks until it is woken. If no thread can be the heartbeat worker, the
+/// waiting thread searches itself at this interval: what it waits for may wait for work that no other thread takes.
 const LONG_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a thread has waited since it last had something to do.
 #[derive(Default)]
-struct Patience {
-    looks: u32,
+struct SpinWait {
+    checks: u32,
     since: Option<Instant>,
     /// Whether it has parked for [`LONG_WAIT`] without being woken.
     is_long: bool,
 }
 
-impl Patience {
+impl SpinWait {
     /// Returns whether to search once more.
     fn lasts(&mut self, worker: &Worker) -> bool {
         if self.is_long {
             return false;
         }
-        self.looks += 1;
-        if !self.looks.is_multiple_of(LOOKS_BETWEEN) {
+        self.checks += 1;
+        if !self.checks.is_multiple_of(CHECKS_BETWEEN) {
             return true;
         }
         let is_in_the_way =
             worker.registry().is_none_or(|registry| registry.count_active(registry.cores + 1) > registry.cores);
-        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+        if is_in_the_way || self.since.get_or_insert_with(Instant::now).elapsed() >= SEARCH_TIME {
             return false;
         }
         // The thread that it waits for may be on this very core.
@@ -76,13 +76,13 @@ impl Worker {
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn finish(&self, frame: *const Frame) -> Outcome {
-        let mut patience = Patience::default();
+        let mut spin_wait = SpinWait::default();
         // SAFETY: the caller owns the frame and has just popped it. `ForkStack::finish` calls the closure only for a
         // frame on the shelf, and the frame is over only when this returns, so its lineage is alive.
         let outcome = unsafe {
             self.stack.finish(frame, |position| {
                 let awaited: *const Lineage = Frame::lineage(frame);
-                self.pause(&mut patience, || {
+                self.pause(&mut spin_wait, || {
                     // A thread that unwinds takes no work that another can do: that work would run in a panicking
                     // thread, and a guard that rolls back on panic would do so.
                     if unwind::panicking() {
@@ -113,37 +113,37 @@ impl Worker {
     }
 
     fn wait(&self, is_over: impl Fn() -> bool, find: impl Fn() -> Option<Work>) {
-        let mut patience = Patience::default();
+        let mut spin_wait = SpinWait::default();
         while !is_over() {
-            self.pause(&mut patience, &find);
+            self.pause(&mut spin_wait, &find);
         }
     }
 
     /// Makes one step of a wait: runs what `find` finds, or else spins, or else parks and lends the slot.
-    fn pause(&self, patience: &mut Patience, find: impl FnOnce() -> Option<Work>) {
+    fn pause(&self, spin_wait: &mut SpinWait, find: impl FnOnce() -> Option<Work>) {
         // Every wait answers broadcasts, since the broadcasting thread waits for this very thread, perhaps in a piece
         // of work that this thread waits for in turn.
         if self.answer_broadcast() {
-            *patience = Patience::default();
+            *spin_wait = SpinWait::default();
         } else if let Some(work) = find() {
             self.counters.stolen.add(1);
             self.counters.helped.add(1);
             self.run(work);
-            *patience = Patience::default();
-        } else if patience.lasts(self) {
+            *spin_wait = SpinWait::default();
+        } else if spin_wait.lasts(self) {
             hint::spin_loop();
         } else {
-            let mut is_long = patience.is_long;
+            let mut is_long = spin_wait.is_long;
             self.park(&mut is_long);
-            *patience = Patience { is_long, ..Patience::default() };
+            *spin_wait = SpinWait { is_long, ..SpinWait::default() };
         }
     }
 
     /// Parks, and lends the slot meanwhile. May return early.
     ///
     /// Publishes all forks of this thread first: no thief raids a thread that waits, and what it waits for may wait for
-    /// one of these forks in turn. The thread that ends the wait unparks it, and the lookout finds a thread for the
-    /// work that others may have to do before.
+    /// one of these forks in turn. The thread that ends the wait unparks it, and the heartbeat worker finds a thread
+    /// for the work that others may have to do before.
     fn park(&self, is_long: &mut bool) {
         if self.publish_all() {
             self.announce();
@@ -157,14 +157,14 @@ impl Worker {
             registry.sleep.end_long_wait(self.index);
         } else if !self.lend_slot(|| self.parker.park_timeout(LONG_WAIT)) {
             *is_long = true;
-            registry.ensure_lookout();
+            registry.ensure_heartbeat();
         }
     }
 
-    /// Parks at another parker than the seat's, for at most `most`, and lends the slot meanwhile. It runs no work here,
-    /// so it needs a lookout only for its slot, once. A thread of the pool's own has broadcasts to answer, which wake
-    /// it at that parker too. The fiber or thread that parks is in the middle of its wait, so the broadcasts must not
-    /// use its waiter.
+    /// Parks at another parker than the worker entry's, for at most `most`, and lends the slot meanwhile. It runs no
+    /// work here, so it needs a heartbeat worker only for its slot, once. A thread of the pool's own has broadcasts to
+    /// answer, which wake it at that parker too. The fiber or thread that parks is in the middle of its wait, so the
+    /// broadcasts must not use its waiter.
     pub(crate) fn park_beside(&self, parker: &Parker, most: Option<Duration>, is_long: &mut bool) {
         let bound = if *is_long { most } else { Some(most.map_or(LONG_WAIT, |most| most.min(LONG_WAIT))) };
         let is_woken = self.while_parked_at(parker, || {
@@ -182,7 +182,7 @@ impl Worker {
             && let Some(registry) = self.registry()
         {
             *is_long = true;
-            registry.ensure_lookout();
+            registry.ensure_heartbeat();
         }
     }
 
@@ -200,14 +200,14 @@ impl Worker {
         if self.has_work()
             && let Some(registry) = self.registry()
         {
-            registry.stir();
+            registry.announce_work();
         }
     }
 
     fn take_slot_again(&self) {
         self.status.activate();
         if let Some(registry) = self.registry() {
-            registry.call_lookout();
+            registry.call_heartbeat();
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     fiber::{blocked_detector::BlockedDetector, scheduler::StealPolicy},
     pool::{
         registry::Registry,
-        sleep::{Appointed, Idle},
+        sleep::{Assigned, Idle},
         stats::Phase,
         sysmon::{self, Sysmon},
         worker::{Work, Worker},
@@ -18,29 +18,29 @@ use crate::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// How often the lookout looks for work.
-const BEAT: Duration = Duration::from_micros(100);
+/// How often the heartbeat worker looks for work.
+const INTERVAL: Duration = Duration::from_micros(100);
 
 /// How often it looks when every core is busy: it then shares a core with working threads.
-const BUSY_BEAT: Duration = Duration::from_micros(400);
+const BUSY_INTERVAL: Duration = Duration::from_micros(400);
 
 /// How often it looks when all slots are taken: only a thread that blocks in a foreign call can change that unnoticed.
-const FULL_BEAT: Duration = Duration::from_millis(1);
+const FULL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The longest beat of a lookout that sees nothing new, and that where all slots are taken. Between the two looks only
-/// a thread that blocks goes unnoticed: what is forked, spawned or begun wakes the lookout. Shorter under shuttle,
-/// where a thread that sleeps for long may sleep for ever.
-const LONGEST_BEAT: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
-const LONGEST_FULL_BEAT: Duration = Duration::from_millis(4);
+/// The longest interval of a heartbeat worker that sees nothing new, and that where all slots are taken. Between the
+/// two looks only a thread that blocks goes unnoticed: what is forked, spawned or begun wakes the heartbeat worker.
+/// Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
+const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
 
-/// From how long a beat on the lookout asks to be woken for what is new.
+/// From how long an interval on the heartbeat worker registers to be woken for what is new.
 const DOZE: Duration = Duration::from_millis(1);
 
 /// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the
 /// parallel parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
-/// After how many looks that have shown nothing new the lookout tidies up.
+/// After how many checks that have shown nothing new the heartbeat worker tidies up.
 const CALM: u32 = 3;
 
 /// How long a worker searches at least, and no longer where one of its own timers ends the search.
@@ -57,21 +57,22 @@ const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 const WORTH_WHILE: Duration = Duration::from_micros(10);
 
 /// How long a thread that got short pieces waits at least, and at most, before it asks again.
-const ASK_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
+const REQUEST_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
 
 /// How long a fiber waits for a slot, and then begins without one.
 const STARVING: Duration = Duration::from_millis(10);
 
-/// How long after the last root the lookout goes to sleep.
+/// How long after the last root the heartbeat worker goes to sleep.
 const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
-    /// The life of a thread of the pool. A spare begins as the lookout, the others as if they had just run out of work.
+    /// The life of a thread of the pool. A spare begins as the heartbeat worker, the others as if they had just run out
+    /// of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
         let _keeping = free_list::keep();
         let mut found = None;
         if is_spare {
-            found = self.rest(me, Idle::Lookout);
+            found = self.rest(me, Idle::Heartbeat);
         } else {
             me.status.activate();
         }
@@ -83,9 +84,10 @@ impl Registry {
                 break;
             }
             if let Some(work) = found.take().or_else(|| self.search(me, &mut backoff, &mut now)) {
-                // A thread that came to its work without having been lookout leaves none behind if it blocks.
-                if !self.sleep.has_lookout() {
-                    self.ensure_lookout();
+                // A thread that came to its work without having been the heartbeat worker leaves none behind if it
+                // blocks.
+                if !self.sleep.has_heartbeat() {
+                    self.ensure_heartbeat();
                 }
                 // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was
                 // taken from others took its time, which is not that of the work.
@@ -125,9 +127,9 @@ impl Registry {
         // If no other thread works one look is enough: no thread could publish something in a moment.
         let is_alone = self.count_active(2) < 2;
         let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
-        let patience = if is_alone { Duration::ZERO } else { backoff.patience(me) };
+        let search_time = if is_alone { Duration::ZERO } else { backoff.search_time(me) };
         loop {
-            // Most broadcasts are short, and a thread that waits for one makes sure that there is a lookout.
+            // Most broadcasts are short, and a thread that waits for one makes sure that there is a heartbeat worker.
             while !me.inbox.is_empty() {
                 me.counters.enter(Phase::Working);
                 me.answer_broadcast();
@@ -153,12 +155,12 @@ impl Registry {
             // On a machine with fewer cores than the pool has threads a search keeps others from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
             // A search has looked once before it ends, however short it is.
-            if is_in_the_way || has_looked && (is_alone || *now - start > patience) {
+            if is_in_the_way || has_looked && (is_alone || *now - start > search_time) {
                 backoff.note_search(false);
                 return None;
             }
-            let is_bold = backoff.may_ask(*now);
-            let policy = if is_bold { StealPolicy::Overdue(self.micros_at(*now)) } else { StealPolicy::Nothing };
+            let may_request = backoff.may_request(*now);
+            let policy = if may_request { StealPolicy::Overdue(self.micros_at(*now)) } else { StealPolicy::Nothing };
             for _ in 0..looks {
                 if let Some(work) = self.find(me, policy) {
                     backoff.note_search(true);
@@ -176,8 +178,8 @@ impl Registry {
             if rounds.is_multiple_of(ROUNDS_BETWEEN_YIELDS) {
                 thread::yield_now();
             }
-            if is_bold {
-                self.ask_all();
+            if may_request {
+                self.request_all();
             }
         }
     }
@@ -186,15 +188,15 @@ impl Registry {
     /// one has waited for too long.
     fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
         let mut found = None;
-        let mut lookout = Lookout::new(self);
+        let mut heartbeat = Heartbeat::new(self);
         me.counters.enter(Phase::Parked);
         loop {
             // Fibers that can go on wait for this worker, as does a thread that broadcasts. A broadcast may take long,
             // and no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
-                if idle == Idle::Lookout || !self.wakes_by_itself(me) {
+                if idle == Idle::Heartbeat || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are short, and the thread that waits for one makes sure that
-                    // there is a lookout.
+                    // there is a heartbeat worker.
                     self.wake(self.sleep.resign());
                 }
                 me.status.activate();
@@ -203,33 +205,33 @@ impl Registry {
             match idle {
                 Idle::Asleep if me.is_called() => {
                     me.counters.wakes.add(1);
-                    (idle, lookout) = (Idle::Lookout, Lookout::new(self));
+                    (idle, heartbeat) = (Idle::Heartbeat, Heartbeat::new(self));
                 }
                 Idle::Asleep => {
                     me.counters.parks.add(1);
-                    self.doze(me, None);
+                    self.park_idle(me, None);
                 }
-                Idle::Lookout => match lookout.look(self, me) {
-                    Sight::Work if self.gives_way(me) => idle = Idle::Asleep,
-                    Sight::Work => {
+                Idle::Heartbeat => match heartbeat.check(self, me) {
+                    Finding::Work if self.gives_way(me) => idle = Idle::Asleep,
+                    Finding::Work => {
                         me.status.activate();
-                        self.hand_on_the_post();
+                        self.hand_over_role();
                         break;
                     }
-                    Sight::Quiet if self.sleep.stand_down(me.index, || self.has_something_to_look_at()) => {
+                    Finding::Quiet if self.sleep.fall_asleep(me.index, || self.has_something_to_look_at()) => {
                         idle = Idle::Asleep
                     }
-                    Sight::Starved
+                    Finding::Starved
                         if let Some(job) = self.workers().find_map(|worker| worker.steal_job(me, StealPolicy::All)) =>
                     {
                         me.status.activate();
-                        self.hand_on_the_post();
+                        self.hand_over_role();
                         found = Some(Work::Fibers(Some(job)));
                         break;
                     }
-                    Sight::Quiet | Sight::Nothing | Sight::Starved => {
+                    Finding::Quiet | Finding::Nothing | Finding::Starved => {
                         me.counters.parks.add(1);
-                        self.beat(me, &mut lookout);
+                        self.park_for_interval(me, &mut heartbeat);
                     }
                 },
             }
@@ -238,40 +240,40 @@ impl Registry {
         found
     }
 
-    /// A spare that has found work leaves it, and the post, to one of the first workers, if one sleeps. What they begin
+    /// A spare that has found work leaves it, and the role, to one of the first workers, if one sleeps. What they begin
     /// stays with them, so the fibers of a pool are on as many threads as it has slots, and do not talk across more of
     /// them.
     fn gives_way(&self, me: &Worker) -> bool {
         if me.index < self.threads() {
             return false;
         }
-        let first = self.sleep.change_places(me.index, |worker| worker < self.threads());
+        let first = self.sleep.swap_roles(me.index, |worker| worker < self.threads());
         self.wake(first);
         first.is_some()
     }
 
-    /// Parks the lookout until its next look.
-    fn beat(&self, me: &Worker, lookout: &mut Lookout) {
-        if lookout.calm == CALM {
-            self.trim_seats();
+    /// Parks the heartbeat worker until its next check.
+    fn park_for_interval(&self, me: &Worker, heartbeat: &mut Heartbeat) {
+        if heartbeat.calm == CALM {
+            self.trim_entries();
         }
-        if !lookout.dozes {
-            self.doze(me, Some(lookout.beat));
+        if !heartbeat.dozes {
+            self.park_idle(me, Some(heartbeat.interval));
             return;
         }
         // A thread that forks is to come by here.
-        self.ask_all();
+        self.request_all();
         self.sleep.doze(me.index);
         if !self.has_published_work() {
-            self.doze(me, Some(lookout.beat));
+            self.park_idle(me, Some(heartbeat.interval));
         }
-        if self.sleep.was_roused() {
-            lookout.calm = 0;
+        if self.sleep.was_woken_early() {
+            heartbeat.calm = 0;
         }
     }
 
     /// Parks until this worker is woken, a fiber of it is due, or `most` has passed.
-    fn doze(&self, me: &Worker, most: Option<Duration>) {
+    fn park_idle(&self, me: &Worker, most: Option<Duration>) {
         if !me.fibers.go_away() {
             return;
         }
@@ -283,7 +285,7 @@ impl Registry {
     }
 
     /// Takes a sleeper that woke without a call off the list. Returns `false` if it was called just now, and is the
-    /// lookout.
+    /// heartbeat worker.
     fn wakes_by_itself(&self, me: &Worker) -> bool {
         let is_uncalled = self.sleep.withdraw(me.index);
         if !is_uncalled {
@@ -295,7 +297,7 @@ impl Registry {
         is_uncalled
     }
 
-    /// Returns whether the lookout is needed, if that is asked after the post was shown to be vacant.
+    /// Returns whether the heartbeat worker is needed, if that is asked after the role was shown to be vacant.
     fn has_something_to_look_at(&self) -> bool {
         // A guest that has left may have left tasks behind: a thread that sees that it has left sees these too.
         self.is_root_open() || {
@@ -304,27 +306,27 @@ impl Registry {
         }
     }
 
-    /// Makes sure that there is a lookout.
-    pub(crate) fn ensure_lookout(&self) {
-        match self.sleep.appoint() {
-            Appointed::Before => {}
-            Appointed::Sleeper(worker) => self.wake(Some(worker)),
-            Appointed::Nobody => self.give_the_post_to_a_spare(),
+    /// Makes sure that there is a heartbeat worker.
+    pub(crate) fn ensure_heartbeat(&self) {
+        match self.sleep.assign() {
+            Assigned::Before => {}
+            Assigned::Sleeper(worker) => self.wake(Some(worker)),
+            Assigned::NoSleeper => self.assign_role_to_spare(),
         }
     }
 
-    /// Appoints a successor when the lookout goes to work: a sleeper, or else a spare, so that a lookout notices it if
-    /// all working threads are blocked.
-    fn hand_on_the_post(&self) {
+    /// Assigns a successor when the heartbeat worker goes to work: a sleeper, or else a spare, so that a heartbeat
+    /// worker notices it if all working threads are blocked.
+    fn hand_over_role(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
-            None => self.give_the_post_to_a_spare(),
+            None => self.assign_role_to_spare(),
         }
     }
 
-    /// Adds a spare as the lookout, for the holder of the post, when no worker sleeps. If there is no spare the post
-    /// falls vacant, and waiting threads have to search by themselves at intervals.
-    fn give_the_post_to_a_spare(&self) {
+    /// Adds a spare as the heartbeat worker, for the holder of the role, when no worker sleeps. If there is no spare
+    /// the role falls vacant, and waiting threads have to search by themselves at intervals.
+    fn assign_role_to_spare(&self) {
         if self.pool_threads.add_spare(self) {
             return;
         }
@@ -359,7 +361,7 @@ impl StealBackoff {
     }
 
     /// Returns how long the next search may take.
-    fn patience(&self, me: &Worker) -> Duration {
+    fn search_time(&self, me: &Worker) -> Duration {
         if me.time_to_next_fiber().is_some_and(|time| time < self.search) { NAP } else { self.search }
     }
 
@@ -368,12 +370,12 @@ impl StealBackoff {
     }
 
     fn note(&mut self, took: Duration) {
-        let (least, most) = ASK_DELAYS;
+        let (least, most) = REQUEST_DELAYS;
         self.delay = if took < WORTH_WHILE { (self.delay * 2).clamp(least, most) } else { Duration::ZERO };
         self.not_before = None;
     }
 
-    fn may_ask(&mut self, now: Instant) -> bool {
+    fn may_request(&mut self, now: Instant) -> bool {
         if self.delay.is_zero() {
             return true;
         }
@@ -385,8 +387,8 @@ impl StealBackoff {
     }
 }
 
-/// What the lookout sees.
-enum Sight {
+/// What the heartbeat worker sees.
+enum Finding {
     /// Work, and a slot to do it in.
     Work,
     Nothing,
@@ -396,39 +398,39 @@ enum Sight {
     Quiet,
 }
 
-/// What the lookout remembers from beat to beat.
-struct Lookout {
+/// What the heartbeat worker remembers from one check to the next.
+struct Heartbeat {
     roots: u64,
     steps: u64,
     active: Instant,
-    monitor: Sysmon,
-    watch: BlockedDetector,
+    sysmon: Sysmon,
+    detector: BlockedDetector,
     starving: Starving,
-    /// How many looks in a row have shown nothing new.
+    /// How many checks in a row have shown nothing new.
     calm: u32,
-    /// How long it sleeps until the next look.
-    beat: Duration,
+    /// How long it sleeps until the next check.
+    interval: Duration,
     /// Whether it asks to be woken for what is new.
     dozes: bool,
 }
 
-impl Lookout {
+impl Heartbeat {
     fn new(registry: &Registry) -> Self {
         Self {
             roots: registry.count_roots(),
             steps: registry.count_steps(),
             active: Instant::now(),
-            monitor: Sysmon::default(),
-            watch: BlockedDetector::default(),
+            sysmon: Sysmon::default(),
+            detector: BlockedDetector::default(),
             starving: Starving::default(),
             calm: 0,
-            beat: BEAT,
+            interval: INTERVAL,
             dozes: false,
         }
     }
 
-    fn look(&mut self, registry: &Registry, me: &Worker) -> Sight {
-        registry.note_lookout(me);
+    fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
+        registry.note_heartbeat(me);
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
         // Fibers that were spawned from outside are work even while no thread works.
         let is_waiting = registry.has_published_work();
@@ -442,13 +444,13 @@ impl Lookout {
             self.calm = 0;
         }
         if !is_busy {
-            // Whatever begins from here on wakes the lookout, but for fibers that go on by themselves.
-            self.set_beat(if has_new_roots { BEAT } else { DOZE }, LONGEST_BEAT);
-            return if self.active.elapsed() >= QUIET { Sight::Quiet } else { Sight::Nothing };
+            // Whatever begins from here on wakes the heartbeat worker, but for fibers that go on by themselves.
+            self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
+            return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
         }
-        self.watch.look(registry.workers());
+        self.detector.check(registry.workers());
         if !registry.has_free_slot() {
-            let found = self.monitor.look(registry.workers());
+            let found = self.sysmon.check(registry.workers());
             if found.has_lent {
                 registry.slots_lent.add(1);
             }
@@ -456,31 +458,31 @@ impl Lookout {
                 self.calm = 0;
             }
             if !registry.has_free_slot() {
-                self.set_beat(FULL_BEAT, LONGEST_FULL_BEAT);
+                self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
                 // To be woken does not help where there is no slot.
                 self.dozes = false;
-                return if self.starving.look(registry.workers()) { Sight::Starved } else { Sight::Nothing };
+                return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
             }
         }
         self.starving.forget();
         // Where every core is busy another thread only takes turns with those that work: it is worth while for work
-        // that has been waiting, and not for what comes and goes between two beats.
+        // that has been waiting, and not for what comes and goes between two intervals.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         let sees_work = is_waiting || registry.sees_work();
         if sees_work {
             self.calm = 0;
         }
-        self.set_beat(if has_core { BEAT } else { BUSY_BEAT }, LONGEST_BEAT);
-        if is_waiting || has_core && sees_work { Sight::Work } else { Sight::Nothing }
+        self.set_interval(if has_core { INTERVAL } else { BUSY_INTERVAL }, LONGEST_INTERVAL);
+        if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
     }
 
-    /// The beat after a look that has shown nothing to do: twice as long as the last one if it has shown nothing new
-    /// either.
-    fn set_beat(&mut self, first: Duration, longest: Duration) {
-        self.beat = first.saturating_mul(1 << self.calm.min(16)).min(longest);
+    /// The interval after a check that has shown nothing to do: twice as long as the last one if it has shown nothing
+    /// new either.
+    fn set_interval(&mut self, first: Duration, longest: Duration) {
+        self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
-        self.dozes = self.beat >= DOZE;
+        self.dozes = self.interval >= DOZE;
     }
 }
 
@@ -506,7 +508,7 @@ impl Starving {
     }
 
     /// Returns whether fibers have waited for a slot for too long.
-    fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
+    fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> bool {
         let mut is_starving = false;
         for worker in workers {
             if !worker.has_jobs() {

@@ -1,4 +1,5 @@
-//! The state that the threads of a pool share: their seats, which of them sleep, and how a thread from outside enters.
+//! The state that the threads of a pool share: their worker entries, which of them sleep, and how a thread from outside
+//! enters.
 
 use crate::{
     fiber::{limits::Limits, shutdown::Closing, task::Job},
@@ -24,13 +25,13 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// How many vacant seats of guests stay on the list, for the next guests.
-const KEPT_SEATS: usize = if cfg!(shuttle) { 0 } else { 16 };
+/// How many vacant worker entries of guests stay on the list, for the next guests.
+const KEPT_ENTRIES: usize = if cfg!(shuttle) { 0 } else { 16 };
 
 /// See the [module](self).
 pub(crate) struct Registry {
-    seats: WorkerList<Worker>,
-    /// Seats are added one at a time.
+    entries: WorkerList<Worker>,
+    /// Worker entries are added one at a time.
     adding: Mutex<()>,
     /// Set once more, by `make_do_with`, before any other thread has the pool.
     threads: AtomicUsize,
@@ -42,7 +43,7 @@ pub(crate) struct Registry {
     pub(crate) closing: Closing,
     fence: Fence,
     pub(crate) pool_threads: Threads,
-    /// Added to by the lookout alone.
+    /// Added to by the heartbeat worker alone.
     pub(crate) slots_lent: Counter,
     /// The clock for all waits of this pool.
     pub(crate) clock: Clock,
@@ -51,24 +52,24 @@ pub(crate) struct Registry {
     pub(crate) limits: Limits,
     /// Where the next fiber from outside goes.
     next_worker: AtomicUsize,
-    /// The seat of the last lookout: a hint.
-    lookout: AtomicUsize,
+    /// The worker entry of the last heartbeat worker: a hint.
+    heartbeat: AtomicUsize,
 }
 
 thread_local! {
-    /// The seat that this thread had as a guest last, as a hint: the pool's address, and the index.
-    static LAST_SEAT: Cell<(*const Registry, usize)> = const { Cell::new((ptr::null(), 0)) };
+    /// The worker entry that this thread had as a guest last, as a hint: the pool's address, and the index.
+    static LAST_ENTRY: Cell<(*const Registry, usize)> = const { Cell::new((ptr::null(), 0)) };
 }
 
 impl Registry {
     pub(crate) fn new(threads: usize, fence: Fence, config: ThreadConfig, clock: Clock, limits: Limits) -> Arc<Self> {
         Arc::new_cyclic(|registry: &Weak<Self>| {
-            let seats = WorkerList::new();
+            let entries = WorkerList::new();
             for _ in 0..threads {
-                seats.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
+                entries.add(|index| Worker::new(registry.as_ptr(), index, true, fence));
             }
             Self {
-                seats,
+                entries,
                 adding: Mutex::new(()),
                 threads: AtomicUsize::new(threads),
                 cores: thread::cores(),
@@ -89,7 +90,7 @@ impl Registry {
                 clock,
                 limits,
                 next_worker: AtomicUsize::new(0),
-                lookout: AtomicUsize::new(0),
+                heartbeat: AtomicUsize::new(0),
             }
         })
     }
@@ -111,23 +112,23 @@ impl Registry {
         (instant - self.since).as_micros() as u64
     }
 
-    /// Returns all listed workers: the pool's own threads, spares, and the seats of guests, taken or vacant. Seats that
-    /// were taken off the list are not among them.
+    /// Returns all listed workers: the pool's own threads, spares, and the entries of guests, taken or vacant. Entries
+    /// that were taken off the list are not among them.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> + Clone {
-        self.seats.iter()
+        self.entries.iter()
     }
 
     pub(crate) fn worker(&self, index: usize) -> &Worker {
-        self.seats.get(index).expect("a seat is made before its index is handed out")
+        self.entries.get(index).expect("a worker is made before its index is handed out")
     }
 
-    pub(crate) fn add_seat(&self, is_own: bool) -> &Worker {
+    pub(crate) fn add_entry(&self, is_own: bool) -> &Worker {
         let _adding = lock(&self.adding);
-        let index = self.seats.add(|index| Worker::new(self, index, is_own, self.fence));
+        let index = self.entries.add(|index| Worker::new(self, index, is_own, self.fence));
         self.worker(index)
     }
 
-    /// Wakes a sleeper that was named lookout.
+    /// Wakes a sleeper that was named heartbeat worker.
     pub(crate) fn wake(&self, worker: Option<usize>) {
         if let Some(index) = worker {
             self.worker(index).call();
@@ -158,37 +159,37 @@ impl Registry {
         }
     }
 
-    /// Wakes the lookout, or names one, for work that no awake thread may know of.
-    pub(crate) fn stir(&self) {
+    /// Wakes the heartbeat worker, or names one, for work that no awake thread may know of.
+    pub(crate) fn announce_work(&self) {
         match self.sleep.call_if_vacant() {
             Some(worker) => self.wake(Some(worker)),
-            None if self.sleep.has_lookout() => self.worker(self.lookout.load(Ordering::Relaxed)).parker.unpark(),
+            None if self.sleep.has_heartbeat() => self.worker(self.heartbeat.load(Ordering::Relaxed)).parker.unpark(),
             // The hint would be an old one: perhaps the caller itself, which is about to park, and would never do so.
             // There may be no worker yet that could be called.
-            None if self.pool_threads.had_no_thread() => self.ensure_lookout(),
+            None if self.pool_threads.had_no_thread() => self.ensure_heartbeat(),
             None => {}
         }
     }
 
-    /// Records that a worker acts as the lookout.
-    pub(crate) fn note_lookout(&self, worker: &Worker) {
-        if self.lookout.load(Ordering::Relaxed) != worker.index {
-            self.lookout.store(worker.index, Ordering::Relaxed);
+    /// Records that a worker acts as the heartbeat worker.
+    pub(crate) fn note_heartbeat(&self, worker: &Worker) {
+        if self.heartbeat.load(Ordering::Relaxed) != worker.index {
+            self.heartbeat.store(worker.index, Ordering::Relaxed);
         }
     }
 
     /// Enqueues a fiber to start: in the caller's own queue if it is in this pool, or else in that of one of the
     /// workers.
-    pub(crate) fn post(&self, job: Job) {
+    pub(crate) fn inject(&self, job: Job) {
         let here = Worker::current();
         if here.is_of(self) {
-            // SAFETY: this thread holds the seat, so it is the owner of the queue.
+            // SAFETY: this thread holds the worker entry, so it is the owner of the queue.
             unsafe { here.fibers.jobs.push(job) };
-            self.rouse_for_work();
+            self.wake_heartbeat_for_work();
         } else {
             let index = self.next_worker.fetch_add(1, Ordering::Relaxed) % self.threads();
-            self.worker(index).fibers.jobs.post(job);
-            self.stir();
+            self.worker(index).fibers.jobs.inject(job);
+            self.announce_work();
         }
     }
 
@@ -219,43 +220,43 @@ impl Registry {
 
     /// Returns whether a thread works: a guest, or a worker that has taken something, a fiber perhaps. Waiting threads
     /// do not count. They wait for the work of another thread, or for an event from outside, and until then there is
-    /// nothing for a lookout to see.
+    /// nothing for a heartbeat worker to see.
     pub(crate) fn is_root_open(&self) -> bool {
         self.workers().any(|worker| worker.status.is_active() || worker.status.is_lent())
     }
 
-    /// Makes sure that there is a lookout. Called after a seat has become active again.
-    pub(crate) fn call_lookout(&self) {
+    /// Makes sure that there is a heartbeat worker. Called after a worker entry has become active again.
+    pub(crate) fn call_heartbeat(&self) {
         self.wake(self.sleep.call_if_vacant());
     }
 
-    /// Wakes a lookout that dozes, when a root has begun.
+    /// Wakes a heartbeat worker that dozes, when a root has begun.
     #[inline]
-    pub(crate) fn rouse_lookout(&self) {
+    pub(crate) fn wake_heartbeat(&self) {
         if self.sleep.has_dozing() {
-            self.rouse_slow();
+            self.wake_heartbeat_slow();
         }
     }
 
-    /// Wakes a lookout that dozes, when there is work that another thread may take and a slot to do it in.
+    /// Wakes a heartbeat worker that dozes, when there is work that another thread may take and a slot to do it in.
     #[inline]
-    pub(crate) fn rouse_for_work(&self) {
+    pub(crate) fn wake_heartbeat_for_work(&self) {
         if self.sleep.has_dozing() {
-            self.rouse_if_slots_are_free();
+            self.wake_heartbeat_if_slots_are_free();
         }
     }
 
     #[cold]
-    fn rouse_slow(&self) {
-        if let Some(lookout) = self.sleep.rouse() {
-            self.worker(lookout).parker.unpark();
+    fn wake_heartbeat_slow(&self) {
+        if let Some(heartbeat) = self.sleep.end_doze() {
+            self.worker(heartbeat).parker.unpark();
         }
     }
 
     #[cold]
-    fn rouse_if_slots_are_free(&self) {
+    fn wake_heartbeat_if_slots_are_free(&self) {
         if self.has_free_slot() {
-            self.rouse_slow();
+            self.wake_heartbeat_slow();
         }
     }
 
@@ -282,69 +283,69 @@ impl Registry {
         if current.registry().is_some() {
             current.publish_all();
         }
-        let _guest = Guest::sit_down(self);
+        let _guest = Guest::enter(self);
         root()
     }
 
-    /// Takes a seat for a guest, the one it had last if possible. The caller holds it.
+    /// Takes a worker entry for a guest, the one it had last if possible. The caller holds it.
     #[inline]
-    fn take_seat(&self) -> &Worker {
-        let (registry, index) = LAST_SEAT.get();
-        // The pool may be another one at the same address: the index is a hint, and the seat has to be won all the
-        // same.
+    fn take_entry(&self) -> &Worker {
+        let (registry, index) = LAST_ENTRY.get();
+        // The pool may be another one at the same address: the index is a hint, and the worker entry has to be won all
+        // the same.
         if ptr::eq(registry, self)
-            && let Some(seat) = self.seats.get(index)
-            && !seat.is_own
-            && seat.status.occupy()
+            && let Some(worker) = self.entries.get(index)
+            && !worker.is_own
+            && worker.status.occupy()
         {
-            return seat;
+            return worker;
         }
-        self.find_seat()
+        self.find_entry()
     }
 
     #[cold]
-    fn find_seat(&self) -> &Worker {
-        let vacant = self.seats.all().find(|seat| !seat.is_own && seat.status.occupy());
-        let seat = vacant.unwrap_or_else(|| {
+    fn find_entry(&self) -> &Worker {
+        let vacant = self.entries.all().find(|worker| !worker.is_own && worker.status.occupy());
+        let worker = vacant.unwrap_or_else(|| {
             loop {
-                let seat = self.add_seat(false);
-                if seat.status.occupy() {
-                    break seat;
+                let worker = self.add_entry(false);
+                if worker.status.occupy() {
+                    break worker;
                 }
             }
         });
-        LAST_SEAT.set((self, seat.index));
-        seat
+        LAST_ENTRY.set((self, worker.index));
+        worker
     }
 
-    /// Lists a seat that the caller has just taken.
+    /// Lists a worker entry that the caller has just taken.
     #[inline]
-    fn list_again(&self, seat: &Worker) {
-        if seat.is_unlisted.get() != 0 {
-            self.list_slow(seat);
+    fn list_again(&self, worker: &Worker) {
+        if worker.is_unlisted.get() != 0 {
+            self.list_slow(worker);
         }
     }
 
     #[cold]
-    fn list_slow(&self, seat: &Worker) {
-        seat.is_unlisted.set(0);
-        self.seats.list(seat.index);
+    fn list_slow(&self, worker: &Worker) {
+        worker.is_unlisted.set(0);
+        self.entries.list(worker.index);
     }
 
-    /// Takes the vacant seats of guests off the list, but for a few.
-    pub(crate) fn trim_seats(&self) {
-        let is_vacant = |seat: &&Worker| !seat.is_own && !seat.status.is_occupied();
-        for seat in self.workers().filter(is_vacant).skip(KEPT_SEATS) {
-            if !seat.status.occupy() {
+    /// Takes the vacant worker entries of guests off the list, but for a few.
+    pub(crate) fn trim_entries(&self) {
+        let is_vacant = |worker: &&Worker| !worker.is_own && !worker.status.is_occupied();
+        for worker in self.workers().filter(is_vacant).skip(KEPT_ENTRIES) {
+            if !worker.status.occupy() {
                 continue;
             }
             // Held, but without a slot.
-            seat.status.wait();
-            if !seat.has_work() && seat.inbox.is_empty() {
-                seat.is_unlisted.set(1);
-                self.seats.unlist(seat.index);
+            worker.status.wait();
+            if !worker.has_work() && worker.inbox.is_empty() {
+                worker.is_unlisted.set(1);
+                self.entries.unlist(worker.index);
             }
-            seat.status.vacate();
+            worker.status.vacate();
         }
     }
 
@@ -358,7 +359,7 @@ impl Registry {
             slots_lent: self.slots_lent.get(),
             uses_membarrier: self.fence == Fence::Asymmetric,
         };
-        for worker in self.seats.all() {
+        for worker in self.entries.all() {
             let counts = worker.counters.read();
             if worker.index < self.threads() {
                 stats.workers.push(counts);
@@ -372,35 +373,36 @@ impl Registry {
 
 /// A thread from outside that runs a root of its own.
 struct Guest<'a> {
-    seat: &'a Worker,
+    worker: &'a Worker,
     outer: *const Worker,
-    /// A fiber of another pool does not leave its stack meanwhile: those that would run here are not of this seat.
+    /// A fiber of another pool does not leave its stack meanwhile: those that would run here are not of this worker
+    /// entry.
     _pinned: Pinned,
 }
 
 impl<'a> Guest<'a> {
     #[inline]
-    fn sit_down(registry: &'a Registry) -> Self {
-        let seat = registry.take_seat();
-        registry.list_again(seat);
-        seat.note_thread();
-        seat.roots.add(1);
-        registry.call_lookout();
-        registry.rouse_lookout();
-        seat.stack.forget_demand();
-        // SAFETY: the seat was vacant, and this thread holds it now. The registry, which the caller keeps alive, owns
-        // the seat, and `drop` puts the thread back on its outer seat.
-        let outer = unsafe { Worker::occupy(seat) };
-        Self { seat, outer, _pinned: Pinned::new() }
+    fn enter(registry: &'a Registry) -> Self {
+        let worker = registry.take_entry();
+        registry.list_again(worker);
+        worker.note_thread();
+        worker.roots.add(1);
+        registry.call_heartbeat();
+        registry.wake_heartbeat();
+        worker.stack.forget_demand();
+        // SAFETY: the worker entry was vacant, and this thread holds it now. The registry, which the caller keeps
+        // alive, owns the worker entry, and `drop` puts the thread back on its outer worker entry.
+        let outer = unsafe { Worker::occupy(worker) };
+        Self { worker, outer, _pinned: Pinned::new() }
     }
 }
 
 impl Drop for Guest<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: this is the seat that the thread had before. The call that put the thread there is further down the
-        // stack, and keeps the seat alive.
+        // SAFETY: this is the worker entry that the thread had before. The call that put the thread there is further
+        // down the stack, and keeps the worker entry alive.
         unsafe { Worker::occupy(self.outer) };
-        self.seat.status.vacate();
+        self.worker.status.vacate();
     }
 }

@@ -1,5 +1,5 @@
-//! Counters: what each thread of a pool has done. Always on: one plain store at rare events, nothing on the path of a
-//! fork that no thread takes.
+//! Counters of what each thread of a pool has done. They are always on. They cost one plain store at rare events, and
+//! nothing in a fork that no thread takes.
 
 use crate::sys::{
     clock::Instant,
@@ -17,7 +17,8 @@ impl Counter {
         Self(AtomicU64::new(0))
     }
 
-    /// Adds without a read-modify-write: only one thread adds at a time, the one that holds the seat or its gate.
+    /// Adds without a read-modify-write. Only one thread adds at a time: the one that holds the worker entry or its
+    /// gate.
     #[inline]
     pub(crate) fn add(&self, n: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
@@ -42,7 +43,7 @@ pub(crate) enum Phase {
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// The counters of one seat.
+        /// The counters of one worker entry.
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*
             times: [Counter; 3],
@@ -51,16 +52,16 @@ macro_rules! counters {
 
         /// What one thread of a pool has done since the pool was made. See [`Pool::stats`](crate::Pool::stats).
         ///
-        /// Times are kept for the pool's own threads, to the last change of phase; for guests they are zero.
+        /// Times are measured for the pool's own threads, up to the last change of phase. For guests they are zero.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerStats {
             $($(#[$doc])* pub $name: u64,)*
-            /// Time spent on work: roots, stolen pieces, tasks.
+            /// Time spent on work: roots, stolen forks, tasks.
             pub working: Duration,
-            /// Time spent looking for work.
+            /// Time spent searching for work.
             pub searching: Duration,
-            /// Time spent parked, asleep or between two beats.
+            /// Time spent parked, asleep or between two heartbeats.
             pub parked: Duration,
         }
 
@@ -96,25 +97,25 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Forks of this thread that it published itself, because it was asked.
+    /// Forks of this thread that it published itself, on request.
     published,
-    /// Forks of this thread that an idle thread published for it.
+    /// Forks of this thread that an idle thread published by a raid.
     raided,
     /// Published forks of this thread that it took back because no other thread had taken them.
     reclaimed,
     /// Pieces of work that this thread took: forks from the shelves of others, tasks from any queue.
     stolen,
-    /// How many of these it took while it waited, for a stolen fork or for the tasks of a scope.
+    /// The number of these that it took while it waited, for a stolen fork or for the tasks of a scope.
     helped,
-    /// Looks at all the shelves.
+    /// Searches of all shelves.
     searches,
-    /// How often it parked.
+    /// The number of times it parked.
     parks,
-    /// How often it was woken to be the lookout.
+    /// The number of times it was woken to be the heartbeat worker.
     wakes,
-    /// Fibers that it began.
+    /// Fibers that it started.
     fibers,
-    /// How often it changed to the stack of a fiber, and back.
+    /// The number of times it switched to the stack of a fiber and back.
     switches,
 }
 
@@ -132,12 +133,13 @@ impl Counters {
         took
     }
 
-    /// Grows whenever the thread changes to a fiber, or begins one: then it does not block in between.
+    /// Returns a count that grows when the thread switches to a fiber, or starts one. If it has grown, the thread did
+    /// not block in between.
     pub(crate) fn steps(&self) -> u64 {
         self.switches.get().wrapping_add(self.fibers.get())
     }
 
-    /// Returns the current phase of the thread; `None` for a guest.
+    /// Returns the current phase of the thread, or `None` for a guest.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.phase.get().map(|(phase, _)| phase)
     }
@@ -149,19 +151,18 @@ impl Counters {
 pub struct Stats {
     /// The pool's own threads, in the order of their indices.
     pub workers: Vec<WorkerStats>,
-    /// All guests, past and present, together.
+    /// All guests, past and present, summed.
     pub guests: WorkerStats,
-    /// The threads that were added because others had blocked, together. They are kept for the next time.
+    /// The spare threads, which were added because others had blocked, summed. The pool keeps them for reuse.
     pub spares: WorkerStats,
     /// How many threads were added because others had blocked.
     pub spare_threads: usize,
-    /// How often a thread was wanted for one that is blocked and not added, because the cap was reached or the system
+    /// The number of times a spare thread was needed and not added, because the limit was reached or the system
     /// refused.
     pub spares_refused: u64,
-    /// How often the slot of a thread that was blocked in a foreign call was lent.
+    /// The number of times the slot of a thread blocked in a foreign call was lent.
     pub slots_lent: u64,
-    /// Whether threads that do not answer are raided by means of `membarrier`; where not, every join takes a lock
-    /// instead.
+    /// Whether raids use `membarrier`. If not, every join takes a lock instead.
     pub uses_membarrier: bool,
 }
 

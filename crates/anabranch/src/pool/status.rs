@@ -1,18 +1,18 @@
-//! The status of a seat: whether its thread holds one of the pool's slots.
+//! The status of a worker entry: whether its thread holds one of the pool's slots.
 //!
 //! A pool of T threads has T *slots*: at most T threads work at a time, guests among them. There is no counter of
-//! slots: a thread that needs their number counts the active seats. Guests always take a slot. Workers take one only if
-//! one is free, and give it back when guests have brought the number above T.
+//! slots: a thread that needs their number counts the active worker entries. Guests always take a slot. Workers take
+//! one only if one is free, and give it back when guests have brought the number above T.
 //!
-//! | status  | meaning                                                         | left by                                  |
-//! |---------|-----------------------------------------------------------------|------------------------------------------|
-//! | VACANT  | a guest's seat without a holder; a worker that does not work    | a guest, by CAS; the worker -> ACTIVE    |
-//! | ACTIVE  | works, has a slot                                               | owner -> VACANT, WAITING; monitor -> LENT|
-//! | WAITING | parked in a join or a scope, the slot is free meanwhile         | owner -> ACTIVE                          |
-//! | LENT    | blocked in a foreign call: the monitor has lent its slot        | monitor -> ACTIVE; owner -> any          |
+//! | status  | meaning                                                              | left by |
+//! |---------|----------------------------------------------------------------------|------------|
+//! | VACANT  | a guest's worker entry without a holder; a worker that does not work | a guest, by CAS; the worker -> ACTIVE |
+//! | ACTIVE  | works, has a slot                                                    | owner -> VACANT, WAITING; monitor -> LENT |
+//! | WAITING | parked in a join or a scope, the slot is free meanwhile              | owner -> ACTIVE |
+//! | LENT    | blocked in a foreign call: the monitor has lent its slot             | monitor -> ACTIVE; owner -> any |
 //!
-//! Orderings: a seat changes hands from the guest that stores VACANT (release) to the one whose CAS takes it (acquire).
-//! Counting is relaxed: the number of slots is a matter of speed, not of correctness.
+//! Orderings: a worker entry changes hands from the guest that stores VACANT (release) to the one whose CAS takes it
+//! (acquire). Counting is relaxed: the number of slots is a matter of speed, not of correctness.
 
 use crate::sys::sync::{AtomicU8, Ordering};
 
@@ -35,7 +35,7 @@ impl Status {
         Self(AtomicU8::new(VACANT))
     }
 
-    /// Takes the seat for a guest. Returns `false` if another thread holds it.
+    /// Takes the worker entry for a guest. Returns `false` if another thread holds it.
     #[inline]
     pub(crate) fn occupy(&self) -> bool {
         self.0.load(Ordering::Relaxed) == VACANT
@@ -47,7 +47,7 @@ impl Status {
         self.0.store(ACTIVE, Ordering::Relaxed);
     }
 
-    /// Marks the owner as no longer working. A guest must not access its seat afterwards.
+    /// Marks the owner as no longer working. A guest must not access its worker entry afterwards.
     #[inline]
     pub(crate) fn vacate(&self) {
         self.0.store(VACANT, Ordering::Release);

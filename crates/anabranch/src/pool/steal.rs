@@ -14,8 +14,9 @@ use std::ptr;
 /// How many thefts a waiting thread follows from one thief to the next.
 const MAX_HOPS: usize = 16;
 
-/// How often the lookout looks again after it has asked: long enough for a worker that forks every few nanoseconds.
-const LOOKS_AFTER_ASKING: usize = if cfg!(shuttle) { 2 } else { 20 };
+/// How often the heartbeat worker looks again after a request: long enough for a worker that forks every few
+/// nanoseconds.
+const LOOKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
     /// Takes work from any worker.
@@ -43,14 +44,14 @@ impl Registry {
     /// either, and its owner may be parked.
     ///
     /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes
-    /// one only where no other thread will: when no slot is free, or no lookout is there to see it.
+    /// one only where no other thread will: when no slot is free, or no heartbeat worker is there to see it.
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
         let turn = me.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
         let job =
             || others().find_map(|worker| worker.steal_job(me, StealPolicy::All)).map(|job| Work::Fibers(Some(job)));
         let piece = || {
-            if self.sleep.has_lookout() && self.has_free_slot() {
+            if self.sleep.has_heartbeat() && self.has_free_slot() {
                 return None;
             }
             me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.steal_piece(me)))
@@ -60,9 +61,9 @@ impl Registry {
     }
 
     /// Asks all workers to publish at their next fork.
-    pub(crate) fn ask_all(&self) {
+    pub(crate) fn request_all(&self) {
         for worker in self.workers() {
-            worker.stack.ask();
+            worker.stack.request_work();
         }
     }
 
@@ -71,40 +72,41 @@ impl Registry {
         self.workers().any(Worker::has_work)
     }
 
-    /// Searches as the lookout, and returns whether there is work. Asks the workers that were busy since its last look,
-    /// and raids those that do not serve the request because they are in a long piece that does not fork.
+    /// Searches as the heartbeat worker, and returns whether there is work. Requests work of the workers that were busy
+    /// since its last look, and raids those that do not serve the request because they are in a long piece that does
+    /// not fork.
     ///
     /// A root that has begun since the last look is left alone: most roots are over before a thread can be of help. So
-    /// work that takes less than a beat is never disturbed.
+    /// work that takes less than one interval is never disturbed.
     pub(crate) fn sees_work(&self) -> bool {
-        let mut has_asked = false;
-        for worker in self.workers().filter(|worker| worker.is_worth_asking()) {
-            worker.stack.ask();
-            has_asked = true;
+        let mut has_requested = false;
+        for worker in self.workers().filter(|worker| worker.is_worth_requesting()) {
+            worker.stack.request_work();
+            has_requested = true;
         }
-        if !has_asked {
+        if !has_requested {
             return false;
         }
-        let is_answered = (0..LOOKS_AFTER_ASKING).any(|_| {
+        let is_answered = (0..LOOKS_AFTER_REQUEST).any(|_| {
             hint::spin_loop();
             self.has_published_work()
         });
         is_answered || self.raid_all()
     }
 
-    /// Publishes for all workers that were asked and have not published: as many forks as there are threads that might
+    /// Publishes for all workers that have not served a request: as many forks as there are threads that might
     /// take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
         // A waiting worker has published all its forks: see `Worker::park`.
         let silent =
-            |worker: &&Worker| worker.stack.is_asked() && (worker.status.is_active() || worker.status.is_lent());
+            |worker: &&Worker| worker.stack.is_requested() && (worker.status.is_active() || worker.status.is_lent());
         for worker in self.workers().filter(silent) {
             let published = worker.stack.raid(
                 &worker.parker,
                 || worker.roots.get(),
                 self.threads(),
-                |offer| worker.fibers.jobs.post(Job::offer(offer)),
+                |offer| worker.fibers.jobs.inject(Job::offer(offer)),
             );
             if published > 0 {
                 worker.counters.raided.add(published as u64);
@@ -126,7 +128,7 @@ impl Registry {
             if let Some(task) = victim.tasks.take_descendant(awaited) {
                 return Some(Work::Task(task));
             }
-            victim.stack.ask();
+            victim.stack.request_work();
             theft = victim.stack.shelf.oldest_theft(theft.base)?;
         }
         None

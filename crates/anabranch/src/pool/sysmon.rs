@@ -1,25 +1,28 @@
-//! The monitor: detects threads of the pool that are blocked in foreign calls.
+//! Sysmon: detects threads of the pool that are blocked in foreign calls.
 //!
-//! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot and does nothing
-//! with it. The lookout, when no slot is free, compares the CPU clocks of those that hold one: a clock that has hardly
-//! moved from one look to the next belongs to a thread that hardly ran (a thread that waits by short naps runs a
-//! little). That may also be the scheduler's doing, on a machine with more threads than cores, so a second question
-//! decides: only a thread that the system says is asleep is blocked. A thread that has changed from one fiber to
-//! another since the last look is not: it may wait for memory, or for a lock of the allocator, at the moment of the
-//! look. The slot of one that is blocked is lent until its clock moves again, or until it comes back by itself. A
-//! thread that waits by spinning is not found: nothing tells it from one that works.
+//! A thread that blocks in a foreign call (a std mutex or channel, a file, a sleep) holds its slot without using it.
+//! When no slot is free, the heartbeat worker compares the CPU clocks of the threads that hold one. A clock that has
+//! hardly moved since the last look belongs to a thread that hardly ran. (A thread that waits by short sleeps runs a
+//! little.)
 //!
-//! The system says it in `/proc`, which a sandbox may hide, and which takes a file descriptor when the program may have
-//! used up its own. Where it does not say anything, the clock alone decides, and has to stand still for longer
+//! A machine with more threads than cores causes the same reading. So a second check decides: only a thread that the
+//! system reports as asleep counts as blocked. A thread that has switched between fibers since the last look is not
+//! blocked. It may just wait for memory, or for a lock of the allocator, at the moment of the look.
+//!
+//! The slot of a blocked thread is lent until its clock moves again, or until the thread returns from the call. Sysmon
+//! does not find a thread that waits by spinning, because it looks like a thread that works.
+//!
+//! The system reports the state in `/proc`. A sandbox may hide `/proc`, and reading it takes a file descriptor, of
+//! which the program may have none left. Without a report the clock alone decides, and has to stand still for longer
 //! ([`SILENT`]).
 //!
-//! On systems other than Linux the monitor detects no thread, and a blocked thread keeps its slot. Under shuttle chance
-//! decides which thread counts as blocked: a wrong verdict may cost time, and nothing else.
+//! On systems other than Linux sysmon detects no thread, and a blocked thread keeps its slot. Under shuttle a random
+//! choice decides which thread counts as blocked. A wrong verdict costs time, and nothing else.
 
 use crate::{pool::worker::Worker, sys::clock::Instant};
 use std::{collections::HashMap, time::Duration};
 
-/// What a lookout remembers from one look to the next.
+/// What the heartbeat worker remembers from one look to the next.
 #[derive(Default)]
 pub(crate) struct Sysmon {
     readings: HashMap<usize, Reading>,
@@ -29,39 +32,40 @@ pub(crate) struct Sysmon {
 struct Reading {
     thread: u32,
     clock: u64,
-    /// See [`Counters::steps`](crate::pool::stats::Counters::steps).
+    /// The counter of [`Counters::steps`](crate::pool::stats::Counters::steps) at that time.
     steps: u64,
     at: Instant,
-    /// Since when it has hardly run.
+    /// The time since which the thread has hardly run.
     idle_since: Instant,
-    /// In how many looks in a row it has been asleep.
+    /// The number of consecutive looks that found the thread asleep.
     asleep: u32,
 }
 
-/// What a [look](Sysmon::look) has found.
+/// The result of a [look](Sysmon::check).
 #[derive(Default)]
 pub(crate) struct Found {
     /// A slot was lent.
     pub(crate) has_lent: bool,
-    /// A thread was seen for the first time, or hardly runs and is not known to be blocked: the next look is not to be
-    /// late.
+    /// The look saw a thread for the first time, or a thread hardly runs and is not known to be blocked. The next look
+    /// must not be late.
     pub(crate) is_unsure: bool,
 }
 
-/// A thread that runs for less than this part of the time is blocked for the rest of it.
+/// A thread that runs for less than one part in this many of the time counts as blocked.
 const BUSY_PART: u32 = 4;
 
-/// How long a thread has hardly run before it counts as blocked if the system does not say what it does. Longer than a
-/// thread that could run usually waits for a core: it would be taken for blocked, and another started in its place.
+/// How long a thread must hardly run before it counts as blocked, if the system reports no state. This is longer than a
+/// runnable thread usually waits for a core. Otherwise such a thread would count as blocked, and the pool would start
+/// another in its place.
 const SILENT: Duration = Duration::from_millis(50);
 
-/// In how many looks in a row a thread is asleep before it counts as blocked. One that waits for memory, or for a lock
-/// of the allocator, while the system runs other programs, is mostly on its way again by the second.
-const LOOKS: u32 = 2;
+/// How many consecutive looks must find a thread asleep before it counts as blocked. A thread that waits for memory, or
+/// for a lock of the allocator, while the system runs other programs, mostly runs again by the second look.
+const CHECKS: u32 = 2;
 
 impl Sysmon {
     /// Checks all threads that have a slot or have lent it.
-    pub(crate) fn look<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
+    pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) -> Found {
         let mut found = Found::default();
         for worker in workers {
             let status = &worker.status;
@@ -85,7 +89,7 @@ impl Sysmon {
             let asleep = if is_blocked { still.map_or(0, |before| before.asleep) + 1 } else { 0 };
             if before.is_some() && is_busy {
                 status.take_back();
-            } else if asleep >= LOOKS && status.lend() {
+            } else if asleep >= CHECKS && status.lend() {
                 found.has_lent = true;
             } else if !is_busy || before.is_none() {
                 found.is_unsure = true;
@@ -100,17 +104,17 @@ impl Sysmon {
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn cpu_clock(thread: u32) -> Option<u64> {
     // The kernel's encoding of "the scheduler's clock of this thread" (`CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK`),
-    // which `pthread_getcpuclockid` makes out of a pthread_t; the number of a thread that has ended is refused, not
-    // followed.
+    // which `pthread_getcpuclockid` computes from a pthread_t. The kernel refuses the number of a thread that has
+    // ended, and follows no pointer.
     let clock = (!(thread as libc::clockid_t) << 3) | 0b110;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec to be written.
+    // SAFETY: `time` is a live timespec, which the call writes.
     let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
     (!failed).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Returns whether a thread sleeps, that is, is neither running nor ready to. `None`: the system does not say, or the
-/// thread waits for memory or for a disk, which is mostly over in a moment.
+/// Returns whether a thread sleeps, that is, neither runs nor is ready to. Returns `None` if the system does not report
+/// it, or if the thread waits for memory or a disk, which mostly takes a moment.
 #[cfg(all(target_os = "linux", not(shuttle)))]
 pub(crate) fn is_asleep(thread: u32) -> Option<bool> {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
@@ -130,7 +134,7 @@ pub(crate) fn is_asleep(_: u32) -> Option<bool> {
     None
 }
 
-/// Mostly stands still: if blocked threads counted as running too often, their slots would never be free.
+/// The clock mostly stands still. If blocked threads often counted as running, their slots would never be free.
 #[cfg(shuttle)]
 pub(crate) fn cpu_clock(_: u32) -> Option<u64> {
     let runs = crate::sys::chance::one_in(8);
@@ -160,7 +164,7 @@ mod tests {
             let _ = woken.recv();
         });
         let id = told.recv().unwrap();
-        // It may be asleep on its way there too, for a moment.
+        // The thread may also be asleep for a moment on its way there.
         loop {
             let before = cpu_clock(id).unwrap();
             thread::sleep(Duration::from_millis(5));

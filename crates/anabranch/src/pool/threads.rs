@@ -1,12 +1,13 @@
-//! The pool's own threads: starting them, adding spares, seeing them off.
+//! The pool's own threads: start them, add spare threads, join them.
 //!
-//! A thread that waits or is blocked lends its slot, and another thread takes it. When no sleeper is left for that, a
-//! spare is started: an ordinary worker beyond the number of slots. Spares are kept, asleep, until the pool ends, and
-//! there is a cap on them.
+//! A thread that waits or is blocked releases its slot, and another thread takes it. If no worker sleeps, the pool
+//! starts a spare thread: an ordinary worker beyond the number of slots. Spare threads sleep until they are needed, and
+//! live until the pool ends. Their number is limited.
 //!
-//! A spare that finds work gives way to one of the first workers that sleeps: fibers stay where they begin, and hops
-//! between threads are expensive. A worker that changes from fiber to fiber is not blocked, and the fibers in its queue
-//! do not starve. So neither brings a spare into a pool whose fibers merely wait for each other.
+//! A spare thread that finds work wakes a sleeping regular worker to take it. The reason: fibers stay where they start,
+//! and a message between threads is expensive. A worker that switches from fiber to fiber is not blocked, and the
+//! fibers in its queue do not starve. So neither case starts a spare thread in a pool whose fibers merely wait for each
+//! other.
 
 use crate::{
     pool::{
@@ -51,8 +52,8 @@ impl PanicHandler {
             Some(handler) => handler(panic),
             None => drop(panic),
         }));
-        // A panic about a panic has nowhere to go. Its payload may panic when it is dropped, with a payload that does
-        // so again. The rest of such a chain is leaked.
+        // A panic of the handler is dropped. Its payload may panic when it is dropped, with a payload that does the
+        // same. The rest of such a chain is leaked.
         for _ in 0..8 {
             let Err(panic) = outcome else { return };
             outcome = catch_unwind(AssertUnwindSafe(|| drop(panic)));
@@ -61,7 +62,7 @@ impl PanicHandler {
     }
 }
 
-/// How the threads of a pool are made.
+/// The configuration of the threads of a pool.
 #[derive(Default)]
 pub(crate) struct ThreadConfig {
     pub(crate) stack_size: Option<usize>,
@@ -70,7 +71,7 @@ pub(crate) struct ThreadConfig {
     pub(crate) on_exit: Option<Handler>,
     pub(crate) on_panic: PanicHandler,
     pub(crate) on_hazard: Option<HazardHandler>,
-    /// The cores to which threads are bound in turn; empty where they are not.
+    /// The cores to which threads are bound in turn. Empty if threads are not bound.
     pub(crate) cores: Vec<usize>,
     pub(crate) max_spares: usize,
 }
@@ -79,15 +80,15 @@ pub(crate) struct ThreadConfig {
 pub(crate) struct Threads {
     config: ThreadConfig,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Each thread keeps the registry that it serves.
+    /// Each thread has a reference to the registry that it serves.
     registry: Weak<Registry>,
     spares: AtomicU64,
     refused: AtomicU64,
     has_complained: AtomicBool,
     has_seen_run_on_fiber: AtomicBool,
-    /// Seats whose threads the system refused, for the next attempts.
+    /// Worker entries for which the system refused a thread; later attempts use them.
     unused: Mutex<Vec<usize>>,
-    /// It refused all of them when the pool was made.
+    /// The system refused every thread when the pool was made.
     had_no_thread: AtomicBool,
 }
 
@@ -110,7 +111,7 @@ impl Threads {
         self.spares.load(Ordering::Relaxed) as usize
     }
 
-    /// The system has refused the threads for these seats, and the pool does without.
+    /// Records that the system refused the threads for these worker entries, and that the pool runs without them.
     pub(crate) fn make_do_with(&self, missing: Range<usize>, error: io::Error) {
         self.had_no_thread.store(missing.start == 0, Ordering::Relaxed);
         diagnostics::warn(format_args!(
@@ -129,11 +130,11 @@ impl Threads {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread for a seat. It sends whether its start handler returned.
-    pub(crate) fn start(&self, seat: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
+    /// Starts the thread of a worker entry. The thread sends whether its start handler returned.
+    pub(crate) fn start(&self, worker: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
         let registry = self.registry.upgrade().expect("the registry owns its crew");
-        let index = seat.index;
-        let number = self.number(seat, &registry);
+        let index = worker.index;
+        let number = self.number(worker, &registry);
         let mut builder = thread::Builder::new().name(self.name(number, started.is_none()));
         if let Some(bytes) = self.config.stack_size {
             builder = builder.stack_size(bytes);
@@ -144,8 +145,8 @@ impl Threads {
         Ok(())
     }
 
-    /// Returns the name of a thread. That of a spare is wanted in the middle of a wait, which must not unwind: there a
-    /// name that is not to be had, or that no thread can have, is not taken.
+    /// Returns the name of a thread. A spare thread is named in the middle of a wait, which must not unwind. So a panic
+    /// of the namer, or a name that no thread can have, gives it the default name.
     fn name(&self, number: usize, is_spare: bool) -> String {
         let usual = || format!("anabranch-{number}");
         let Some(namer) = &self.config.name else { return usual() };
@@ -162,16 +163,16 @@ impl Threads {
         }
     }
 
-    /// Returns the number by which users know the thread: guests are not counted.
-    fn number(&self, seat: &Worker, registry: &Registry) -> usize {
-        registry.workers().filter(|worker| worker.is_own && worker.index < seat.index).count()
+    /// Returns the number of the thread that users see: guests are not counted.
+    fn number(&self, worker: &Worker, registry: &Registry) -> usize {
+        registry.workers().filter(|other| other.is_own && other.index < worker.index).count()
     }
 
-    /// What a thread of the pool does.
+    /// Runs a thread of the pool from start to end.
     fn run(&self, registry: &Arc<Registry>, index: usize, number: usize, started: Option<mpsc::Sender<bool>>) {
         let me = registry.worker(index);
-        // SAFETY: only the thread that was started for it holds a seat of the pool's own. That thread, this one, keeps
-        // the registry alive.
+        // SAFETY: only the thread that was started for it holds one of the pool's own worker entries. This is that
+        // thread, and it keeps the registry alive.
         let outside = unsafe { Worker::occupy(me) };
         me.note_thread();
         if !self.config.cores.is_empty() {
@@ -180,13 +181,14 @@ impl Threads {
         let is_ready = self.call(self.config.on_start.as_ref(), number);
         let is_spare = started.is_none();
         if let Some(started) = started {
-            // The builder may have given up on the others; then the pool is closing.
+            // The builder may have stopped listening after another thread failed; then the pool is closing.
             let _ = started.send(is_ready);
         }
         registry.work(me, is_spare);
-        // SAFETY: the seat outside of every pool is a static.
+        // SAFETY: the worker entry outside of every pool is a static.
         unsafe { Worker::occupy(outside) };
-        // The handler runs outside: no thread would run what a handler spawns on the seat, or take what it forks.
+        // The handler runs outside of the pool: no thread would run what it spawns on the worker entry, or take what it
+        // forks.
         if is_ready {
             self.call(self.config.on_exit.as_ref(), number);
         }
@@ -204,18 +206,18 @@ impl Threads {
         }
     }
 
-    /// Gives a panic that reaches no caller to the panic handler, or drops it.
+    /// Passes a panic that reaches no caller to the panic handler, or drops it.
     pub(crate) fn report(&self, panic: Box<dyn Any + Send>) {
         self.config.on_panic.report(panic);
     }
 
-    /// Returns whether a wait inside of `run` on a fiber has yet to be reported, and marks it as reported.
+    /// Returns whether this wait inside of `run` on a fiber is the first of the pool, and records that it is reported.
     pub(crate) fn is_first_run_on_fiber(&self) -> bool {
         !self.has_seen_run_on_fiber.load(Ordering::Relaxed) && !self.has_seen_run_on_fiber.swap(true, Ordering::Relaxed)
     }
 
-    /// Reports a hazard. Does not unwind: it is called in the middle of waits, and the handler must not begin such a
-    /// wait again.
+    /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such
+    /// a wait again.
     pub(crate) fn tell(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.config.on_hazard {
@@ -234,18 +236,19 @@ impl Threads {
         &self.config.on_panic
     }
 
-    /// Adds a thread beyond the number of slots, which begins as the lookout, also while the pool closes: its fibers
-    /// may need one to come to an end. Returns `false` if the cap is reached, or the system refuses.
+    /// Adds a thread beyond the number of slots, which starts as the heartbeat worker. A closing pool adds one too,
+    /// because its fibers may need one to end. Returns `false` if the limit is reached or the system refuses.
     pub(crate) fn add_spare(&self, registry: &Registry) -> bool {
-        // The thread that adds a spare is the lookout, and there is only one: no other thread counts up meanwhile.
+        // The thread that adds a spare is the heartbeat worker, and there is only one. So no other thread increments
+        // the count.
         let error = if self.spares() < self.config.max_spares {
-            let seat = lock(&self.unused).pop().unwrap_or_else(|| registry.add_seat(true).index);
+            let index = lock(&self.unused).pop().unwrap_or_else(|| registry.add_entry(true).index);
             self.spares.fetch_add(1, Ordering::Relaxed);
-            match self.start(registry.worker(seat), None) {
+            match self.start(registry.worker(index), None) {
                 Ok(()) => return true,
                 Err(error) => {
                     self.spares.fetch_sub(1, Ordering::Relaxed);
-                    lock(&self.unused).push(seat);
+                    lock(&self.unused).push(index);
                     Some(error)
                 }
             }
@@ -260,7 +263,7 @@ impl Threads {
         false
     }
 
-    /// Reports once what is wrong. There is no caller to which an error could be returned, and a program that hangs for
+    /// Reports a failure to add a thread, once. There is no caller to return an error to, and a program that hangs for
     /// this reason should be easy to diagnose.
     fn complain(&self, error: Option<io::Error>) {
         if self.has_complained.swap(true, Ordering::Relaxed) {
@@ -281,20 +284,20 @@ impl Threads {
     /// Blocks until all threads have ended, unless the caller is one of them.
     pub(crate) fn join_all(&self) {
         let own = thread::current().id();
-        // What the others still do may need the caller.
+        // The other threads' remaining work may need the caller.
         if lock(&self.threads).iter().any(|thread| thread.thread().id() == own) {
             return;
         }
         loop {
-            // One at a time: a thread that is about to end may just be adding a spare.
+            // One at a time, because a thread that is about to end may add a spare thread.
             let Some(thread) = lock(&self.threads).pop() else { return };
-            // A thread's own code does not panic, and handlers are caught: there is nothing to pass on.
+            // A thread's own code does not panic, and handlers are caught, so there is no panic to pass on.
             let _ = thread.join();
         }
     }
 }
 
-/// Returns the cores that the calling thread may use; none where the system does not say.
+/// Returns the cores that the calling thread may use, or none if the system does not report them.
 pub(crate) fn allowed_cores() -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -312,7 +315,7 @@ fn pin(core: usize) {
     {
         let mut only = rustix::thread::CpuSet::new();
         only.set(core);
-        // Pinning is a hint about speed: where the system refuses it, the thread runs all the same.
+        // Pinning only affects speed: if the system refuses it, the thread still runs.
         let _ = rustix::thread::sched_setaffinity(None, &only);
     }
     #[cfg(not(target_os = "linux"))]

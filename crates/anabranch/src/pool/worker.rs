@@ -1,4 +1,5 @@
-//! A worker: one thread's seat in a pool. The pool's own threads have one for life, a guest leases one for each root.
+//! A worker: one thread's entry in the list of a pool. The pool's own threads have one for life, a guest leases one for
+//! each root.
 
 use crate::{
     fiber::{
@@ -54,7 +55,7 @@ pub(crate) struct Worker {
     /// How many parts of broadcasts are on its stack.
     answering: Cell<u32>,
     pub(crate) index: usize,
-    /// The seat of one of the pool's own threads, and not of guests.
+    /// The worker entry of one of the pool's own threads, and not of guests.
     pub(crate) is_own: bool,
     pub(crate) status: Status,
     pub(crate) fibers: Fibers,
@@ -62,30 +63,30 @@ pub(crate) struct Worker {
     pub(crate) card: FiberStatus,
     /// How many roots its guests have begun.
     pub(crate) roots: Counter,
-    /// How many of them the lookout knows of.
+    /// How many of them the heartbeat worker knows of.
     known_roots: Counter,
-    /// Not zero while the seat is off the list, so that no thread searches it. Changed by the thread that holds the
-    /// seat.
+    /// Not zero while the worker entry is off the list, so that no thread searches it. Changed by the thread that holds
+    /// the worker entry.
     pub(crate) is_unlisted: Counter,
     pub(crate) counters: Counters,
-    /// The thread that holds the seat, as the system knows it.
+    /// The thread that holds the worker entry, as the system knows it.
     thread: AtomicU64,
-    /// Whether it was named lookout while it slept.
+    /// Whether it was named heartbeat worker while it slept.
     called: AtomicBool,
     registry: *const Registry,
     /// Where the last search found something: the next begins there.
     pub(crate) last_victim: Cell<usize>,
 }
 
-// SAFETY: only the thread that holds the seat accesses `last_victim`, `answering`, the worker's own part of `fibers`,
-// and the phase in `counters`. A seat changes its holder by its status, which orders these accesses. `registry` owns
-// the worker, and lives longer.
+// SAFETY: only the thread that holds the worker entry accesses `last_victim`, `answering`, the worker's own part of
+// `fibers`, and the phase in `counters`. A worker entry changes its holder by its status, which orders these accesses.
+// `registry` owns the worker, and lives longer.
 unsafe impl Send for Worker {}
-// SAFETY: only the thread that holds the seat accesses the fields that are not made for sharing. `registry` owns the
-// worker, and lives longer.
+// SAFETY: only the thread that holds the worker entry accesses the fields that are not made for sharing. `registry`
+// owns the worker, and lives longer.
 unsafe impl Sync for Worker {}
 
-/// The seat of a thread that is in no pool: always asked, so that every fork takes the slow path.
+/// The worker entry of a thread that is in no pool: always asked, so that every fork takes the slow path.
 static NOBODY: Worker = Worker {
     stack: ForkStack::outside(),
     parker: Parker::new(),
@@ -139,27 +140,27 @@ impl Worker {
         }
     }
 
-    /// Returns the calling thread's seat: `NOBODY` outside of every pool.
+    /// Returns the calling thread's worker entry: `NOBODY` outside of every pool.
     ///
     /// The reference is valid for as long as the thread stays in the pool, that is until the call that entered the pool
     /// returns. All users of the reference end before.
     #[inline(always)]
     pub(crate) fn current<'a>() -> &'a Worker {
-        // SAFETY: the pointer is `NOBODY`, or `occupy` set it to a seat that its caller keeps alive.
+        // SAFETY: the pointer is `NOBODY`, or `occupy` set it to a worker entry that its caller keeps alive.
         unsafe { &*CURRENT.get() }
     }
 
-    /// Makes this the calling thread's seat and gives back the one it had.
+    /// Makes this the calling thread's worker entry and gives back the one it had.
     ///
     /// # Safety
-    /// No other thread holds the seat, and it stays alive until the thread takes another.
-    pub(crate) unsafe fn occupy(seat: *const Worker) -> *const Worker {
-        CURRENT.replace(seat)
+    /// No other thread holds the worker entry, and it stays alive until the thread takes another.
+    pub(crate) unsafe fn occupy(worker: *const Worker) -> *const Worker {
+        CURRENT.replace(worker)
     }
 
-    /// Returns the pool of this worker; `None` for the seat outside of every pool.
+    /// Returns the pool of this worker; `None` for the worker entry outside of every pool.
     pub(crate) fn registry(&self) -> Option<&Registry> {
-        // SAFETY: the registry owns its workers, so it is alive; the pointer of the seat outside is null.
+        // SAFETY: the registry owns its workers, so it is alive; the pointer of the worker entry outside is null.
         unsafe { self.registry.as_ref() }
     }
 
@@ -168,7 +169,7 @@ impl Worker {
         ptr::eq(self.registry, registry)
     }
 
-    /// Records the calling thread as the holder of this seat, for the monitor.
+    /// Records the calling thread as the holder of this worker entry, for `sysmon`.
     #[inline]
     pub(crate) fn note_thread(&self) {
         if THREAD.get() == 0 {
@@ -184,7 +185,7 @@ impl Worker {
         self.thread.load(Ordering::Relaxed) as u32
     }
 
-    /// Wakes this sleeper, which was named lookout.
+    /// Wakes this sleeper, which was named heartbeat worker.
     pub(crate) fn call(&self) {
         // A swap, as in `is_called`: loom does not know that a plain store cannot come between the two halves of a
         // swap.
@@ -219,7 +220,7 @@ impl Worker {
         self.called.swap(false, Ordering::Acquire)
     }
 
-    /// Serves the demand for work. Only the thread that holds the seat calls this.
+    /// Serves the demand for work. Only the thread that holds the worker entry calls this.
     #[cold]
     #[inline(never)]
     pub(crate) fn serve(&self) {
@@ -232,14 +233,14 @@ impl Worker {
     }
 
     fn publish(&self, most: usize) -> usize {
-        // SAFETY: only the thread that holds the seat, the owner of the stack, calls this.
+        // SAFETY: only the thread that holds the worker entry, the owner of the stack, calls this.
         let published =
-            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_asked_for(Job::offer(offer))) };
+            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_requested(Job::offer(offer))) };
         self.counters.published.add(published as u64);
         if published > 0
             && let Some(registry) = self.registry()
         {
-            registry.rouse_for_work();
+            registry.wake_heartbeat_for_work();
         }
         published
     }
@@ -283,7 +284,7 @@ impl Worker {
         self.stack.begin(&record);
         let abort = AbortOnUnwind;
         // Work that was worth stealing is worth sharing: its first fork is published.
-        self.stack.ask();
+        self.stack.request_work();
         match work {
             Work::Frame(claim) => claim.run(),
             Work::Task(task) => task.run(),
@@ -324,8 +325,8 @@ impl Worker {
         Theft { thief: self.index, base: self.stack.shelf.open() }
     }
 
-    /// Returns whether a thread works here, and has since the lookout last called this.
-    pub(crate) fn is_worth_asking(&self) -> bool {
+    /// Returns whether a thread works here, and has since the heartbeat worker last called this.
+    pub(crate) fn is_worth_requesting(&self) -> bool {
         let roots = self.roots.get();
         let is_old = roots == self.known_roots.get();
         if !is_old {

@@ -1,23 +1,23 @@
-//! The seats of a pool: a list of workers that only grows, readable without a lock.
+//! The entries of a pool: a list of workers that only grows, readable without a lock.
 //!
-//! Segments of doubling size, each made when it is first needed, so that a seat never moves and a reader needs no more
-//! than two acquire loads. The first segment holds the pool's own threads. As seats are added one at a time, no thread
-//! ever waits at a cell. So the cells are those of std even where `sys::sync` uses other types.
+//! Segments of doubling size, each made when it is first needed, so that an entry never moves and a reader needs no
+//! more than two acquire loads. The first segment holds the pool's own threads. As entries are added one at a time, no
+//! thread ever waits at a cell. So the cells are those of std even where `sys::sync` uses other types.
 //!
-//! Threads that search for work check all seats that are *listed*, by a bit for each. After many guests have left, a
-//! thread takes their seats off the list, and holds each seat meanwhile. A guest that takes such a seat lists it again
-//! before it begins its root. So a seat is listed while a thread holds it, or has left something in it.
+//! Threads that search for work check all entries that are *listed*, by a bit for each. After many guests have left, a
+//! thread takes their entries off the list, and holds each entry meanwhile. A guest that takes such an entry lists it
+//! again before it begins its root. So an entry is listed while a thread holds it, or has left something in it.
 
 use crate::sys::sync::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 struct Segment<W> {
-    seats: Box<[OnceLock<W>]>,
-    /// One bit for each seat.
+    entries: Box<[OnceLock<W>]>,
+    /// One bit for each entry.
     listed: Box<[AtomicU64]>,
 }
 
-/// Segment `s` holds `FIRST << s` seats.
+/// Segment `s` holds `FIRST << s` entries.
 const FIRST: usize = 8;
 
 /// See the [module](self).
@@ -36,40 +36,40 @@ impl<W> WorkerList<W> {
         (segment, index - FIRST * ((1 << segment) - 1))
     }
 
-    /// Returns the seat, or `None` if there is no such seat yet.
+    /// Returns the entry, or `None` if there is no such entry yet.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&W> {
         let (segment, offset) = Self::locate(index);
-        self.segments.get(segment)?.get()?.seats[offset].get()
+        self.segments.get(segment)?.get()?.entries[offset].get()
     }
 
-    /// Adds a seat. The caller sees to it that this is not called by two threads at a time.
+    /// Adds an entry. The caller sees to it that this is not called by two threads at a time.
     pub(crate) fn add(&self, make: impl FnOnce(usize) -> W) -> usize {
         let index = self.count.load(Ordering::Relaxed);
         let (segment, offset) = Self::locate(index);
-        let seats = &self.segments[segment].get_or_init(|| Segment::new(FIRST << segment)).seats;
-        assert!(seats[offset].set(make(index)).is_ok(), "two threads added a seat at the same time");
+        let entries = &self.segments[segment].get_or_init(|| Segment::new(FIRST << segment)).entries;
+        assert!(entries[offset].set(make(index)).is_ok(), "two threads added an entry at the same time");
         self.list(index);
         self.count.store(index + 1, Ordering::Release);
         index
     }
 
-    /// Returns all seats, listed or not.
+    /// Returns all entries, listed or not.
     pub(crate) fn all(&self) -> impl Iterator<Item = &W> {
         (0..self.count.load(Ordering::Acquire)).filter_map(|index| self.get(index))
     }
 
-    /// Returns all seats that are listed.
+    /// Returns all entries that are listed.
     pub(crate) fn iter(&self) -> Listed<'_, W> {
-        Listed { seats: self, next: 0 }
+        Listed { entries: self, next: 0 }
     }
 
-    /// Puts a seat on the list.
+    /// Puts an entry on the list.
     pub(crate) fn list(&self, index: usize) {
         self.mark(index, |word, bit| word.fetch_or(bit, Ordering::Release));
     }
 
-    /// Takes a seat off the list. The caller holds it.
+    /// Takes an entry off the list. The caller holds it.
     pub(crate) fn unlist(&self, index: usize) {
         self.mark(index, |word, bit| word.fetch_and(!bit, Ordering::Relaxed));
     }
@@ -85,7 +85,7 @@ impl<W> WorkerList<W> {
 impl<W> Segment<W> {
     fn new(len: usize) -> Self {
         Self {
-            seats: (0..len).map(|_| OnceLock::new()).collect(),
+            entries: (0..len).map(|_| OnceLock::new()).collect(),
             listed: (0..len.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -93,7 +93,7 @@ impl<W> Segment<W> {
 
 /// See [`WorkerList::iter`].
 pub(crate) struct Listed<'a, W> {
-    seats: &'a WorkerList<W>,
+    entries: &'a WorkerList<W>,
     next: usize,
 }
 
@@ -110,15 +110,15 @@ impl<'a, W> Iterator for Listed<'a, W> {
     fn next(&mut self) -> Option<&'a W> {
         loop {
             let (segment, offset) = WorkerList::<W>::locate(self.next);
-            let found = self.seats.segments.get(segment)?.get()?;
+            let found = self.entries.segments.get(segment)?.get()?;
             let left = found.listed[offset / 64].load(Ordering::Acquire) >> (offset % 64);
             if left != 0 {
                 let skipped = left.trailing_zeros() as usize;
                 self.next += skipped + 1;
-                return found.seats[offset + skipped].get();
+                return found.entries[offset + skipped].get();
             }
             // To the next word, or segment.
-            self.next += (64 - offset % 64).min(found.seats.len() - offset);
+            self.next += (64 - offset % 64).min(found.entries.len() - offset);
         }
     }
 }
@@ -128,24 +128,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seats_are_numbered_without_gaps() {
+    fn entries_are_numbered_without_gaps() {
         let places: Vec<_> = (0..8 + 16 + 32).map(WorkerList::<usize>::locate).collect();
         let expected: Vec<_> = (0..3).flat_map(|s| (0..FIRST << s).map(move |offset| (s, offset))).collect();
         assert_eq!(places, expected);
     }
 
     #[test]
-    fn seats_that_are_not_listed_are_passed_over() {
-        let seats = WorkerList::new();
+    fn entries_that_are_not_listed_are_passed_over() {
+        let entries = WorkerList::new();
         for _ in 0..300 {
-            seats.add(|index| index);
+            entries.add(|index| index);
         }
-        let listed = || seats.iter().copied().collect::<Vec<_>>();
+        let listed = || entries.iter().copied().collect::<Vec<_>>();
         assert_eq!(listed(), (0..300).collect::<Vec<_>>());
-        (10..298).for_each(|index| seats.unlist(index));
+        (10..298).for_each(|index| entries.unlist(index));
         assert_eq!(listed(), (0..10).chain(298..300).collect::<Vec<_>>());
-        assert_eq!(seats.all().count(), 300);
-        [71, 72, 200].into_iter().for_each(|index| seats.list(index));
+        assert_eq!(entries.all().count(), 300);
+        [71, 72, 200].into_iter().for_each(|index| entries.list(index));
         assert_eq!(listed(), (0..10).chain([71, 72, 200]).chain(298..300).collect::<Vec<_>>());
     }
 }

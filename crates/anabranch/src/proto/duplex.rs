@@ -1,8 +1,8 @@
 //! The transport of a conversation: the ring of a bounded one, or two streams.
 //!
-//! A conversation in which one end may speak repeatedly without an answer is not bounded by its protocol. It uses two
+//! A conversation in which one end may send repeatedly without an answer is not bounded by its protocol. It uses two
 //! [streams](crate::channel::spsc), one in each direction. With `#[buffer(n)]` there is room for `n` messages, and a
-//! speaker waits for room; with `#[unbounded]` there is room for any number.
+//! sender waits for room; with `#[unbounded]` there is room for any number.
 
 use crate::{
     channel::{
@@ -20,7 +20,7 @@ use std::{
 
 /// One end of the transport of a conversation. Sealed.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Line: Transport<Said = <Self as Line>::Message> {
+pub trait Link: Transport<Sent = <Self as Link>::Message> {
     /// The type of the messages.
     type Message;
 }
@@ -32,11 +32,11 @@ pub trait Endpoint {
     fn conversation(&self) -> u64;
 }
 
-impl<M, const N: usize> Line for Ring<M, N> {
+impl<M, const N: usize> Link for Ring<M, N> {
     type Message = M;
 }
 
-impl<M> Line for Duplex<M> {
+impl<M> Link for Duplex<M> {
     type Message = M;
 }
 
@@ -52,27 +52,27 @@ pub(crate) fn new_conversation() -> u64 {
 /// these, change its state, or send and receive with it; generated code does so in `unsafe` blocks. Privacy alone would
 /// not suffice: attributes of states are passed on, so a derive macro sees the field of an endpoint that holds this.
 pub struct At<L, E> {
-    line: L,
+    link: L,
     _state: PhantomData<fn() -> E>,
 }
 
-impl<L: Line, E> At<L, E> {
-    pub(crate) fn new(line: L) -> Self {
-        Self { line, _state: PhantomData }
+impl<L: Link, E> At<L, E> {
+    pub(crate) fn new(link: L) -> Self {
+        Self { link, _state: PhantomData }
     }
 
-    pub(crate) fn line(&self) -> &L {
-        &self.line
+    pub(crate) fn link(&self) -> &L {
+        &self.link
     }
 
-    pub(crate) fn line_mut(&mut self) -> &mut L {
-        &mut self.line
+    pub(crate) fn link_mut(&mut self) -> &mut L {
+        &mut self.link
     }
 
     /// Takes the end at its present position. What is left is used up.
     #[inline]
     pub(crate) fn take(&mut self) -> Self {
-        Self::new(self.line.take())
+        Self::new(self.link.take())
     }
 
     /// Moves the end to the next state.
@@ -81,7 +81,7 @@ impl<L: Line, E> At<L, E> {
     /// The message that was last sent or received leads from the state of `E` to that of `N`, on the same side.
     #[inline]
     pub unsafe fn next<N>(self) -> At<L, N> {
-        At::new(self.line)
+        At::new(self.link)
     }
 
     /// Finishes the conversation after its last message.
@@ -90,19 +90,19 @@ impl<L: Line, E> At<L, E> {
     /// By the protocol `P`, the last message was sent or received.
     #[inline]
     pub unsafe fn finish<P>(self) -> Done<P> {
-        let done = Done::new(self.line.conversation());
-        Transport::finish(self.line);
+        let done = Done::new(self.link.conversation());
+        Transport::finish(self.link);
         done
     }
 
     /// Returns the number of the conversation, or 0 if the end is used up.
     pub fn conversation(&self) -> u64 {
-        self.line.conversation()
+        self.link.conversation()
     }
 
     /// Returns whether the other side is gone.
     pub fn is_closed(&self) -> bool {
-        self.line.is_closed()
+        self.link.is_closed()
     }
 }
 
@@ -111,9 +111,9 @@ impl<L: Line, E> At<L, E> {
 /// # Safety
 /// `message` is one that this side may send in the state of `E`, and it leads to that of `N`.
 #[inline]
-pub unsafe fn say<L: Line, E, N>(mut end: At<L, E>, message: L::Message) -> Result<At<L, N>, Closed> {
-    Transport::say(&mut end.line, message)?;
-    Ok(At::new(end.line))
+pub unsafe fn send<L: Link, E, N>(mut end: At<L, E>, message: L::Message) -> Result<At<L, N>, Closed> {
+    Transport::send(&mut end.link, message)?;
+    Ok(At::new(end.link))
 }
 
 /// Sends the last message, for which there is room.
@@ -121,24 +121,24 @@ pub unsafe fn say<L: Line, E, N>(mut end: At<L, E>, message: L::Message) -> Resu
 /// # Safety
 /// `message` is one that this side may send in the state of `E`, and by the protocol `P` it is the last one.
 #[inline]
-pub unsafe fn say_last<L: Line, E, P>(mut end: At<L, E>, message: L::Message) -> Result<Done<P>, Closed> {
-    Transport::say(&mut end.line, message)?;
+pub unsafe fn send_last<L: Link, E, P>(mut end: At<L, E>, message: L::Message) -> Result<Done<P>, Closed> {
+    Transport::send(&mut end.link, message)?;
     // SAFETY: the message was sent, and the caller promises that it is the last one of `P`.
     Ok(unsafe { end.finish() })
 }
 
 pub(crate) trait Transport: Sized {
-    type Said;
+    type Sent;
     /// The data that a wait needs. Stays in place from `register` to `unregister`.
     type Wait;
 
     fn wait() -> Self::Wait;
 
-    fn say(&mut self, message: Self::Said) -> Result<(), Closed>;
+    fn send(&mut self, message: Self::Sent) -> Result<(), Closed>;
 
-    fn hear(&mut self) -> Option<Result<Self::Said, Closed>>;
+    fn recv(&mut self) -> Option<Result<Self::Sent, Closed>>;
 
-    /// Returns whether `hear` would return something.
+    /// Returns whether `recv` would return something.
     fn is_ready(&self) -> bool;
 
     /// Returns whether nothing more can be received and messages would have no receiver.
@@ -153,13 +153,13 @@ pub(crate) trait Transport: Sized {
     fn conversation(&self) -> u64;
 
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait of this end,
-    /// which is to receive the next message.
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait of this
+    /// end, which is to receive the next message.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter, ticket: u32) -> bool;
 
     /// # Safety
-    /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds.
-    unsafe fn unregister(&self, wait: &Self::Wait, has_decided: bool);
+    /// The contract of [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister) holds.
+    unsafe fn unregister(&self, wait: &Self::Wait, is_selected: bool);
 
     /// Takes the address of a waiter out again. Returns `false` if it is not there; if it was registered, it was then
     /// taken out.
@@ -167,7 +167,7 @@ pub(crate) trait Transport: Sized {
 }
 
 impl<M, const N: usize> Transport for Ring<M, N> {
-    type Said = M;
+    type Sent = M;
     type Wait = WaitNode;
 
     fn wait() -> WaitNode {
@@ -175,13 +175,13 @@ impl<M, const N: usize> Transport for Ring<M, N> {
     }
 
     #[inline]
-    fn say(&mut self, message: M) -> Result<(), Closed> {
-        Self::say(self, message).map_err(|_| Closed)
+    fn send(&mut self, message: M) -> Result<(), Closed> {
+        Self::send(self, message).map_err(|_| Closed)
     }
 
     #[inline]
-    fn hear(&mut self) -> Option<Result<M, Closed>> {
-        Some(Self::hear(self)?.map_err(|_| Closed))
+    fn recv(&mut self) -> Option<Result<M, Closed>> {
+        Some(Self::recv(self)?.map_err(|_| Closed))
     }
 
     fn is_ready(&self) -> bool {
@@ -212,9 +212,9 @@ impl<M, const N: usize> Transport for Ring<M, N> {
         unsafe { Self::register(self, wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, wait: &WaitNode, has_decided: bool) {
+    unsafe fn unregister(&self, wait: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { Self::unregister(self, wait, has_decided) }
+        unsafe { Self::unregister(self, wait, is_selected) }
     }
 
     fn withdraw(&self, wait: &WaitNode) -> bool {
@@ -252,7 +252,7 @@ impl<M> Duplex<M> {
 }
 
 #[inline(never)]
-fn say_slow<M>(producer: &mut Producer<M>, message: M) -> Result<(), Closed> {
+fn send_slow<M>(producer: &mut Producer<M>, message: M) -> Result<(), Closed> {
     match producer.push(message) {
         Ok(()) => Ok(()),
         Err((PushError::Closed, _)) => Err(Closed),
@@ -261,7 +261,7 @@ fn say_slow<M>(producer: &mut Producer<M>, message: M) -> Result<(), Closed> {
 }
 
 impl<M> Transport for Duplex<M> {
-    type Said = M;
+    type Sent = M;
     type Wait = StreamWait;
 
     fn wait() -> StreamWait {
@@ -269,16 +269,16 @@ impl<M> Transport for Duplex<M> {
     }
 
     #[inline]
-    fn say(&mut self, message: M) -> Result<(), Closed> {
+    fn send(&mut self, message: M) -> Result<(), Closed> {
         let (producer, ..) = &mut **self.ends.as_mut().ok_or(Closed)?;
         match producer.push_fast(message) {
             Ok(()) => Ok(()),
-            Err(message) => say_slow(producer, message),
+            Err(message) => send_slow(producer, message),
         }
     }
 
     #[inline]
-    fn hear(&mut self) -> Option<Result<M, Closed>> {
+    fn recv(&mut self) -> Option<Result<M, Closed>> {
         let Some(ends) = &mut self.ends else { return Some(Err(Closed)) };
         if let Some(message) = ends.1.pop_fast() {
             return Some(Ok(message));
@@ -309,13 +309,13 @@ impl<M> Transport for Duplex<M> {
 
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_outlet(consumer, waiter, ticket) })
+        self.ends.as_deref().is_some_and(|(_, consumer, _)| unsafe { wait.register_consumer(consumer, waiter, ticket) })
     }
 
-    unsafe fn unregister(&self, wait: &StreamWait, has_decided: bool) {
+    unsafe fn unregister(&self, wait: &StreamWait, is_selected: bool) {
         if let Some((_, consumer, _)) = self.ends.as_deref() {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { wait.unregister_outlet(consumer, has_decided) }
+            unsafe { wait.unregister_consumer(consumer, is_selected) }
         }
     }
 

@@ -125,7 +125,7 @@ errors! {
         Cancelled(..) => CANCELLED,
         TimedOut(..) => "the other side of the conversation has not answered in time",
     }
-    TryRecvError<E> { Empty(..) => "the other side of the conversation has not said anything yet", }
+    TryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
     SendError<E, M> { Cancelled(..) => CANCELLED, }
     SendTimeoutError<E, M> {
         Cancelled(..) => CANCELLED,

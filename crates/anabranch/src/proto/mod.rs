@@ -48,7 +48,7 @@
 //! [The guide](crate::guide::protocols) explains when to use a protocol; `docs/PROTOCOLS.md` in the repository has the
 //! details.
 
-// `ring <- line <- {listen, speak, done} <- wire`.
+// `ring <- duplex <- {receiving, sending, done} <- wire`.
 #[cfg(not(loom))]
 mod done;
 #[cfg(not(loom))]
@@ -75,7 +75,7 @@ pub use {
     },
     crate::proto::{
         duplex::Endpoint,
-        receiving::{Listen, Receiving},
+        receiving::{ReceiveEndpoint, Receiving},
         sending::Room,
     },
 };
@@ -87,7 +87,7 @@ pub use {
 pub mod __private {
     pub use super::ring::Ring;
     pub use crate::proto::{
-        duplex::{At, Duplex, Endpoint, Line, say, say_last},
+        duplex::{At, Duplex, Endpoint, Link, send, send_last},
         receiving::{is_ready, ready_async, recv, recv_async, recv_deadline, recv_timeout, try_recv},
         sending::{not_sent, room, room_async, room_deadline, room_timeout},
     };
@@ -116,6 +116,6 @@ pub mod __private {
 
     /// Returns whether a message would have to wait for room.
     pub fn is_full<M, E>(end: &At<Duplex<M>, E>) -> bool {
-        end.line().is_full()
+        end.link().is_full()
     }
 }

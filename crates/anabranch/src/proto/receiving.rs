@@ -7,11 +7,11 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for},
     },
     proto::{
-        duplex::{At, Endpoint, Line, Transport},
+        duplex::{At, Endpoint, Link, Transport},
         error::{RecvError, RecvTimeoutError, TryRecvError},
     },
     time::NEVER,
-    wait::{WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -23,37 +23,37 @@ use std::{
 ///
 /// # Safety
 /// For generated code. The type is the endpoint of a state in which its side receives. `end` and `end_mut` return the
-/// same end each time, as long as no other is assigned. `heard` accepts each message that may be received in this
+/// same end each time, as long as no other is assigned. `received` accepts each message that may be received in this
 /// state.
-pub unsafe trait Listen: Endpoint + Sized {
+pub unsafe trait ReceiveEndpoint: Endpoint + Sized {
     /// The result of the receive: one of the messages of the state, with the next endpoint.
-    type Heard;
+    type Received;
     #[doc(hidden)]
-    type Line: Line;
+    type Link: Link;
     /// Its name, for the reasons of waits.
     #[doc(hidden)]
     const NAME: &'static &'static str;
 
     #[doc(hidden)]
-    fn end(&self) -> &At<Self::Line, Self>;
+    fn end(&self) -> &At<Self::Link, Self>;
 
     #[doc(hidden)]
-    fn end_mut(&mut self) -> &mut At<Self::Line, Self>;
+    fn end_mut(&mut self) -> &mut At<Self::Link, Self>;
 
     /// # Safety
     /// `message` was the last one that was received at `end`.
     #[doc(hidden)]
-    unsafe fn heard(end: At<Self::Line, Self>, message: <Self::Line as Line>::Message) -> Self::Heard;
+    unsafe fn received(end: At<Self::Link, Self>, message: <Self::Link as Link>::Message) -> Self::Received;
 }
 
 /// Receives a message that was sent, and makes the step that follows from it. The endpoint is used up by that, and by
 /// `Closed`.
 #[inline]
-fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
+fn try_receive<E: ReceiveEndpoint>(end: &mut E) -> Option<Result<E::Received, Closed>> {
     let end = end.end_mut();
-    match end.line_mut().hear()? {
+    match end.link_mut().recv()? {
         // SAFETY: the message was just received at this end.
-        Ok(message) => Some(Ok(unsafe { E::heard(end.take(), message) })),
+        Ok(message) => Some(Ok(unsafe { E::received(end.take(), message) })),
         Err(Closed) => Some(Err(Closed)),
     }
 }
@@ -65,15 +65,15 @@ fn hear<E: Listen>(end: &mut E) -> Option<Result<E::Heard, Closed>> {
 /// just written in parts, and stall.
 #[inline]
 #[track_caller]
-pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>> {
+pub fn recv<E: ReceiveEndpoint>(mut end: E, cx: &Cx<'_>) -> Result<E::Received, RecvError<E>> {
     if cx.checkpoint().is_err() {
         return Err(RecvError::Cancelled(end));
     }
     loop {
-        if let Some(heard) = hear(&mut end) {
-            return Ok(heard?);
+        if let Some(received) = try_receive(&mut end) {
+            return Ok(received?);
         }
-        if more(end.end().line(), cx, NEVER, WaitReason::new(E::NAME)).is_err() {
+        if more(end.end().link(), cx, NEVER, WaitReason::new(E::NAME)).is_err() {
             return Err(RecvError::Cancelled(end));
         }
     }
@@ -81,36 +81,44 @@ pub fn recv<E: Listen>(mut end: E, cx: &Cx<'_>) -> Result<E::Heard, RecvError<E>
 
 /// Waits until there is a message. There was none just now.
 #[inline(always)]
-fn more<L: Line>(line: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
-    wait_again_for(cx, &Ready { line, wait: L::wait() }, deadline, reason)
+fn more<L: Link>(link: &L, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
+    wait_again_for(cx, &Ready { link, wait: L::wait() }, deadline, reason)
 }
 
 /// Like [`recv`], with a deadline.
 #[track_caller]
-pub fn recv_deadline<E: Listen>(end: E, cx: &Cx<'_>, instant: Instant) -> Result<E::Heard, RecvTimeoutError<E>> {
-    recv_to(end, cx, cx.strand.clock().tick_at(instant), WaitReason::new(E::NAME))
+pub fn recv_deadline<E: ReceiveEndpoint>(
+    end: E,
+    cx: &Cx<'_>,
+    instant: Instant,
+) -> Result<E::Received, RecvTimeoutError<E>> {
+    recv_to(end, cx, cx.owner.clock().tick_at(instant), WaitReason::new(E::NAME))
 }
 
 /// Like [`recv`], with a timeout.
 #[track_caller]
-pub fn recv_timeout<E: Listen>(end: E, cx: &Cx<'_>, timeout: Duration) -> Result<E::Heard, RecvTimeoutError<E>> {
+pub fn recv_timeout<E: ReceiveEndpoint>(
+    end: E,
+    cx: &Cx<'_>,
+    timeout: Duration,
+) -> Result<E::Received, RecvTimeoutError<E>> {
     recv_to(end, cx, cx.after(timeout), WaitReason::new(E::NAME))
 }
 
-fn recv_to<E: Listen>(
+fn recv_to<E: ReceiveEndpoint>(
     mut end: E,
     cx: &Cx<'_>,
     deadline: u64,
     reason: WaitReason,
-) -> Result<E::Heard, RecvTimeoutError<E>> {
+) -> Result<E::Received, RecvTimeoutError<E>> {
     if cx.checkpoint().is_err() {
         return Err(RecvTimeoutError::Cancelled(end));
     }
     loop {
-        if let Some(heard) = hear(&mut end) {
-            return Ok(heard?);
+        if let Some(received) = try_receive(&mut end) {
+            return Ok(received?);
         }
-        match more(end.end().line(), cx, deadline, reason) {
+        match more(end.end().link(), cx, deadline, reason) {
             Ok(()) => {}
             Err(WaitError::Cancelled) => return Err(RecvTimeoutError::Cancelled(end)),
             Err(WaitError::TimedOut) => return Err(RecvTimeoutError::TimedOut(end)),
@@ -120,133 +128,133 @@ fn recv_to<E: Listen>(
 
 /// Receives the next message if it was sent. Does not wait.
 #[inline]
-pub fn try_recv<E: Listen>(mut end: E) -> Result<E::Heard, TryRecvError<E>> {
-    match hear(&mut end) {
-        Some(heard) => Ok(heard?),
+pub fn try_recv<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, TryRecvError<E>> {
+    match try_receive(&mut end) {
+        Some(received) => Ok(received?),
         None => Err(TryRecvError::Empty(end)),
     }
 }
 
 /// Like [`recv`], for async code.
-pub async fn recv_async<E: Listen>(mut end: E) -> Result<E::Heard, Closed> {
+pub async fn recv_async<E: ReceiveEndpoint>(mut end: E) -> Result<E::Received, Closed> {
     wait_async_for(Receiving::new(&mut end)).await
 }
 
 /// Waits until [`try_recv`] would not return `Empty`.
-pub async fn ready_async<E: Listen>(end: &mut E) {
-    wait_async_for(Ready { line: end.end().line(), wait: E::Line::wait() }).await;
+pub async fn ready_async<E: ReceiveEndpoint>(end: &mut E) {
+    wait_async_for(Ready { link: end.end().link(), wait: E::Link::wait() }).await;
 }
 
 /// Returns whether [`try_recv`] would not return `Empty`.
-pub fn is_ready<E: Listen>(end: &E) -> bool {
-    end.end().line().is_ready()
+pub fn is_ready<E: ReceiveEndpoint>(end: &E) -> bool {
+    end.end().link().is_ready()
 }
 
 /// Receiving from an endpoint of a conversation, as an operation. Made by the method `receiving` of the endpoint.
-pub struct Receiving<'a, E: Listen> {
+pub struct Receiving<'a, E: ReceiveEndpoint> {
     end: UnsafeCell<&'a mut E>,
-    wait: <E::Line as Transport>::Wait,
+    wait: <E::Link as Transport>::Wait,
 }
 
-impl<'a, E: Listen> Receiving<'a, E> {
+impl<'a, E: ReceiveEndpoint> Receiving<'a, E> {
     #[doc(hidden)]
     pub fn new(end: &'a mut E) -> Self {
-        Self { end: UnsafeCell::new(end), wait: E::Line::wait() }
+        Self { end: UnsafeCell::new(end), wait: E::Link::wait() }
     }
 
-    fn line(&self) -> &E::Line {
+    fn link(&self) -> &E::Link {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
         // reference is used.
-        unsafe { &*self.end.get() }.end().line()
+        unsafe { &*self.end.get() }.end().link()
     }
 }
 
-impl<E: Listen> Attempt for Receiving<'_, E> {
-    type Output = Result<E::Heard, Closed>;
+impl<E: ReceiveEndpoint> Attempt for Receiving<'_, E> {
+    type Output = Result<E::Received, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        hear(unsafe { &mut **self.end.get() })
+        try_receive(unsafe { &mut **self.end.get() })
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<E: Listen> Place for Receiving<'_, E> {
+// SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<E: ReceiveEndpoint> Waitable for Receiving<'_, E> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.line().register(&self.wait, waiter, ticket) }
+        unsafe { self.link().register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line().unregister(&self.wait, has_decided) }
+        unsafe { self.link().unregister(&self.wait, is_selected) }
     }
 }
 
 /// The same wait, without a receive.
-struct Ready<'a, L: Line> {
-    line: &'a L,
+struct Ready<'a, L: Link> {
+    link: &'a L,
     wait: L::Wait,
 }
 
-impl<L: Line> Attempt for Ready<'_, L> {
+impl<L: Link> Attempt for Ready<'_, L> {
     type Output = ();
 
     #[inline]
     fn attempt(&self) -> Option<()> {
-        self.line.is_ready().then_some(())
+        self.link.is_ready().then_some(())
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<L: Line> Place for Ready<'_, L> {
+// SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<L: Link> Waitable for Ready<'_, L> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.line.register(&self.wait, waiter, ticket) }
+        unsafe { self.link.register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line.unregister(&self.wait, has_decided) }
+        unsafe { self.link.unregister(&self.wait, is_selected) }
     }
 }
 
-impl<E: Listen> fmt::Debug for Receiving<'_, E> {
+impl<E: ReceiveEndpoint> fmt::Debug for Receiving<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("proto::Receiving").field("from", &E::NAME).finish_non_exhaustive()
     }
 }
 
 /// As a member of a set, an endpoint receives once and is used up.
-impl<E: Listen> Receive for E {
-    type Item = E::Heard;
+impl<E: ReceiveEndpoint> Receive for E {
+    type Item = E::Received;
 }
 
-impl<E: Listen> Source for E {
-    type Value = E::Heard;
-    type Wait = <E::Line as Transport>::Wait;
+impl<E: ReceiveEndpoint> Source for E {
+    type Value = E::Received;
+    type Wait = <E::Link as Transport>::Wait;
 
     const IS_ONCE: bool = true;
 
     fn wait() -> Self::Wait {
-        E::Line::wait()
+        E::Link::wait()
     }
 
-    fn receive(&mut self) -> Result<E::Heard, channel::TryRecvError> {
-        match hear(self) {
-            Some(Ok(heard)) => Ok(heard),
+    fn receive(&mut self) -> Result<E::Received, channel::TryRecvError> {
+        match try_receive(self) {
+            Some(Ok(received)) => Ok(received),
             Some(Err(Closed)) => Err(channel::TryRecvError::Closed),
             None => Err(channel::TryRecvError::Empty),
         }
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.end().line().register(wait, waiter, 0) }
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
+        unsafe { self.end().link().register(wait, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Self::Wait) -> bool {
-        self.end().line().withdraw(wait)
+        self.end().link().withdraw(wait)
     }
 
     fn pass_on(&self) {}

@@ -10,11 +10,11 @@
 //!
 //! A slot is used again without being emptied: its word records the round of its message, even or odd.
 //!
-//! | word     | for message i, in round i / N                                             | left by                         |
-//! |----------|---------------------------------------------------------------------------|---------------------------------|
-//! | `before` | not sent (with an address: the receiver waits for it)                      | sending it -> `said`; leaving early -> GONE |
-//! | `said`   | sent; once received, it is the `before` of message i + N                   | sending that; leaving early -> GONE |
-//! | GONE     | an end has left early, at this message                                     | a sender that finds it takes its message back |
+//! | word     | for message i, in round i / N                            | left by |
+//! |----------|----------------------------------------------------------|------------|
+//! | `before` | not sent (with an address: the receiver waits for it)    | sending it -> `sent`; leaving early -> GONE |
+//! | `sent`   | sent; once received, it is the `before` of message i + N | sending that; leaving early -> GONE |
+//! | GONE     | an end has left early, at this message                   | a sender that finds it takes its message back |
 //!
 //! So a send is one swap, and a receive of a message that was sent is one load.
 //!
@@ -25,12 +25,12 @@
 //! frees the block. A wire, which is at one end, has to know at once when the other end leaves. So the block of a
 //! watched pair has an event for that, which is set before `ends` is decremented.
 //!
-//! Who owns what. The sender owns the value of a slot until its swap, and the receiver owns it once it has seen `said`.
+//! Who owns what. The sender owns the value of a slot until its swap, and the receiver owns it once it has seen `sent`.
 //! A sender owns it again at message i + N. If that is the end that received message i, the slot was already its own.
 //! If it is the end that sent message i, then by the protocol the other end has sent something in between, after it had
 //! received message i.
 //!
-//! Orderings: the swap to `said` releases the value, and with it that the sender has taken out what it received before.
+//! Orderings: the swap to `sent` releases the value, and with it that the sender has taken out what it received before.
 //! The receiver's load acquires both. The swap to GONE acquires what was sent. `ends` is decremented with release and
 //! acquire.
 
@@ -38,7 +38,7 @@ use crate::{
     sys::sync::{AtomicU8, Ordering},
     wait::{
         latch::Latch as Event,
-        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
         waiter::Waiter,
     },
 };
@@ -127,7 +127,7 @@ impl<M, const N: usize> Ring<M, N> {
 
     #[inline]
     fn slot(&self) -> &Slot<M> {
-        // SAFETY: the block is alive while this end has not left it. It has not left, as its block is not null: `hear`
+        // SAFETY: the block is alive while this end has not left it. It has not left, as its block is not null: `recv`
         // checks that, and all other callers have ends that are not used up.
         unsafe { &(&(*self.block).slots)[(self.at >> 1) % N] }
     }
@@ -138,7 +138,7 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     #[inline]
-    fn said(&self) -> Content {
+    fn sent(&self) -> Content {
         number(!self.at & 1)
     }
 
@@ -155,12 +155,12 @@ impl<M, const N: usize> Ring<M, N> {
     ///
     /// It must be this end's turn. Including this message, fewer than `N` may have been sent and not received.
     #[inline]
-    pub(crate) fn say(&mut self, message: M) -> Result<(), M> {
+    pub(crate) fn send(&mut self, message: M) -> Result<(), M> {
         let slot = self.slot();
         // SAFETY: by the protocol, the sender owns the slot until the swap; see the module.
         let found = unsafe {
             (*slot.value.get()).write(message);
-            slot.word.swap(self.said())
+            slot.word.swap(self.sent())
         };
         if found != self.before() {
             self.found(found)?;
@@ -186,14 +186,14 @@ impl<M, const N: usize> Ring<M, N> {
 
     /// Receives the next message. Returns `None` if it was not sent yet. If the other end is gone, this end is used up.
     #[inline]
-    pub(crate) fn hear(&mut self) -> Option<Result<M, Gone>> {
+    pub(crate) fn recv(&mut self) -> Option<Result<M, Gone>> {
         if self.is_used_up() {
             return Some(Err(Gone));
         }
         // No thread waits at a slot with a message.
         let content = self.slot().word.load();
-        if content == self.said() {
-            // SAFETY: the word is `said`, so the receiver owns the value.
+        if content == self.sent() {
+            // SAFETY: the word is `sent`, so the receiver owns the value.
             let message = unsafe { (*self.slot().value.get()).assume_init_read() };
             self.advance();
             return Some(Ok(message));
@@ -244,10 +244,10 @@ impl<M, const N: usize> Ring<M, N> {
         if is_address(found) {
             wake(found);
         }
-        if found != self.said() {
+        if found != self.sent() {
             return None;
         }
-        // SAFETY: the word was `said`, so the receiver owns the value.
+        // SAFETY: the word was `sent`, so the receiver owns the value.
         let message = unsafe { (*self.slot().value.get()).assume_init_read() };
         self.advance();
         Some(message)
@@ -261,30 +261,30 @@ impl<M, const N: usize> Ring<M, N> {
     }
 
     /// # Safety
-    /// As for [`Place::register`](crate::wait::waitable::Place::register), with a sleeper for this wait.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    /// As for [`Waitable::register`](crate::wait::waitable::Waitable::register), with a wait node for this wait.
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the
         // receiver of the message waits for the end of `before`.
-        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), sleeper, waiter, ticket) }
+        !self.is_used_up() && unsafe { self.slot().word.register(self.before(), node, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.slot().word.unregister(self.before(), sleeper, has_decided) }
+        unsafe { self.slot().word.unregister(self.before(), node, is_selected) }
     }
 
     /// Takes the address of a wait node out again. Returns `false` if it is not there.
-    pub(crate) fn withdraw(&self, sleeper: &WaitNode) -> bool {
-        !self.is_used_up() && self.slot().word.withdraw(self.before(), sleeper)
+    pub(crate) fn withdraw(&self, node: &WaitNode) -> bool {
+        !self.is_used_up() && self.slot().word.withdraw(self.before(), node)
     }
 }
 
 /// Ends a wait whose address was taken out of a word.
 fn wake(found: Content) {
-    // SAFETY: a swap took the address out of the word, so no other thread decides this wait.
-    if let Some(wake) = unsafe { decide(found) } {
+    // SAFETY: a swap took the address out of the word, so no other thread selects this wait.
+    if let Some(wake) = unsafe { try_select(found) } {
         wake.wake();
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         error::SendTimeoutError,
     },
     time::NEVER,
-    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, WaitError, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -23,13 +23,13 @@ use std::{
 #[track_caller]
 pub fn room<M, E>(end: &mut At<Duplex<M>, E>, cx: &Cx<'_>, name: &'static &'static str) -> Result<(), Cancelled> {
     cx.checkpoint()?;
-    let line = end.line_mut();
-    if line.is_full() { room_slow(line, cx, WaitReason::new(name)) } else { Ok(()) }
+    let link = end.link_mut();
+    if link.is_full() { room_slow(link, cx, WaitReason::new(name)) } else { Ok(()) }
 }
 
 #[inline(never)]
-fn room_slow<M>(line: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
-    wait_again_for(cx, &Room::of(line), NEVER, reason).map_err(|_| Cancelled)
+fn room_slow<M>(link: &mut Duplex<M>, cx: &Cx<'_>, reason: WaitReason) -> Result<(), Cancelled> {
+    wait_again_for(cx, &Room::of(link), NEVER, reason).map_err(|_| Cancelled)
 }
 
 /// Like [`room`], with a deadline.
@@ -40,7 +40,7 @@ pub fn room_deadline<M, E>(
     instant: Instant,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.line_mut(), cx, cx.strand.clock().tick_at(instant), WaitReason::new(name))
+    room_to(end.link_mut(), cx, cx.owner.clock().tick_at(instant), WaitReason::new(name))
 }
 
 /// Like [`room`], with a timeout.
@@ -51,12 +51,12 @@ pub fn room_timeout<M, E>(
     timeout: Duration,
     name: &'static &'static str,
 ) -> Result<(), WaitError> {
-    room_to(end.line_mut(), cx, cx.after(timeout), WaitReason::new(name))
+    room_to(end.link_mut(), cx, cx.after(timeout), WaitReason::new(name))
 }
 
-fn room_to<M>(line: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
+fn room_to<M>(link: &mut Duplex<M>, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<(), WaitError> {
     cx.checkpoint()?;
-    wait_for(cx, &Room::of(line), deadline, reason)
+    wait_for(cx, &Room::of(link), deadline, reason)
 }
 
 /// Makes the error for a message for which there was no room in time.
@@ -77,18 +77,18 @@ pub async fn room_async<M, E>(end: &mut At<Duplex<M>, E>) {
 ///
 /// It is done when there is room, or when the other side is gone: then a send does not wait.
 pub struct Room<'a, M> {
-    line: &'a Duplex<M>,
+    link: &'a Duplex<M>,
     wait: StreamWait,
 }
 
 impl<'a, M> Room<'a, M> {
     #[doc(hidden)]
     pub fn new<E>(end: &'a mut At<Duplex<M>, E>) -> Self {
-        Self::of(end.line_mut())
+        Self::of(end.link_mut())
     }
 
-    pub(crate) fn of(line: &'a mut Duplex<M>) -> Self {
-        Self { line, wait: StreamWait::new() }
+    pub(crate) fn of(link: &'a mut Duplex<M>) -> Self {
+        Self { link, wait: StreamWait::new() }
     }
 }
 
@@ -96,27 +96,27 @@ impl<M> Attempt for Room<'_, M> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        (!self.line.is_full()).then_some(())
+        (!self.link.is_full()).then_some(())
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and the line is borrowed, so it stays in place.
-unsafe impl<M> Place for Room<'_, M> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and the link is borrowed, so it stays in place.
+unsafe impl<M> Waitable for Room<'_, M> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        self.line.producer().is_some_and(|producer| unsafe { self.wait.register_inlet(producer, waiter, ticket) })
+        self.link.producer().is_some_and(|producer| unsafe { self.wait.register_producer(producer, waiter, ticket) })
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if let Some(producer) = self.line.producer() {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if let Some(producer) = self.link.producer() {
             // SAFETY: the caller has registered here, and its wait has ended.
-            unsafe { self.wait.unregister_inlet(producer, has_decided) }
+            unsafe { self.wait.unregister_producer(producer, is_selected) }
         }
     }
 }
 
 impl<M> fmt::Debug for Room<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("proto::Room").field("is_full", &self.line.is_full()).finish()
+        f.debug_struct("proto::Room").field("is_full", &self.link.is_full()).finish()
     }
 }

@@ -20,7 +20,7 @@ use crate::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -145,10 +145,10 @@ impl Barrier {
             }
             state.arrived = 0;
             let round = state.rounds.end();
-            state.rounds.decide_some(round, &mut wakes);
+            state.rounds.select_some(round, &mut wakes);
             round
         };
-        wake_round(wakes, &self.state, |state, wakes| state.rounds.decide_some(round, wakes));
+        wake_round(wakes, &self.state, |state, wakes| state.rounds.select_some(round, wakes));
         None
     }
 }
@@ -176,21 +176,21 @@ impl Attempt for Arrival<'_> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by `Rounds::decide_some`, under the lock of the queue.
-unsafe impl Place for Arrival<'_> {
+// SAFETY: an address leaves the queue by `unregister`, or by `Rounds::select_some`, under the lock of the queue.
+unsafe impl Waitable for Arrival<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut state = lock(&self.barrier.state);
         if state.rounds.number() != self.round {
             return false;
         }
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
-        // and the waiter armed, until `unregister`.
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
         unsafe { state.rounds.join(&self.entry, waiter, ticket) };
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
             self.has_passed.set(true);
         } else {
             // SAFETY: `register` returned `true`, so the entry joined this queue.

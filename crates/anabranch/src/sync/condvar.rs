@@ -1,10 +1,10 @@
 //! Condition variables: waiting for a change of the value that a mutex guards.
 //!
 //! A wait joins the queue and then unlocks the mutex. So a thread that changes the value with the lock held, and
-//! notifies then or later, finds the waiter in the queue. `has_waiters` is a copy of "the queue is not empty". It is
-//! written under the lock of the queue and read without it, so a notification without waiters costs almost nothing. A
-//! waiter writes it while it holds the mutex. A thread that locks the mutex later therefore sees the write; a thread
-//! that locked it earlier changed the value before the waiter looked. No other ordering is needed.
+//! notifies during or after that, finds the waiter in the queue. `has_waiters` is a copy of "the queue is not empty".
+//! It is written under the lock of the queue and read without it, so a notification without waiters costs almost
+//! nothing. A waiter writes it while it holds the mutex. A thread that locks the mutex later therefore sees the write;
+//! a thread that locked it earlier changed the value before the waiter looked. No other ordering is needed.
 //!
 //! With a `Cx` the mutex is locked again even after a cancellation, so the guard stays valid. An async wait takes the
 //! guard and returns it once the mutex is locked again. A future that is dropped meanwhile has no guard to return. If
@@ -29,7 +29,7 @@ use crate::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -85,7 +85,7 @@ impl Condvar {
         }
         let wake = {
             let mut rounds = lock(&self.queue);
-            let wake = rounds.decide_first();
+            let wake = rounds.select_first();
             self.show(&rounds);
             wake
         };
@@ -100,17 +100,17 @@ impl Condvar {
             return;
         }
         let mut wakes = Wakes::new();
-        let decide_some = |rounds: &mut Rounds, round, wakes: &mut Wakes| {
-            rounds.decide_some(round, wakes);
+        let select_some = |rounds: &mut Rounds, round, wakes: &mut Wakes| {
+            rounds.select_some(round, wakes);
             self.show(rounds);
         };
         let round = {
             let mut rounds = lock(&self.queue);
             let round = rounds.end();
-            decide_some(&mut rounds, round, &mut wakes);
+            select_some(&mut rounds, round, &mut wakes);
             round
         };
-        wake_round(wakes, &self.queue, |rounds, wakes| decide_some(rounds, round, wakes));
+        wake_round(wakes, &self.queue, |rounds, wakes| select_some(rounds, round, wakes));
     }
 
     fn show(&self, rounds: &Rounds) {
@@ -244,11 +244,11 @@ impl Condvar {
     ) -> Result<(), WaitError> {
         // SAFETY: the wait drops this twin, which unlocks, and then `Relock` locks again before the caller uses its
         // guard. If the wait did not begin, `Relock` forgets the twin.
-        let place = CondvarWait::new(self, unsafe { MutexGuard::twin(guard) });
-        let relock = Relock { place: &place, mutex: MutexGuard::mutex(guard), cx, reason };
-        let outcome = cx.wait(&place, deadline, reason);
+        let waitable = CondvarWait::new(self, unsafe { MutexGuard::twin(guard) });
+        let relock = Relock { waitable: &waitable, mutex: MutexGuard::mutex(guard), cx, reason };
+        let outcome = cx.wait(&waitable, deadline, reason);
         drop(relock);
-        place.attempt();
+        waitable.attempt();
         happened(outcome)
     }
 
@@ -352,12 +352,12 @@ impl<T: ?Sized> Attempt for CondvarWait<'_, '_, T> {
 }
 
 // SAFETY: an address leaves the queue by `unregister`, or by a notification, under the lock of the queue.
-unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
+unsafe impl<T: ?Sized> Waitable for CondvarWait<'_, '_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         {
             let mut rounds = lock(&self.condvar.queue);
-            // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it
-            // is, and the waiter armed, until `unregister`.
+            // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where
+            // it is, and the waiter armed, until `unregister`.
             unsafe { rounds.join(&self.entry, waiter, ticket) };
             self.condvar.show(&rounds);
         }
@@ -367,8 +367,8 @@ unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
             self.notified.set(Some(Notified(self.condvar)));
             return;
         }
@@ -382,7 +382,7 @@ unsafe impl<T: ?Sized> Place for CondvarWait<'_, '_, T> {
 
 /// Makes the caller's guard valid again, however the wait ends.
 struct Relock<'a, 'b, 'c, 'm, T: ?Sized> {
-    place: &'a CondvarWait<'c, 'm, T>,
+    waitable: &'a CondvarWait<'c, 'm, T>,
     mutex: &'m Mutex<T>,
     cx: &'a Cx<'b>,
     reason: WaitReason,
@@ -390,7 +390,7 @@ struct Relock<'a, 'b, 'c, 'm, T: ?Sized> {
 
 impl<T: ?Sized> Drop for Relock<'_, '_, '_, '_, T> {
     fn drop(&mut self) {
-        match self.place.guard.take() {
+        match self.waitable.guard.take() {
             // The wait did not begin and the mutex is still locked: this guard is the twin of the caller's.
             Some(guard) => mem::forget(guard),
             None => self.mutex.lock_again(self.cx, self.reason),

@@ -26,7 +26,7 @@ use crate::{
         Cancelled, WaitError,
         queue::{Entry, Wakes},
         suspend::WaitReason,
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -90,14 +90,14 @@ impl Event {
             let mut rounds = lock(&self.queue);
             self.word.fetch_or(SET, Ordering::Release);
             let round = rounds.end();
-            self.decide_some(&mut rounds, round, &mut wakes);
+            self.select_some(&mut rounds, round, &mut wakes);
             round
         };
-        wake_round(wakes, &self.queue, |rounds, wakes| self.decide_some(rounds, round, wakes));
+        wake_round(wakes, &self.queue, |rounds, wakes| self.select_some(rounds, round, wakes));
     }
 
-    fn decide_some(&self, rounds: &mut Rounds, round: u64, wakes: &mut Wakes) {
-        rounds.decide_some(round, wakes);
+    fn select_some(&self, rounds: &mut Rounds, round: u64, wakes: &mut Wakes) {
+        rounds.select_some(round, wakes);
         if rounds.is_empty() {
             self.word.fetch_and(!WAITERS, Ordering::Relaxed);
         }
@@ -217,8 +217,8 @@ impl Attempt for EventWait<'_> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by `Rounds::decide_some`, under the lock of the queue.
-unsafe impl Place for EventWait<'_> {
+// SAFETY: an address leaves the queue by `unregister`, or by `Rounds::select_some`, under the lock of the queue.
+unsafe impl Waitable for EventWait<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         let mut rounds = lock(&self.event.queue);
         // WAITERS may be set in vain by a waiter that finds SET. It is then cleared at once.
@@ -228,14 +228,14 @@ unsafe impl Place for EventWait<'_> {
             }
             return false;
         }
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
-        // and the waiter armed, until `unregister`.
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
         unsafe { rounds.join(&self.entry, waiter, ticket) };
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
             self.was_woken.set(true);
             return;
         }

@@ -14,7 +14,7 @@ impl Limit {
     /// Returns the end of the wait as a tick of the clock of the pool.
     pub(super) fn tick(self, cx: &Cx<'_>) -> u64 {
         match self {
-            Self::Until(instant) => cx.strand.clock().tick_at(instant),
+            Self::Until(instant) => cx.owner.clock().tick_at(instant),
             Self::For(duration) => cx.after(duration),
         }
     }

@@ -1,4 +1,4 @@
-//! Synchronisation for fibers, threads and async code, all of them at the same locks and events.
+//! Synchronisation for fibers, threads and async code, which can share the same locks and events.
 //!
 //! | | |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! A shared value that one fiber or thread at a time can use, and whose changes can be waited for.
+//! A monitor: a shared value for one user at a time, with waits for conditions on it.
 
 use crate::{
     cx::Cx,

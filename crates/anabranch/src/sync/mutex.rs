@@ -25,8 +25,8 @@ use std::{
 /// A fiber that waits for the lock is suspended, and its thread runs other fibers. The guard may be held across waits.
 /// An uncontended lock and an uncontended unlock are one atomic operation each.
 ///
-/// No waiter starves: a running fiber or thread may overtake waiters, but not a waiter that has been woken in vain for
-/// a millisecond. Locking the mutex again while holding its guard is a deadlock.
+/// No waiter starves. A running fiber or thread may overtake waiters, except a waiter that has been overtaken for a
+/// millisecond. Locking the mutex again while holding its guard is a deadlock.
 ///
 /// There is no poisoning: see the [module](super).
 ///

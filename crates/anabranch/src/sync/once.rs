@@ -1,8 +1,8 @@
 //! One-time initialisation: a cell that its first user initialises, and the same without a value.
 //!
 //! The initialiser holds the one permit of a [semaphore](super::raw_semaphore), and the others wait for it. If the
-//! initialiser fails in any way, it gives the permit back and the next one tries. If it succeeds, it sets `is_done` and
-//! releases so many permits that no later user waits.
+//! initialiser fails in any way, it gives the permit back, and the next user tries. If it succeeds, it sets `is_done`,
+//! and releases enough permits that no later user waits.
 //!
 //! Orderings: `is_done` is written with release after the value and read with acquire before it.
 
@@ -17,14 +17,13 @@ use crate::{
 };
 use std::{cell::UnsafeCell, convert::Infallible, fmt, future::Future, mem};
 
-/// More than the number of possible waiters.
+/// More permits than there can be waiters.
 const ENOUGH: u64 = u32::MAX as u64;
 
 /// A value that its first user initialises.
 ///
 /// The initialiser may wait, on a fiber and in async code; the other users wait for it meanwhile. If it fails, panics
-/// or is cancelled, the next user tries its own initialiser. An initialiser that needs the value of its own cell waits
-/// for ever.
+/// or is cancelled, the next user tries its own initialiser. An initialiser that waits for its own cell deadlocks.
 ///
 /// ```
 /// use anabranch::{Cancelled, sync::OnceCell};

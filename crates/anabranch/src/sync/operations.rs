@@ -1,7 +1,7 @@
-//! Locks, permits and events as operations, to be waited for together with others by [`select!`](crate::select).
+//! Locks, permits and events as operations of [`select!`](crate::select).
 //!
-//! When a selection ends, each operation that was not chosen leaves its queue. It passes on what it was about to be
-//! given.
+//! When a selection ends, each operation that was not chosen leaves its queue. It passes its wake-up or its permits on
+//! to the next waiter.
 
 use super::{
     event::{Event, EventWait},
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cx::attempt::Attempt,
-    wait::{waitable::Place, waiter::Waiter},
+    wait::{waitable::Waitable, waiter::Waiter},
 };
 use std::fmt;
 
@@ -176,11 +176,11 @@ impl Attempt for Waiting<'_> {
     }
 }
 
-/// Implements `Place` by the field `wait`.
-macro_rules! places {
+/// Implements `Waitable` by the field `wait`.
+macro_rules! waitables {
     ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-        unsafe impl$(<$t: ?Sized>)? Place for $name<'_ $(, $t)?> {
+        // SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+        unsafe impl$(<$t: ?Sized>)? Waitable for $name<'_ $(, $t)?> {
             fn is_lock(&self) -> bool {
                 self.wait.is_lock()
             }
@@ -190,9 +190,9 @@ macro_rules! places {
                 unsafe { self.wait.register(waiter, ticket) }
             }
 
-            unsafe fn unregister(&self, has_decided: bool) {
+            unsafe fn unregister(&self, is_selected: bool) {
                 // SAFETY: the caller has registered here, and its wait has ended.
-                unsafe { self.wait.unregister(has_decided) }
+                unsafe { self.wait.unregister(is_selected) }
             }
         }
 
@@ -204,4 +204,4 @@ macro_rules! places {
     )*};
 }
 
-places!(Locking<T>, Acquiring, Reading<T>, Writing<T>, Waiting);
+waitables!(Locking<T>, Acquiring, Reading<T>, Writing<T>, Waiting);

@@ -5,10 +5,10 @@ use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
     cx::attempt::Attempt,
     sys::sync::{const_unless_loom, hint},
-    wait::{waitable::Place, waiter::Waiter},
+    wait::{waitable::Waitable, waiter::Waiter},
 };
 
-/// How many times a fiber or thread that finds the lock locked retries before it waits, after pauses that double.
+/// How many times a fiber or thread retries before it waits, if it finds the lock taken. The pauses double.
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 4 };
 
 /// See the [module](self).
@@ -84,8 +84,8 @@ impl Attempt for LockWait<'_> {
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl Place for LockWait<'_> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl Waitable for LockWait<'_> {
     fn is_lock(&self) -> bool {
         true
     }
@@ -95,8 +95,8 @@ unsafe impl Place for LockWait<'_> {
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }

@@ -1,21 +1,21 @@
-//! A number of permits and a queue of waiters: the one mechanism in [`Mutex`](super::Mutex) (one permit),
+//! A number of permits and a queue of waiters. This one mechanism implements [`Mutex`](super::Mutex) (one permit),
 //! [`RwLock`](super::RwLock) (a reader takes one permit, a writer all), [`Semaphore`](super::Semaphore) and
 //! [`OnceCell`](super::OnceCell) (one permit to initialise).
 //!
 //! The idea. One word counts the free permits. Without waiters, acquiring and releasing are one CAS on it each. A fiber
 //! or thread that finds too few permits joins a queue. As in parking_lot (A. d'Antras) and in Go's `sync.Mutex`, a
-//! release does not hand permits over. It wakes the first waiters, as many as the free permits suffice for, and these
+//! release does not hand permits over. It wakes as many waiters as the free permits suffice for, in queue order. These
 //! compete with fibers and threads that already run. A woken fiber may be bound to a worker that is busy for long, and
 //! a direct hand-over would keep the permits from all others for as long. Competing is also what makes a contended lock
 //! fast.
 //!
 //! Overtaking is bounded in three ways.
-//! - *Closed*: while the first waiter wants more than there is, and no woken waiter is on its way, newcomers acquire
-//!   nothing. So readers that keep coming cannot starve a writer, nor can small requests starve a large one.
-//! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] of
-//!   that it asks for a hand-over. The semaphore is closed then, and the next permits go to this waiter directly.
+//! - Closed*: while the first waiter wants more permits than are free, and no woken waiter is on its way, new callers
+//!   acquire nothing. So a stream of readers cannot starve a writer, nor can small requests starve a large one.
+//! - *Impatient*: a waiter that was woken and came too late becomes the first of the queue again. After [`PATIENCE`] it
+//!   requests a hand-over. This closes the semaphore, and the next permits go to this waiter directly.
 //! - *Late*: while a woken waiter is on its way, releases do not wake the waiters behind it in vain. After
-//!   [`OVERTAKES`] releases and [`PATIENCE`] they stop to count on it, and wake the next ones.
+//!   [`OVERTAKES`] releases and [`PATIENCE`] they no longer wait for it, and wake the next waiters.
 //!
 //! | word       | meaning                                                            | changed                                   |
 //! |------------|--------------------------------------------------------------------|-------------------------------------------|
@@ -26,28 +26,29 @@
 //!
 //! | bits            | may acquire                                  | a release                                                   |
 //! |-----------------|----------------------------------------------|-------------------------------------------------------------|
-//! | none            | anybody, by CAS                              | by CAS                                                      |
-//! | OPEN            | anybody, by CAS                              | by CAS                                                      |
-//! | WAITERS, OPEN   | anybody, by CAS                              | under the lock; by CAS where there is a single permit       |
+//! | none            | any caller, by CAS                           | by CAS                                                      |
+//! | OPEN            | any caller, by CAS                           | by CAS                                                      |
+//! | WAITERS, OPEN   | any caller, by CAS                           | under the lock; by CAS where there is a single permit       |
 //! | WAITERS         | only waiters that were woken, under the lock | under the lock                                              |
 //!
 //! `promised` is what all woken waiters on their way want, or less (late waiters are no longer counted). A waiter whose
 //! state is `Woken` acquires, waits again or gives up, each under the lock, and takes its part out of `promised`.
 //!
 //! Why no wake-up is lost. The invariant, whenever the lock of the queue is free and no release is between two batches:
-//! the first in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Whatever
-//! raises the one side or changes the first in the queue checks it under the lock, and its last CAS expects the very
-//! word that it has checked. Two things raise `free` without the lock: a release while the queue is empty, and one
-//! while a single permit is promised already. `promised` never counts more than what is on its way, and every waiter on
-//! its way ends by one of the three steps above. A future that is never polled again is a late one.
+//! the first in the queue wants more than `free - promised`, or, if it wants a hand-over, more than `free`. Each
+//! operation that raises the right side, or changes the first in the queue, checks the invariant under the lock. Its
+//! last CAS expects exactly the word that it has checked. Two operations raise `free` without the lock: a release while
+//! the queue is empty, and a release while a single permit is already promised. `promised` never counts more than what
+//! is on its way, and every waiter on its way ends by one of the three steps above. A future that is never polled again
+//! counts as late.
 //!
 //! Orderings: releasing permits releases the word and acquiring them acquires it. The word is changed only by
 //! read-modify-writes, so an acquire of the last of several releases acquires them all. Where permits are handed over,
 //! the releasing thread acquires them itself, and the waiter acquires the word of its own waiter.
 //!
-//! Four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds up to 50,
-//! by how the fibers are spread). In the same runs on two cores parking_lot on four threads took 15, tokio's mutex 138
-//! to 167. Alone, a lock and an unlock cost what parking_lot's cost.
+//! Measured: four fibers on two workers, 250,000 increments each, take 17 to 19 ns an increment (medians; single rounds
+//! take up to 50, depending on the placement of the fibers). In the same runs on two cores parking_lot on four threads
+//! took 15, and tokio's mutex 138 to 167. Uncontended, a lock and an unlock cost as much as parking_lot's.
 
 use crate::{
     cx::attempt::Attempt,
@@ -57,7 +58,7 @@ use crate::{
     },
     wait::{
         queue::{Entry, Queue, Wakes},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -69,13 +70,13 @@ const OVERTAKE: u64 = 4;
 const OVERTAKEN: u64 = 63 * OVERTAKE;
 const ONE: u64 = 256;
 
-/// How many permits can be free at most.
+/// The maximum number of free permits.
 pub(crate) const MAX_PERMITS: u64 = u64::MAX / ONE / 4;
 
-/// For how long a waiter may be overtaken.
+/// How long a waiter may be overtaken.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How many releases wait for a woken waiter before they ask whether it is late: looking at the clock each time would
+/// How many releases wait for a woken waiter before they check whether it is late. A clock read in each release would
 /// cost as much as an unlock.
 const OVERTAKES: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 63 };
 
@@ -88,7 +89,7 @@ pub(crate) struct RawSemaphore {
 /// The data that the lock of the queue guards.
 struct Waiting {
     queue: Queue<Turn>,
-    /// What the woken waiters on their way want, or less.
+    /// The permits that the woken waiters on their way want, or less.
     promised: u64,
     /// When the first of them was woken.
     woken_at: Option<Instant>,
@@ -101,7 +102,7 @@ struct Turn {
     given: Given,
 }
 
-/// What a waiter's last wait has given it.
+/// What the last wait of a waiter has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     Nothing,
@@ -315,23 +316,23 @@ impl RawSemaphore {
                             continue;
                         }
                     }
-                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::Permits);
-                    if decided.is_none() {
+                    let selected = waiting.queue.select_head(|turn| turn.given = Given::Permits);
+                    if selected.is_none() {
                         word = self.word.fetch_add(wanted * ONE, Ordering::Relaxed) + wanted * ONE;
                     }
-                    wakes.push(decided);
+                    wakes.push(selected);
                 } else {
                     if free.saturating_sub(waiting.promised) < wanted {
                         break;
                     }
-                    let decided = waiting.queue.decide_head(|turn| turn.given = Given::WakeUp);
-                    if decided.is_some() {
+                    let selected = waiting.queue.select_head(|turn| turn.given = Given::WakeUp);
+                    if selected.is_some() {
                         if waiting.promised == 0 {
                             waiting.woken_at = (!cfg!(loom)).then(Instant::now);
                         }
                         waiting.promised += wanted;
                     }
-                    wakes.push(decided);
+                    wakes.push(selected);
                 }
             }
             // The checks above hold for exactly this word.
@@ -426,8 +427,8 @@ impl Attempt for AcquireWait<'_> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by `decide_head`, under the lock of the queue.
-unsafe impl Place for AcquireWait<'_> {
+// SAFETY: an address leaves the queue by `unregister`, or by `select_head`, under the lock of the queue.
+unsafe impl Waitable for AcquireWait<'_> {
     fn is_lock(&self) -> bool {
         true
     }
@@ -459,8 +460,8 @@ unsafe impl Place for AcquireWait<'_> {
             }
         }
         self.given.set(Given::Nothing);
-        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Place`. It stays where it is,
-        // and the waiter armed, until `unregister`.
+        // SAFETY: the entry belongs to this wait and is in no queue, by the contract of `Waitable`. It stays where it
+        // is, and the waiter armed, until `unregister`.
         unsafe {
             self.entry.with(|turn| *turn = Turn { wanted: self.wanted, wants_hand_over, given: Given::Nothing });
             if was_woken {
@@ -472,9 +473,9 @@ unsafe impl Place for AcquireWait<'_> {
         true
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
-            // SAFETY: the queue decided this wait, so the entry is no longer linked.
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
+            // SAFETY: the queue selected this wait, so the entry is no longer linked.
             self.given.set(unsafe { self.entry.with(|turn| turn.given) });
             return;
         }

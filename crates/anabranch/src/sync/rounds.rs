@@ -55,11 +55,11 @@ impl Rounds {
     }
 
     /// Ends the wait of the first waiter that still waits, in any round.
-    pub(crate) fn decide_first(&mut self) -> Option<Wake> {
-        self.queue.decide_first(|_| ())
+    pub(crate) fn select_first(&mut self) -> Option<Wake> {
+        self.queue.select_first(|_| ())
     }
 
-    /// Ends the present round and returns its number. The caller continues with [`decide_some`](Self::decide_some).
+    /// Ends the present round and returns its number. The caller continues with [`select_some`](Self::select_some).
     pub(crate) fn end(&mut self) -> u64 {
         let ended = self.number;
         self.number += 1;
@@ -67,19 +67,19 @@ impl Rounds {
     }
 
     /// Ends the waits of `round` and of earlier rounds, until `wakes` is full.
-    pub(crate) fn decide_some(&mut self, round: u64, wakes: &mut Wakes) {
+    pub(crate) fn select_some(&mut self, round: u64, wakes: &mut Wakes) {
         while !wakes.is_full()
             && let Some(&mut joined) = self.queue.first()
             && joined <= round
         {
-            wakes.push(self.queue.decide_head(|_| ()));
+            wakes.push(self.queue.select_head(|_| ()));
         }
     }
 }
 
-/// Wakes all waiters of a round that has ended: first those in `wakes`, then the others by `decide_some`, which runs
+/// Wakes all waiters of a round that has ended: first those in `wakes`, then the others by `select_some`, which runs
 /// under the lock.
-pub(crate) fn wake_round<S>(mut wakes: Wakes, state: &Mutex<S>, mut decide_some: impl FnMut(&mut S, &mut Wakes)) {
+pub(crate) fn wake_round<S>(mut wakes: Wakes, state: &Mutex<S>, mut select_some: impl FnMut(&mut S, &mut Wakes)) {
     loop {
         let is_full = wakes.is_full();
         wakes.wake_all();
@@ -87,6 +87,6 @@ pub(crate) fn wake_round<S>(mut wakes: Wakes, state: &Mutex<S>, mut decide_some:
             return;
         }
         wakes = Wakes::new();
-        decide_some(&mut lock(state), &mut wakes);
+        select_some(&mut lock(state), &mut wakes);
     }
 }

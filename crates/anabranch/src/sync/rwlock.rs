@@ -4,7 +4,6 @@
 //! one, a writer takes all. It has the properties of that semaphore. Readers that come after a waiting writer wait
 //! behind it, so a stream of readers cannot starve a writer, nor can writers starve a reader. Consecutive waiting
 //! readers are woken together.
-//! behind the other are woken together.
 
 use super::{
     limit::Limit,
@@ -40,7 +39,8 @@ pub(super) const ALL: u64 = u32::MAX as u64;
 /// overtaken for a millisecond is handed the lock by the next release. Do not lock twice: a reader that reads again may
 /// wait behind a writer, which waits for that reader.
 ///
-/// There is no poisoning: see the [module](super). At most 4,294,967,295 can read at a time; one more waits.
+/// There is no poisoning: see the [module](super). At most 4,294,967,295 readers hold the lock at a time; another one
+/// waits.
 ///
 /// ```
 /// use anabranch::sync::RwLock;

@@ -17,12 +17,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A number of permits, which limits how many fibers and threads do something at a time.
+/// A number of permits, which limits how many fibers and threads run a section at a time.
 ///
-/// A fiber or thread that wants more permits than are free waits. Waiters are woken in the order of arrival, however
-/// many permits they want: while the first of them wants more than are free, newcomers wait behind it. Until a woken
-/// waiter runs, others may take what is free. A waiter that has been overtaken for a millisecond is handed its permits
-/// as soon as there are enough. A [`Permit`] gives its permits back when it is dropped.
+/// A fiber or thread that requests more permits than are free waits. Waiters are woken in the order of arrival,
+/// whatever number of permits they request. While the first of them requests more than are free, new callers wait
+/// behind it. Until a woken waiter runs, others may take what is free. A waiter that has been overtaken for a
+/// millisecond is handed its permits as soon as there are enough. A [`Permit`] gives its permits back when it is
+/// dropped.
 ///
 /// ```
 /// use anabranch::sync::Semaphore;
@@ -97,8 +98,8 @@ impl Semaphore {
         self.acquire_many(cx, 1)
     }
 
-    /// Waits until `count` permits are free and takes them at once. A caller that wants more than there will ever be
-    /// waits for ever, and so do all that come after it.
+    /// Waits until `count` permits are free and takes them at once. A caller that requests more permits than there will
+    /// ever be waits for ever, and so do all later callers.
     ///
     /// # Errors
     /// Returns an error if the scope is cancelled.
@@ -184,8 +185,8 @@ impl Semaphore {
         Ok(Permit { semaphore: self, count })
     }
 
-    /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and gives back what
-    /// it was just given.
+    /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and returns permits
+    /// that it was just given.
     ///
     /// ```
     /// use anabranch::sync::Semaphore;

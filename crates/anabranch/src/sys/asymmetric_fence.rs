@@ -1,31 +1,30 @@
-//! An asymmetric barrier: nothing on the frequent side, a system call on the rare one.
+//! An asymmetric fence: free on the frequent side, a system call on the rare side.
 //!
 //! Dekker's pattern: one side writes A and reads B, the other writes B and reads A, and at least one of them must see
-//! what the other wrote. Each side needs a full fence between its two steps, and on the owner's side of a fork stack
-//! that fence would cost more than all the rest of a fork. Linux can make the *other* threads of the process go through
-//! a full fence on request (`membarrier`, private expedited, since 4.14), so the owner only has to keep the compiler
-//! from reordering ([`light`]) and the thread that comes rarely pays for both ([`heavy`]).
+//! the other's write. Each side needs a full fence between its two steps. On the owner's side of a fork stack that
+//! fence would cost more than the rest of a fork. Linux can make the *other* threads of the process execute a full
+//! fence on request (`membarrier`, private expedited, since 4.14). So the owner only prevents reordering by the
+//! compiler ([`light`]), and the rare thread pays for both ([`heavy`]).
 //!
-//! Windows offers the same as `FlushProcessWriteBuffers`. Elsewhere there is nothing of the kind, and both sides of a
+//! Windows offers the same as `FlushProcessWriteBuffers`. On other systems there is no such call, and both sides of a
 //! [`Fence`] are full fences.
 //!
-//! **A barrier that begins to fail.** A program may install a filter of system calls (seccomp) after its start, and
-//! `membarrier` is refused from then on. The frequent side cannot be told: threads may be between their two steps, and
-//! the code has no fence there. So the process ends, with a message that says why; nothing unwinds, as the caller may
-//! be in the middle of a wait. What is refused from the start, the barrier itself included, is found out by
-//! [`is_available`], and done without.
+//! **A barrier that starts to fail.** A program may install a filter of system calls (seccomp) after its start, which
+//! refuses `membarrier` from then on. The frequent side cannot react: threads may be between their two steps, and their
+//! code has no fence there. So the process ends with a message that states the reason. It does not unwind, because the
+//! caller may be in the middle of a wait. [`is_available`] detects a call that is refused from the start, and the pool
+//! then works without it.
 //!
-//! Considered and rejected, as a substitute at that point: to lower the protection of a page, or to unmap it, so that
-//! the kernel interrupts all processors to have them flush their TLB (as folly does where there is no `membarrier`).
-//! The interrupt is no promise of the kernel's. AArch64 never sends one: the instruction TLBI is a broadcast, and
-//! orders accesses by the old translation alone. Nor does s390x or POWER. On x86 Linux sends none since 6.15 where the
-//! processor has INVLPGB (AMD from Zen 3 on), plans to do the same with RAR (Intel), and a hypervisor may use either on
-//! behalf of a guest whose processor seems to have neither. A missing barrier would be undefined behaviour in safe
-//! programs.
+//! An alternative at that point was rejected: to lower the protection of a page, or to unmap it, so that the kernel
+//! interrupts all processors to flush their TLB (as folly does without `membarrier`). The kernel does not promise that
+//! interrupt. AArch64 never sends one: the instruction TLBI is a broadcast, and orders only accesses by the old
+//! translation. s390x and POWER send none either. On x86, Linux since 6.15 sends none if the processor has INVLPGB (AMD
+//! from Zen 3 on), and plans the same with RAR (Intel). A hypervisor may use either for a guest whose processor seems
+//! to have neither. A missing barrier would be undefined behaviour in safe programs.
 //!
 //! Source: Dice, Huang, Yang: Asymmetric Dekker Synchronization (2001); Linux `membarrier(2)`. Under loom, shuttle and
-//! Miri both sides are full fences, which is what the pair amounts to; the rare side is one for its own thread, too,
-//! whatever the other does.
+//! Miri both sides are full fences, to which the pair is equivalent. The rare side is always a fence for its own thread
+//! too.
 
 #[cfg(loom)]
 use crate::sys::sync::full_fence;
@@ -60,17 +59,17 @@ pub(crate) fn is_available() -> bool {
     true
 }
 
-/// How the two sides of Dekker's pattern fence where it has to work on every system.
+/// The kind of fence of the two sides of Dekker's pattern, for code that must work on every system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// By [`light`] and [`heavy`].
+    /// [`light`] and [`heavy`].
     Asymmetric,
-    /// By a full fence on both sides.
+    /// A full fence on both sides.
     Symmetric,
 }
 
 impl Fence {
-    /// Between the two steps of the side that comes often.
+    /// The fence between the two steps of the frequent side.
     #[inline(always)]
     pub(crate) fn frequent(self) {
         match self {
@@ -79,7 +78,7 @@ impl Fence {
         }
     }
 
-    /// Between the two steps of the side that comes rarely.
+    /// The fence between the two steps of the rare side.
     pub(crate) fn rare(self) {
         match self {
             Self::Asymmetric => heavy(),
@@ -92,7 +91,8 @@ impl Fence {
 mod real {
     use std::sync::atomic::{Ordering, compiler_fence};
 
-    /// The frequent side: free. Pairs with [`heavy`] where [`is_available`], and with nothing elsewhere.
+    /// The fence of the frequent side, which is free. It pairs with [`heavy`] if [`is_available`], and otherwise with
+    /// nothing.
     #[inline(always)]
     pub(crate) fn light() {
         compiler_fence(Ordering::SeqCst);
@@ -104,8 +104,8 @@ mod real {
         use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
         use std::sync::LazyLock;
 
-        /// Registers the process with the kernel on first use, and tries the barrier. `false` where the kernel is too
-        /// old or a filter forbids it.
+        /// Registers the process with the kernel on first use, and tries the barrier. `false` if the kernel is too old
+        /// or a filter forbids it.
         static WORKS: LazyLock<bool> = LazyLock::new(|| {
             let offered = membarrier_query();
             offered.contains_command(MembarrierCommand::RegisterPrivateExpedited)
@@ -162,8 +162,8 @@ mod real {
         system::works()
     }
 
-    /// The rare side: a full fence on every running thread of the process, at some microseconds. Only where
-    /// [`is_available`].
+    /// The fence of the rare side: a full fence on every running thread of the process, which takes some microseconds.
+    /// Use it only if [`is_available`].
     ///
     /// Ends the process if the system refuses the barrier, see the [module](super).
     pub(crate) fn heavy() {

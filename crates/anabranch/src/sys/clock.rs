@@ -1,5 +1,5 @@
-//! The clock, which shuttle has none of: there time stands still for a while, and then jumps by as much as the
-//! runtime's timeouts are long, at random. So each of them may be over whenever a thread reads the clock.
+//! The clock. shuttle has none: there, time stands still for a while, and then jumps by a random one of the runtime's
+//! timeouts. So each timeout may have expired whenever a thread reads the clock.
 
 #[cfg(not(any(shuttle, all(target_family = "wasm", target_os = "unknown"))))]
 pub(crate) use std::time::Instant;
@@ -10,8 +10,8 @@ pub(crate) use self::none::{Instant, pass};
 #[cfg(shuttle)]
 pub(crate) use self::random::Instant;
 
-/// There is no clock on WebAssembly outside of WASI. So each look at it lets a little time pass, since some loops end
-/// after a time, and time jumps over each timed wait, which nothing could end. Waits come to their ends in the right
+/// WebAssembly outside of WASI has no clock. So each read of this clock advances it a little, because some loops end
+/// after a time. Time also jumps over each timed wait, which no other thread could end. So waits end in the right
 /// order.
 #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
 mod none {
@@ -21,7 +21,7 @@ mod none {
         time::Duration,
     };
 
-    /// By how much each read of the clock advances it.
+    /// How far each read of the clock advances it.
     const LOOK: Duration = Duration::from_micros(1);
 
     /// In nanoseconds.
@@ -33,7 +33,7 @@ mod none {
         NOW.store(NOW.load(Relaxed).saturating_add(time), Relaxed);
     }
 
-    /// A moment, as in `std::time`.
+    /// An instant, like that of `std::time`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Instant(Duration);
 
@@ -89,12 +89,12 @@ mod random {
     };
 
     thread_local! {
-        /// All threads of an execution are run by one. It goes on from execution to execution, which no test can
-        /// observe.
+        /// One system thread runs all threads of an execution. The time continues from one execution to the next, which
+        /// no test can observe.
         static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
-    /// A moment, as in `std::time`.
+    /// An instant, like that of `std::time`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Instant(Duration);
 

@@ -1,28 +1,27 @@
-//! What the runtime says on the standard error stream: warnings to which no caller could react, and the message before
+//! The runtime's output to the standard error stream: warnings to which no caller could react, and the message before
 //! an abort.
 //!
 //! These lines are written in the middle of waits, on worker threads and in signal handlers. So nothing here panics,
-//! unwinds, allocates or takes a lock: a line is put together in a buffer on the stack and written by one system call
-//! if that is possible. An error stream that is closed or full loses the line, and nothing else happens. (`eprintln!`
-//! panics then.)
+//! unwinds, allocates or takes a lock. A line is built in a buffer on the stack and, if possible, written by one system
+//! call. If the error stream is closed or full, the line is lost, and nothing else happens. (`eprintln!` panics then.)
 //!
-//! What is formatted has to keep to that as well: in a signal handler strings and numbers alone.
+//! Formatted values must obey this too: in a signal handler, only strings and numbers.
 
 use std::{
     fmt::{self, Write},
     process,
 };
 
-/// The longest line, in bytes. What does not fit is cut off.
+/// The maximum length of a line, in bytes. The rest is cut off.
 const CAPACITY: usize = 1024;
 
-/// What a line that was cut off ends with.
+/// The end of a line that was cut off.
 const CUT: &str = "...";
 
 /// Writes a line that begins with the name of the library.
 #[cold]
 pub(crate) fn warn(message: fmt::Arguments<'_>) {
-    // Under shuttle there are thousands of pools, and they warn by chance.
+    // Under shuttle there are thousands of pools, which warn at random.
     if !cfg!(shuttle) {
         Line::new(message).write();
     }
@@ -35,7 +34,7 @@ pub(crate) fn abort(message: fmt::Arguments<'_>) -> ! {
     process::abort();
 }
 
-/// A line of text in a buffer of its own.
+/// A line of text in its own buffer.
 struct Line {
     bytes: [u8; CAPACITY],
     len: usize,
@@ -53,7 +52,7 @@ impl Line {
         line
     }
 
-    /// Appends as much as leaves `reserved` bytes free.
+    /// Appends as much as fits while `reserved` bytes stay free.
     fn push(&mut self, text: &[u8], reserved: usize) -> bool {
         let len = text.len().min(self.bytes.len().saturating_sub(self.len + reserved));
         self.bytes[self.len..self.len + len].copy_from_slice(&text[..len]);
@@ -69,7 +68,7 @@ impl Line {
     fn write(&self) {
         let mut rest = self.text();
         while !rest.is_empty() {
-            // SAFETY: `rest` is valid to be read. The call is async-signal-safe.
+            // SAFETY: `rest` is a live slice. The call is async-signal-safe.
             let written = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
             match usize::try_from(written) {
                 Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],

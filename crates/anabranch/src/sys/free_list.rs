@@ -1,8 +1,9 @@
-//! Blocks of memory of one size that come and go with the messages: a worker keeps a few of those that it has freed.
+//! A free list of blocks of one size, which messages allocate and free often. A worker keeps a few of the blocks that
+//! it has freed.
 //!
-//! One fiber reuses the block that another has freed, while it is still in the first-level cache. The allocator keeps a
-//! few of a size, too (glibc seven), but a burst takes more. Threads that are no workers keep none, as nothing would
-//! free them.
+//! One fiber reuses the block that another has freed, while it is still in the first-level cache. The allocator also
+//! keeps a few blocks per size (glibc seven), but a burst takes more. Threads that are not workers keep none, because
+//! nothing would free them.
 
 use crate::sys::thread::thread_local;
 use std::{
@@ -11,13 +12,13 @@ use std::{
     ptr,
 };
 
-/// How large a block is.
+/// The size of a block.
 pub(crate) const SIZE: usize = 192;
 
-/// What it is aligned to.
+/// The alignment of a block.
 pub(crate) const ALIGN: usize = 16;
 
-/// How many a worker keeps: 6 KB.
+/// The number of blocks that a worker keeps: 6 KB.
 const MOST: u32 = if cfg!(shuttle) { 1 } else { 32 };
 
 const LAYOUT: Layout = match Layout::from_size_align(SIZE, ALIGN) {
@@ -25,16 +26,16 @@ const LAYOUT: Layout = match Layout::from_size_align(SIZE, ALIGN) {
     Err(_) => panic!("the alignment is a power of two"),
 };
 
-/// A block that is kept. It begins with the address of the next.
+/// A free block in the list. It begins with the address of the next one.
 type Kept = *mut *mut u8;
 
 thread_local! {
     static FIRST: Cell<Kept> = const { Cell::new(ptr::null_mut()) };
-    /// How many more can be kept.
+    /// How many more blocks the list can keep.
     static ROOM: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns a block, which is not initialised.
+/// Returns an uninitialised block.
 #[inline]
 pub(crate) fn take() -> *mut u8 {
     let first = FIRST.get();
@@ -51,7 +52,7 @@ pub(crate) fn take() -> *mut u8 {
 #[cold]
 #[inline(never)]
 fn allocate() -> *mut u8 {
-    // SAFETY: the layout is not of size zero.
+    // SAFETY: the size of the layout is not zero.
     let block = unsafe { alloc(LAYOUT) };
     if block.is_null() {
         handle_alloc_error(LAYOUT);
@@ -79,10 +80,10 @@ pub(crate) unsafe fn free(block: *mut u8) {
     ROOM.set(room - 1);
 }
 
-/// While this exists the thread keeps some of the blocks that it frees.
+/// While this value exists, the thread keeps some of the blocks that it frees.
 pub(crate) struct Keeping(());
 
-/// Makes the thread keep some of the blocks that it frees. Not nested.
+/// Makes the thread keep some of the blocks that it frees. Calls do not nest.
 pub(crate) fn keep() -> Keeping {
     ROOM.set(MOST);
     Keeping(())

@@ -1,9 +1,9 @@
-//! Memory straight from the system: mappings, pages that must not be touched, pages given back.
+//! Memory directly from the system: mappings, inaccessible pages, pages returned to the system.
 //!
-//! A **guard** makes a range of pages inaccessible for good. There are two kinds. `mprotect` cuts the mapping in
-//! pieces, and Linux allows a process 65,530 of those unless told otherwise (`vm.max_map_count`). A *marker*
-//! (`madvise(MADV_GUARD_INSTALL)`, Linux 6.13) is a note in the page table and costs no mapping; it stays when the
-//! pages around it, or it, are given back.
+//! A **guard** makes a range of pages inaccessible for good. There are two kinds. `mprotect` splits the mapping, and
+//! Linux allows a process 65,530 mappings by default (`vm.max_map_count`). A *marker* (`madvise(MADV_GUARD_INSTALL)`,
+//! Linux 6.13) is an entry in the page table and takes no mapping. It stays when the pages around it, or its own, are
+//! returned.
 
 use std::{
     io,
@@ -12,31 +12,31 @@ use std::{
     sync::OnceLock,
 };
 
-/// Of `linux/mman.h`; the `libc` crate does not have it yet.
+/// From `linux/mman.h`; the `libc` crate does not have it yet.
 #[cfg(target_os = "linux")]
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
-/// Of `linux/pidfd.h`, Linux 6.14: the calling process, where a descriptor of a process is asked for.
+/// From `linux/pidfd.h`, Linux 6.14: stands for the calling process where a call takes a process descriptor.
 #[cfg(target_os = "linux")]
 const PIDFD_SELF: libc::c_int = -10_000;
 
-/// How a range of pages is made inaccessible.
+/// The kind of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guard {
-    /// By markers in the page table.
+    /// Markers in the page table.
     Marker,
-    /// By the protection of the range, which makes it a mapping of its own.
+    /// Page protection, which makes the range a separate mapping.
     Protection,
 }
 
-/// The size of a page, in bytes.
+/// Returns the size of a page, in bytes.
 pub(crate) fn page_size() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     // SAFETY: `sysconf` has no preconditions.
     *SIZE.get_or_init(|| unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize)
 }
 
-/// Private, anonymous memory of this process, readable and writable, without huge pages; unmapped when dropped.
+/// Private, anonymous memory of this process, readable and writable, without huge pages. Unmapped when dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
@@ -47,11 +47,11 @@ pub(crate) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `len` bytes. Pages take memory only once they are touched, and one touched page is one page of memory.
+    /// Maps `len` bytes. A page takes memory once it is touched.
     pub(crate) fn new(len: usize) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         const MORE: libc::c_int = libc::MAP_NORESERVE;
-        // OpenBSD lets no stack pointer point elsewhere.
+        // OpenBSD allows stack pointers only into such mappings.
         #[cfg(target_os = "openbsd")]
         const MORE: libc::c_int = libc::MAP_STACK;
         #[cfg(not(any(target_os = "linux", target_os = "openbsd")))]
@@ -72,21 +72,21 @@ impl Mapping {
         }
         let start = NonNull::new(start.cast()).expect("the system maps nothing at address zero unless asked to");
         let mapping = Self { start, len };
-        // A kernel built without huge pages refuses this, and needs it not.
+        // A kernel built without huge pages refuses this, and does not need it.
         #[cfg(target_os = "linux")]
-        // SAFETY: the range is the whole new mapping; the advice changes nothing of what is in it.
+        // SAFETY: the range is the whole new mapping, and the advice does not change its contents.
         let _ = unsafe { advise(mapping.range(), libc::MADV_NOHUGEPAGE) };
         Ok(mapping)
     }
 
-    /// Maps `len` bytes whose address is a multiple of `len`, a power of two, in huge pages if that is possible and
-    /// wanted.
+    /// Maps `len` bytes at an address that is a multiple of `len`, a power of two. Uses huge pages if possible and
+    /// requested.
     pub(crate) fn aligned(len: usize, is_huge: bool) -> io::Result<Self> {
-        // Its parts are unmapped one by one.
+        // The parts are unmapped one by one.
         let start = std::mem::ManuallyDrop::new(Self::new(2 * len)?).start.as_ptr();
         let before = start.align_offset(len);
-        // SAFETY: both parts are whole pages of the mapping, which is not used yet, and which from here on consists of
-        // the rest.
+        // SAFETY: both parts are whole pages of the mapping, which is not used yet. From here on the mapping consists
+        // of the rest.
         unsafe {
             let kept = start.add(before);
             for (part, bytes) in [(start, before), (kept.add(len), len - before)] {
@@ -104,12 +104,12 @@ impl Mapping {
         }
     }
 
-    /// Its first byte.
+    /// Returns a pointer to the first byte.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// The addresses of the mapping.
+    /// Returns the addresses of the mapping.
     pub(crate) fn range(&self) -> Range<usize> {
         let start = self.start.as_ptr() as usize;
         start..start + self.len
@@ -127,7 +127,7 @@ impl Drop for Mapping {
 /// Makes a range inaccessible for as long as its mapping lives.
 ///
 /// # Safety
-/// The range consists of whole pages of a [`Mapping`] of the caller's, and their contents are not used.
+/// The range consists of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
 pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Result<()> {
     match guard {
         #[cfg(target_os = "linux")]
@@ -145,8 +145,8 @@ pub(crate) unsafe fn install_guard(range: Range<usize>, guard: Guard) -> io::Res
 
 /// Returns whether markers work for this mapping, by making its first `len` bytes inaccessible.
 ///
-/// An older kernel refuses the advice, and so does every kernel for memory that is locked (`mlockall`). Some emulators
-/// accept every advice and do nothing, so this checks that the guard keeps the kernel out.
+/// Older kernels refuse the advice, and every kernel does for locked memory (`mlockall`). Some emulators accept every
+/// advice and do nothing. So this checks that the kernel cannot read through the guard.
 ///
 /// # Safety
 /// `len` is a multiple of the page size, no larger than the mapping, and the contents of these bytes are not used.
@@ -168,14 +168,14 @@ pub(crate) unsafe fn has_guard_markers(mapping: &Mapping, len: usize) -> bool {
     }
 }
 
-/// Gives the memory of some ranges back to the system; the addresses stay, and guards in the ranges too. What is read
-/// there afterwards is zero, or, on systems other than Linux, what was there before.
+/// Returns the memory of some ranges to the system. The addresses, and guards in the ranges, stay. Later reads return
+/// zero or, on systems other than Linux, the previous contents.
 ///
-/// All at once where the system can do it: every other thread is interrupted for each call that finds something to give
-/// back.
+/// Uses one call for all ranges if the system supports that, because each call that frees memory interrupts every other
+/// thread.
 ///
 /// # Safety
-/// The ranges consist of whole pages of a [`Mapping`] of the caller's, and their contents are not used.
+/// The ranges consist of whole pages of a [`Mapping`] that the caller owns, and their contents are not used.
 pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
     #[cfg(target_os = "linux")]
     const ADVICE: libc::c_int = libc::MADV_DONTNEED;
@@ -186,8 +186,8 @@ pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
         let bytes: usize = ranges.iter().map(Range::len).sum();
         let parts =
             ranges.each_ref().map(|range| libc::iovec { iov_base: range.start as *mut _, iov_len: range.len() });
-        // SAFETY: `parts` is valid to be read. The caller owns the mappings of these whole pages, and their contents
-        // are not used. An older kernel rejects the descriptor.
+        // SAFETY: `parts` is a live array. The caller owns the mappings of these whole pages, and their contents are
+        // not used. An older kernel rejects the descriptor.
         let done =
             unsafe { libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, parts.as_ptr(), parts.len(), ADVICE, 0) };
         if usize::try_from(done) == Ok(bytes) {
@@ -195,21 +195,21 @@ pub(crate) unsafe fn discard<const N: usize>(ranges: [Range<usize>; N]) {
         }
     }
     for range in ranges {
-        // Refused where the program has locked its memory (`mlockall`): then it wants to keep it.
+        // The system refuses this if the program has locked its memory (`mlockall`), which it then wants to keep.
         // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
         let _ = unsafe { advise(range, ADVICE) };
     }
 }
 
 /// # Safety
-/// The range consists of whole pages of a mapping of the caller's, and the advice may have its effect on them.
+/// The range consists of whole pages of a mapping that the caller owns, and the advice may take effect on them.
 unsafe fn advise(range: Range<usize>, advice: libc::c_int) -> io::Result<()> {
     // SAFETY: the caller owns the mapping of these whole pages, and their contents are not used.
     let result = unsafe { libc::madvise(range.start as *mut _, range.len(), advice) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Returns how many mappings the system allows to a process, or `None` where it does not count them.
+/// Returns the number of mappings that the system allows to a process, or `None` if it does not limit them.
 pub(crate) fn max_mappings() -> Option<usize> {
     #[cfg(target_os = "linux")]
     return Some(
@@ -222,13 +222,13 @@ pub(crate) fn max_mappings() -> Option<usize> {
     None
 }
 
-/// Ways to look at memory without touching it.
+/// Inspects memory without touching it.
 #[cfg(test)]
 pub(crate) mod probe {
     use super::page_size;
     use std::{io, ops::Range, os::fd::AsRawFd};
 
-    /// Returns whether a byte can be read: the system checks it, so an inaccessible page is an error and no fault.
+    /// Returns whether a byte can be read. The system checks it, so an inaccessible page is an error and not a fault.
     pub(crate) fn is_readable(address: usize) -> bool {
         let (_reader, writer) = io::pipe().unwrap();
         // SAFETY: the system checks the address.
@@ -237,7 +237,7 @@ pub(crate) mod probe {
         written == 1
     }
 
-    /// Returns how many pages of a range have memory.
+    /// Returns the number of pages of a range that have memory.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_pages(range: Range<usize>) -> usize {
         let mut pages = vec![0_u8; range.len() / page_size()];

@@ -1,5 +1,5 @@
-//! What the runtime needs of the operating system and of the standard library, in one place, so that the model checkers
-//! can stand in for it.
+//! The interface to the operating system and the standard library, in one place, so that the model checkers can replace
+//! it.
 
 pub(crate) mod asymmetric_fence;
 #[cfg(shuttle)]

@@ -1,4 +1,4 @@
-//! In the place of memory maps, where they are not used: memory from the allocator.
+//! A substitute for memory maps on systems that do not use them: memory from the allocator.
 
 use std::{
     alloc::{Layout, alloc, dealloc},
@@ -6,14 +6,14 @@ use std::{
     ptr::NonNull,
 };
 
-/// Memory of this process, readable and writable; freed when dropped.
+/// Memory of this process, readable and writable. Freed when dropped.
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     layout: Layout,
 }
 
 impl Mapping {
-    /// `len` bytes whose address is a multiple of `len`, a power of two that is not zero.
+    /// Allocates `len` bytes at an address that is a multiple of `len`, a power of two that is not zero.
     pub(crate) fn aligned(len: usize, _is_huge: bool) -> io::Result<Self> {
         assert!(len > 0);
         let layout = Layout::from_size_align(len, len).map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -22,7 +22,7 @@ impl Mapping {
         Ok(Self { start, layout })
     }
 
-    /// Its first byte.
+    /// Returns a pointer to the first byte.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }

@@ -1,7 +1,7 @@
-//! A parker: one thread waits, any thread may wake it.
+//! A parker: one thread waits, and any thread may wake it.
 //!
-//! A token of its own rather than `std::thread::park`, whose token is shared with user code: a user's `unpark` must not
-//! be mistaken for ours, nor ours be eaten by a user's `park`.
+//! It has its own token instead of that of `std::thread::park`, which user code shares. A user's `unpark` must not
+//! count as one of the runtime's, nor may a user's `park` consume the runtime's token.
 //!
 //! | state    | meaning                         | left by                                       |
 //! |----------|---------------------------------|-----------------------------------------------|
@@ -10,15 +10,15 @@
 //! | NOTIFIED | one token, not yet taken        | the owner -> EMPTY                            |
 //!
 //! Ordering: what happens before `unpark` happens before the return of the `park` that takes its token. `unpark` writes
-//! NOTIFIED with release in every state, also over an older token, and the owner takes it with acquire. The token is
-//! kept until taken, so a wake-up that comes before the wait is not lost. Tokens do not add up: a waiter looks again at
-//! what it waits for each time it returns.
+//! NOTIFIED with release in every state, also over an older token, and the owner takes it with acquire. A token stays
+//! until it is taken, so a wake-up before the wait is not lost. Tokens do not add up: a waiter checks its condition
+//! again each time `park` returns.
 
 use crate::sys::sync::{AtomicU8, Condvar, Mutex, Ordering, lock, wait_timeout};
 use std::time::Duration;
 
-/// Whether the system has a single thread: then no other thread leaves a token during a wait, so a wait without an end
-/// is an error of the program, and a timed one is over at once.
+/// Whether the system has a single thread. Then no other thread can leave a token during a wait. So a wait without a
+/// timeout is an error of the program, and a timed wait ends at once.
 const IS_ALONE: bool = cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
 const EMPTY: u8 = 0;
@@ -44,7 +44,7 @@ impl Parker {
         Self { state: AtomicU8::new(EMPTY), lock: Mutex::new(()), wake: Condvar::new() }
     }
 
-    /// Takes the token; waits for it if there is none. Only the owner calls this.
+    /// Takes the token, and waits for it if there is none. Only the owner calls this.
     pub(crate) fn park(&self) {
         if IS_ALONE {
             if !self.take() {
@@ -58,9 +58,9 @@ impl Parker {
         });
     }
 
-    /// Parks as [`park`](Self::park) does, but gives up after `timeout`. Returns whether a token was taken.
+    /// Takes the token like [`park`](Self::park), but gives up after `timeout`. Returns whether it took a token.
     pub(crate) fn park_timeout(&self, timeout: Duration) -> bool {
-        // The model has no clock: there a timed wait may end at any moment, which is what matters.
+        // The model has no clock. A timed wait may end at any moment there, which covers the cases that matter.
         if cfg!(loom) {
             crate::sys::sync::hint::spin_loop();
             return self.take();
@@ -80,7 +80,7 @@ impl Parker {
         self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// `wait` waits on the condvar and says whether to go on waiting if there is no token yet.
+    /// Parks by `wait`, which waits on the condvar and returns whether to continue if there is no token yet.
     fn park_until<'a>(
         &'a self,
         mut wait: impl FnMut(crate::sys::sync::MutexGuard<'a, ()>) -> (crate::sys::sync::MutexGuard<'a, ()>, bool),
@@ -90,7 +90,7 @@ impl Parker {
         }
         let mut guard = lock(&self.lock);
         if self.state.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            // Only a token can have come between: a swap, so that it is read with acquire.
+            // Only a token can have arrived meanwhile. A swap, so that it is read with acquire.
             self.state.swap(EMPTY, Ordering::Acquire);
             return true;
         }
@@ -101,33 +101,33 @@ impl Parker {
                 return true;
             }
             if !go_on {
-                // Either there is no token, or it has arrived since: the swap takes it in that case.
+                // Either there is no token, or one has arrived since: the swap takes it then.
                 return self.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
             }
         }
     }
 
-    /// Leaves a token and wakes the owner if it waits. A system call only if it does.
+    /// Leaves a token, and wakes the owner if it waits. Makes a system call only in that case.
     pub(crate) fn unpark(&self) {
         if self.state.swap(NOTIFIED, Ordering::Release) == PARKED {
-            // The owner set PARKED under the lock and lets go of it only inside the wait: with the lock taken once, the
-            // notification cannot fall between the two.
+            // The owner sets PARKED under the lock, and releases the lock only inside the wait. After the lock was
+            // taken once, the notification cannot come between the two.
             drop(lock(&self.lock));
             self.wake.notify_one();
         }
     }
 }
 
-/// Lets the time of a wait pass that no other thread can end.
+/// Advances the time over a wait that no other thread can end.
 fn pass(time: Duration) {
     #[cfg(all(target_family = "wasm", target_os = "unknown", not(shuttle)))]
     crate::sys::clock::pass(time);
-    // Elsewhere there is a clock, which the waiting thread reads again.
+    // Other systems have a clock, which the waiting thread reads again.
     #[cfg(not(all(target_family = "wasm", target_os = "unknown", not(shuttle))))]
     let _ = time;
 }
 
-/// Ends the program. Not by a panic that unwinds, since this is in the middle of a wait.
+/// Ends the program. This is in the middle of a wait, so it does not unwind.
 #[cold]
 extern "C" fn nobody_comes() -> ! {
     panic!("this wait never ends: the system has a single thread, which waits here")

@@ -1,6 +1,6 @@
-//! Fetching what will be needed soon.
+//! Prefetching of data that is needed soon.
 
-/// Has the processor fetch the line of the cache at this address, which may be any. A hint.
+/// Prefetches the cache line at this address, which may be any. A hint.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const u8) {
     // SAFETY: a prefetch accepts any address and only affects the cache.

@@ -1,27 +1,30 @@
-//! A lock that is held for a few instructions, and whose holder never runs foreign code: one read-modify-write to lock
-//! it and a store to unlock it. A thread that finds it taken pauses for about a microsecond, and yields if it lasts
-//! longer: the holder may have been preempted. In the end it sleeps, so that it does not keep a holder of lower
-//! priority from its core: see [`spin_while`].
+//! A lock for critical sections of a few instructions, whose holder never runs foreign code. It takes one
+//! read-modify-write to lock and a store to unlock. A thread that finds it taken pauses for about a microsecond, and
+//! then yields, because the holder may have been preempted. Finally it sleeps, so that it does not keep a holder of
+//! lower priority from its core: see [`spin_while`].
 //!
-//! Why so long. Two threads that lock again and again, a sender and a receiver, would hand the lock to and fro, and
-//! each time its cache line, and that of what it guards, goes along: 66 ns a message. If the one that comes second
-//! stays away for a while, the other does its next hundred rounds in its own cache: 33 ns, and 28 with twice the
-//! patience.
+//! Why such a long pause? Two threads that lock again and again, a sender and a receiver, would pass the lock to and
+//! fro. Its cache line, and that of the protected data, would move each time: 66 ns a message. If the second thread
+//! backs off for a while, the first does its next hundred rounds in its own cache: 33 ns, and 28 with a pause twice as
+//! long.
 //!
-//! Orderings: letting go releases, taking acquires.
+//! Orderings: unlocking releases, locking acquires.
 //!
-//! In the models other modules lock with a [`Brief`], which blocks there: of two threads that spin for what a third
-//! has, loom would let one go on after the other for ever. The lock that spins has a model of its own.
+//! In the models other modules use a [`Brief`] lock, which blocks there. Of two threads that spin for a lock of a
+//! third, loom would schedule one after the other for ever. The spinning lock has its own model.
 
-use crate::sys::sync::{AtomicBool, Ordering, spin_while};
+use crate::sys::{
+    prefetch::prefetch,
+    sync::{AtomicBool, Ordering, spin_while},
+};
 use std::{
     cell::UnsafeCell,
     ops::{Deref, DerefMut},
 };
 
-/// How many pauses a thread makes that finds the lock taken; each takes 10 to 40 ns.
+/// The number of pauses of a thread that finds the lock taken; each takes 10 to 40 ns.
 #[cfg(not(any(loom, shuttle)))]
-const PATIENCE: u32 = 128;
+const SPINS: u32 = 128;
 
 /// See the [module](self).
 pub(crate) struct SpinLock<T> {
@@ -29,12 +32,12 @@ pub(crate) struct SpinLock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through a guard only, of which one exists at a time.
+// SAFETY: threads reach the value only through a guard, of which one exists at a time.
 unsafe impl<T: Send> Send for SpinLock<T> {}
-// SAFETY: the value is reached through a guard only, of which one exists at a time.
+// SAFETY: threads reach the value only through a guard, of which one exists at a time.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
-/// A guard: access to the value, until it is dropped.
+/// Access to the value of a lock, until the guard is dropped.
 pub(crate) struct SpinGuard<'a, T>(&'a SpinLock<T>);
 
 impl<T> SpinLock<T> {
@@ -48,8 +51,13 @@ impl<T> SpinLock<T> {
         Self { is_taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
+    /// Locks by an atomic read-modify-write.
     #[inline]
     pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
+        // Reads after the exchange wait for its end. Where the lock is not in the caches, what it guards is not either.
+        if size_of::<T>() > 64 {
+            prefetch(self.value.get().cast::<u8>().wrapping_byte_add(64));
+        }
         while self.is_taken.swap(true, Ordering::Acquire) {
             patiently(&self.is_taken);
         }
@@ -59,10 +67,10 @@ impl<T> SpinLock<T> {
 
 /// Waits while the lock is taken by this mark.
 #[cold]
-pub(crate) fn patiently(is_taken: &AtomicBool) {
+fn patiently(is_taken: &AtomicBool) {
     #[cfg(not(any(loom, shuttle)))]
-    (0..PATIENCE).for_each(|_| std::hint::spin_loop());
-    // In the models others run, and the next swap is the look.
+    (0..SPINS).for_each(|_| std::hint::spin_loop());
+    // In the models other threads run, and the next swap checks the lock.
     let mut is_new = cfg!(loom);
     spin_while(|| std::mem::take(&mut is_new) || !cfg!(loom) && is_taken.load(Ordering::Relaxed));
 }
@@ -90,7 +98,7 @@ impl<T> Drop for SpinGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         const LET_GO: Ordering = Ordering::Release;
-        // loom does not know that a plain store cannot come between the two halves of a swap.
+        // loom does not know that a plain store cannot come between the load and the store of a swap.
         if cfg!(loom) {
             self.0.is_taken.swap(false, LET_GO);
         } else {
@@ -99,9 +107,15 @@ impl<T> Drop for SpinGuard<'_, T> {
     }
 }
 
-/// The lock for a few instructions.
+/// The lock for critical sections of a few instructions.
 #[cfg(not(loom))]
 pub(crate) type Brief<T> = SpinLock<T>;
+
+#[cfg(not(loom))]
+pub(crate) type BriefGuard<'a, T> = SpinGuard<'a, T>;
+
+#[cfg(loom)]
+pub(crate) type BriefGuard<'a, T> = crate::sys::sync::MutexGuard<'a, T>;
 
 #[cfg(loom)]
 pub(crate) struct Brief<T>(crate::sys::sync::Mutex<T>);

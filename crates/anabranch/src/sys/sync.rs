@@ -1,8 +1,8 @@
-//! std, loom or shuttle: every module takes its atomics and locks from here, so that the lines that ship are the lines
-//! that are modelled, and the lines that are run under random schedules.
+//! std, loom or shuttle. Every module takes its atomics and locks from here. So loom and shuttle check the code that
+//! ships.
 //!
-//! [`Cell`] and [`Arc`] are for what one thread hands to another: loom reports it if two touch the one at a time, or
-//! one the other when it is gone.
+//! [`Cell`] and [`Arc`] are for data that one thread hands to another: loom reports two concurrent accesses, and an
+//! access after the drop.
 
 #[cfg(not(loom))]
 pub(crate) use std::{cell::Cell, sync::Arc};
@@ -37,8 +37,8 @@ pub(crate) use shuttle::{
     },
 };
 
-/// Locks, also when another thread panicked while it held the lock: no critical section of the runtime runs user code,
-/// so what the lock guards is whole.
+/// Locks a mutex, even if another thread panicked while it held the lock. No critical section of the runtime runs user
+/// code, so the data is consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,
@@ -46,8 +46,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     }
 }
 
-/// A full fence. As `fence`, but the models try both orders of any two of these: loom does not know that the order of
-/// fences matters, and that of read-modify-writes it knows.
+/// A full fence, like `fence`. The models try both orders of any two of these. loom does not model the order of two
+/// fences, but it does that of read-modify-writes.
 #[inline(always)]
 pub(crate) fn full_fence() {
     #[cfg(not(loom))]
@@ -61,8 +61,8 @@ loom::lazy_static! {
     static ref FENCES: AtomicU64 = AtomicU64::new(0);
 }
 
-/// A full fence, for where the thread has made a read-modify-write since the stores that are to come before: on x86
-/// that is one already, of the processor, and the compiler moves nothing across it.
+/// A full fence for a thread that has made a read-modify-write since the stores that must come before. On x86 that
+/// read-modify-write is already a full fence of the processor, and the compiler moves nothing across it.
 #[inline(always)]
 pub(crate) fn fence_after_update() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
@@ -71,21 +71,21 @@ pub(crate) fn fence_after_update() {
     full_fence();
 }
 
-/// Waits for another thread to take the few steps that it is in the middle of. All that waits for a short critical
-/// section of another thread waits here.
+/// Waits while another thread completes a few steps. All waits for a short critical section of another thread use this.
 ///
-/// It spins for about a microsecond, then yields [`YIELDS`] times, and then sleeps, for twice as long each time, up to
-/// [`LONGEST_SLEEP`]. The other thread may have been preempted by this one: if this one has a higher priority
-/// (`SCHED_FIFO`) the other runs only while this one sleeps. To park instead would take the other thread a wake-up, so
-/// it would have to check for a parked thread, by an exchange where a plain store ends its critical section. That would
-/// be paid for each message; a sleep is paid for by those alone that have preempted another in the midst of some
-/// instructions, and costs them at most as much time again as they have waited, or a millisecond.
+/// It spins for about a microsecond, then yields [`YIELDS`] times, and then sleeps, twice as long each time, up to
+/// [`LONGEST_SLEEP`]. This thread may have preempted the other one. If it has a higher priority (`SCHED_FIFO`), the
+/// other runs only while this one sleeps.
+///
+/// Parking was rejected. The other thread would have to check for a parked thread, by an exchange instead of the plain
+/// store that ends its critical section. Every message would pay for that. Only a thread that has preempted another
+/// within a few instructions pays for a sleep: at most as much time as it has waited, or a millisecond.
 pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     #[cfg(not(any(loom, shuttle)))]
-    let mut patience = Patience::new();
+    let mut backoff = Backoff::new();
     while is_pending() {
         #[cfg(not(any(loom, shuttle)))]
-        patience.pause();
+        backoff.pause();
         #[cfg(loom)]
         loom::thread::yield_now();
         #[cfg(shuttle)]
@@ -93,7 +93,7 @@ pub(crate) fn spin_while(mut is_pending: impl FnMut() -> bool) {
     }
 }
 
-/// How often a thread yields before it sleeps: where no other thread can run that takes some ten microseconds.
+/// The number of yields before a thread sleeps. If no other thread can run, they take some ten microseconds.
 #[cfg(not(any(loom, shuttle)))]
 const YIELDS: u32 = 64;
 
@@ -103,16 +103,16 @@ const SHORTEST_SLEEP: std::time::Duration = std::time::Duration::from_micros(20)
 #[cfg(not(any(loom, shuttle)))]
 const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// What a thread does between two looks: see [`spin_while`].
+/// The pause of a thread between two checks: see [`spin_while`].
 #[cfg(not(any(loom, shuttle)))]
-struct Patience {
+struct Backoff {
     backoff: crossbeam_utils::Backoff,
     yields: u32,
     sleep: std::time::Duration,
 }
 
 #[cfg(not(any(loom, shuttle)))]
-impl Patience {
+impl Backoff {
     fn new() -> Self {
         Self { backoff: crossbeam_utils::Backoff::new(), yields: 0, sleep: SHORTEST_SLEEP }
     }
@@ -128,7 +128,7 @@ impl Patience {
     }
 }
 
-/// Waits to be notified, but no longer than `timeout`. Whether that is not over yet; may be too early, as any wait.
+/// Waits for a notification, at most for `timeout`. Returns whether time is left. May return too early, like any wait.
 #[cfg(not(shuttle))]
 pub(crate) fn wait_timeout<'a>(
     condvar: &Condvar,
@@ -142,7 +142,7 @@ pub(crate) fn wait_timeout<'a>(
     }
 }
 
-/// shuttle's own timed wait has no end. This one has: others have a turn, and then chance says what it was.
+/// shuttle's own timed wait never times out. This one yields to other threads, and then decides at random.
 #[cfg(shuttle)]
 pub(crate) fn wait_timeout<'a>(
     condvar: &Condvar,
@@ -164,7 +164,7 @@ pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A constructor that is `const`, but for loom, whose atomics and locks cannot be made so.
+/// Defines a constructor that is `const` except under loom, whose atomics and locks have no `const` constructors.
 macro_rules! const_unless_loom {
     ($(#[$attribute:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) -> Self $body:block) => {
         $(#[$attribute])*
@@ -190,7 +190,7 @@ mod tests {
 
     fn cpu_time() -> Duration {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is valid to be written, and the call writes the time there.
+        // SAFETY: `time` is a live timespec, which the call writes.
         assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }

@@ -1,4 +1,4 @@
-//! Threads: starting them, what is local to them, what the system says of them.
+//! Threads: starting them, thread-locals, and the system's information about them.
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{
@@ -11,21 +11,21 @@ pub(crate) use self::shuttled::{Builder, LocalCell, thread_local};
 #[cfg(shuttle)]
 pub(crate) use shuttle::thread::{JoinHandle, current, yield_now};
 
-/// An address that is the calling thread's own while it lives.
+/// Returns an address that belongs to the calling thread while it lives.
 ///
-/// On Linux on x86-64 that of the thread's control block, which the ABI keeps at the beginning of that block: one load,
-/// also where this is inlined into another crate. A thread-local would be reached by a call there.
+/// On Linux on x86-64 this is the address of the thread's control block, which the ABI stores at the start of that
+/// block. Reading it is one load, also if this is inlined into another crate. A thread-local would need a call there.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(any(loom, shuttle, miri))))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
     let block: *mut ();
-    // SAFETY: the ABI keeps this word readable and constant for as long as the thread lives. Code that has begun stays
-    // on its thread.
+    // SAFETY: the ABI keeps this word readable and constant for as long as the thread lives. Running code stays on its
+    // thread.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) block, options(pure, nomem, nostack, preserves_flags)) };
     block
 }
 
-/// Returns an address that is the calling thread's own while it lives.
+/// Returns an address that belongs to the calling thread while it lives.
 #[cfg(not(any(all(target_os = "linux", target_arch = "x86_64", not(any(shuttle, miri))), loom)))]
 #[inline(always)]
 pub(crate) fn identity() -> *mut () {
@@ -40,26 +40,26 @@ pub(crate) fn identity() -> *mut () {
     PLACE.with(|place| place.as_ptr().cast())
 }
 
-/// A number in the place of an address, which the next thread could have when one has ended: then a model would
-/// sometimes have one thread less than it says.
+/// Returns a number instead of an address. A new thread could reuse the address of one that has ended, and a model
+/// would then have fewer threads than it states.
 #[cfg(loom)]
 pub(crate) fn identity() -> *mut () {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    // Of std, as loom is to see nothing of it.
+    // From std, so that loom does not see it.
     static LAST: AtomicUsize = AtomicUsize::new(0);
     loom::thread_local! {
         static NUMBER: usize = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     }
-    /// Spaced like the addresses of such objects, for callers that shorten them.
+    /// The distance between two numbers, like that of real addresses, for callers that shorten them.
     const APART: usize = 64;
     NUMBER.with(|number| std::ptr::without_provenance_mut(number * APART))
 }
 
-/// Whether this system can start threads at all. Where it cannot, the calling thread does everything.
+/// Whether this system can start threads. If not, the calling thread does everything.
 pub(crate) const CAN_START: bool =
     !cfg!(all(target_family = "wasm", any(target_os = "unknown", not(target_feature = "atomics"))));
 
-/// Returns how many threads the machine runs at a time for this process.
+/// Returns the number of threads that the machine runs at a time for this process.
 pub(crate) fn cores() -> usize {
     #[cfg(shuttle)]
     return crate::sys::chance::up_to(4);
@@ -73,7 +73,7 @@ mod shuttled {
     use shuttle::thread::{self, JoinHandle, LocalKey};
     use std::{cell::Cell, io};
 
-    /// Like that of std, which may be refused a thread; shuttle's never is.
+    /// A thread builder like that of std. The system may refuse it a thread, while shuttle's never fails.
     pub(crate) struct Builder(thread::Builder);
 
     impl Builder {
@@ -94,7 +94,7 @@ mod shuttled {
         }
     }
 
-    /// std has these methods on `LocalKey<Cell<T>>`, shuttle does not.
+    /// The methods that std has on `LocalKey<Cell<T>>` and shuttle lacks.
     pub(crate) struct LocalCell<T: 'static>(pub(crate) &'static LocalKey<Cell<T>>);
 
     impl<T: Copy> LocalCell<T> {
@@ -149,7 +149,7 @@ mod tests {
     }
 }
 
-/// The number by which the system knows the calling thread; 0 where it has none that is of use here.
+/// Returns the system's number of the calling thread, or 0 if it has none that is useful here.
 pub(crate) fn number_of_current() -> u32 {
     #[cfg(shuttle)]
     return usize::from(current().id()) as u32 + 1;

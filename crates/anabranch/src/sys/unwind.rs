@@ -1,9 +1,8 @@
-//! Panics: catching them, going on with them, and whether the calling thread unwinds.
+//! Panics: catching them, resuming them, and whether the calling thread unwinds.
 //!
-//! shuttle runs all threads of an execution on one, which has one count of panics: when some thread unwinds, std says
-//! of each that it does. So there panics are counted here, thread by thread, those that [`resume_unwind`] throws; a
-//! panic that comes from an assertion is the end of the test anyway. A catch sets the count back to what it was when it
-//! began.
+//! shuttle runs all threads of an execution on one system thread, which has one count of panics. So when one of them
+//! unwinds, std reports that all do. This module therefore counts panics per shuttle thread: those that
+//! [`resume_unwind`] throws. (A panic of an assertion ends the test anyway.) A catch restores the count from its start.
 
 #[cfg(not(shuttle))]
 pub(crate) use std::{

@@ -1,8 +1,8 @@
-//! Clocks: the system's, and one that a test drives.
+//! Clocks: the system's, and manual clocks for tests.
 //!
-//! Clones of a clock are the same clock. The system's clocks all count from one origin: a wait in one pool may be in a
-//! scope of another, with its deadline. The system's clock wakes no thread: a thread that waits for a deadline parks no
-//! longer than until then. With a manual clock it is unknown when a deadline will come: a waiting thread parks until
+//! Clones of a clock are the same clock. All system clocks count from one origin, because a wait in one pool may be in
+//! a scope of another, with its deadline. The system's clock wakes no thread: a thread that waits for a deadline parks
+//! at most until then. With a manual clock the time until a deadline is unknown. So a waiting thread parks until it is
 //! woken, and the thread that moves the clock wakes all subscribers (see [`manual`](super::manual)).
 
 use crate::time::{
@@ -15,9 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What tells the time: the system's monotonic clock, or one that a test moves by hand.
+/// A source of time: the system's monotonic clock, or a manual clock of a test.
 ///
-/// A clock is cheap to clone, and the clones show the same time.
+/// A clock is cheap to clone, and its clones show the same time.
 ///
 /// ```
 /// use anabranch::time::{Clock, ManualClock};
@@ -36,10 +36,10 @@ use std::{
 #[derive(Clone)]
 pub struct Clock(Source);
 
-/// What ticks of the system's clock count from.
+/// The origin of the ticks of the system's clock.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 type Origin = Instant;
-/// There is no clock: ticks count the time that is passed over.
+/// There is no clock. Ticks count the time of the waits that were skipped.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 type Origin = ();
 
@@ -50,14 +50,14 @@ enum Source {
 }
 
 impl Clock {
-    /// The system's monotonic clock.
+    /// Returns the system's monotonic clock.
     ///
     /// ```
     /// let clock = anabranch::time::Clock::system();
     /// assert!(clock.now() <= std::time::Instant::now());
     /// ```
     pub fn system() -> Self {
-        // One origin for all, so that a tick is the same time in every pool.
+        // One origin for all clocks, so that a tick is the same time in every pool.
         #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
         static ORIGIN: LazyLock<Origin> = LazyLock::new(Instant::now);
         #[cfg(all(target_family = "wasm", target_os = "unknown"))]
@@ -65,12 +65,12 @@ impl Clock {
         Self(Source::System { origin: *ORIGIN })
     }
 
-    /// Returns the time by this clock. For the system's clock that is [`Instant::now`], and costs as much.
+    /// Returns the time by this clock. For the system's clock this is [`Instant::now`], at the same cost.
     ///
-    /// A manual clock counts from the instant when it was made, and stands still until it is moved.
+    /// A manual clock starts at the instant when it was made, and advances only when it is moved.
     ///
     /// # Panics
-    /// On WebAssembly outside of WASI, where the standard library has no clock.
+    /// Panics on WebAssembly outside of WASI, where the standard library has no clock.
     ///
     /// ```
     /// use anabranch::time::ManualClock;
@@ -115,12 +115,12 @@ impl Clock {
         nanos(instant.saturating_duration_since(self.origin()))
     }
 
-    /// Returns the instant of a tick, or `None` if it never comes.
+    /// Returns the instant of a tick, or `None` for `NEVER`.
     pub(crate) fn instant_at(&self, tick: Tick) -> Option<Instant> {
         if tick == NEVER { None } else { self.origin().checked_add(Duration::from_nanos(tick)) }
     }
 
-    /// Returns how long a thread that waits for `deadline` may park, or `None` if until it is woken.
+    /// Returns how long a thread that waits for `deadline` may park. Returns `None` if it may park until it is woken.
     pub(crate) fn park_bound(&self, deadline: Tick) -> Option<Duration> {
         let now = self.tick();
         match &self.0 {
@@ -130,8 +130,9 @@ impl Clock {
         }
     }
 
-    /// Subscribes to a manual clock: calls `wake` after each move, until the subscription is dropped. One more call may
-    /// be under way then. The thread that moves the clock calls `wake`, without a lock held. It must not panic.
+    /// Subscribes to a manual clock: the clock calls `wake` after each move, until the subscription is dropped. One
+    /// more call may be running at that moment. The thread that moves the clock calls `wake` without a lock. `wake`
+    /// must not panic.
     ///
     /// The system's clock never calls `wake`.
     pub(crate) fn subscribe(&self, wake: Wake) -> Subscription {
@@ -145,7 +146,7 @@ impl Clock {
         match &self.0 {
             #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
             Source::System { origin } => *origin,
-            // Panics with the reason; the caller has an instant, or wants one.
+            // This panics with the reason, because the caller has or needs an instant.
             #[cfg(all(target_family = "wasm", target_os = "unknown"))]
             Source::System { .. } => Instant::now(),
             Source::Manual(manual) => manual.origin(),
@@ -153,7 +154,7 @@ impl Clock {
     }
 }
 
-/// The system's.
+/// Returns the system's clock.
 impl Default for Clock {
     fn default() -> Self {
         Self::system()
@@ -169,10 +170,10 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// A clock that stands still until it is moved, so that a test of a timeout of a minute takes no time at all.
+/// A clock that stands still until it is moved, so that a test of a one-minute timeout takes no time.
 ///
-/// The handle moves the clock; [`clock`](Self::clock) is what the code under test gets to see. Clones move the same
-/// clock.
+/// The handle moves the clock. [`clock`](Self::clock) returns the clock for the code under test. Clones of the handle
+/// move the same clock.
 ///
 /// ```
 /// use anabranch::time::ManualClock;
@@ -188,7 +189,7 @@ impl fmt::Debug for Clock {
 pub struct ManualClock(Arc<Manual>);
 
 impl ManualClock {
-    /// A clock that shows the present time, and goes on showing it.
+    /// Creates a clock that shows the present time until it is moved.
     ///
     /// ```
     /// let clock = anabranch::time::ManualClock::new().clock();
@@ -198,7 +199,7 @@ impl ManualClock {
         Self(Arc::new(Manual::new()))
     }
 
-    /// The clock that this handle moves.
+    /// Returns the clock that this handle moves.
     ///
     /// ```
     /// use std::time::Duration;
@@ -214,13 +215,13 @@ impl ManualClock {
 
     /// Advances the clock, and wakes all threads that wait for a time by it, so that they read it again.
     ///
-    /// They do so concurrently: this function does not wait until what has fallen due is done. The clock jumps; it does
-    /// not run. A wait that begins after the jump counts from the new time: two sleeps of a second, one after the
-    /// other, take two advances of a second, the second of them after the second sleep has begun.
+    /// They do so concurrently: this function does not wait until they have handled the new time. The clock jumps, and
+    /// does not run. A wait that begins after the jump counts from the new time. So two successive sleeps of a second
+    /// take two advances of a second, the second one after the second sleep has begun.
     ///
-    /// The clock stops for good at some 584 years after its start.
+    /// The clock stops for good some 584 years after its start.
     ///
-    /// Takes time in proportion to the number of threads that wait.
+    /// This takes time in proportion to the number of waiting threads.
     ///
     /// ```
     /// use anabranch::time::ManualClock;

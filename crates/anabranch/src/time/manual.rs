@@ -1,4 +1,4 @@
-//! What a manual clock and its handles share: the time, and the subscribers to wake when it is moved.
+//! The state that a manual clock and its handles share: the time, and the subscribers to wake after a move.
 //!
 //! No wake-up is lost if a waiter takes its steps in this order:
 //!
@@ -22,24 +22,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a clock calls when it was moved.
+/// The function that a clock calls after a move.
 pub(crate) type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// See the [module](self).
 pub(super) struct Manual {
     origin: Instant,
-    /// A [`Tick`]. Written under the lock of the subscribers, read without.
+    /// A [`Tick`]. Written under the lock of the subscribers, read without the lock.
     elapsed: AtomicU64,
     subscribers: Mutex<Subscribers>,
 }
 
 struct Subscribers {
-    /// The number of the last one that came.
+    /// The number of the latest subscriber.
     last: u64,
     list: Vec<(u64, Wake)>,
 }
 
-/// An interest in the movements of a manual clock, until it is dropped. See [`Clock::subscribe`](super::Clock).
+/// A subscription to the moves of a manual clock, until it is dropped. See [`Clock::subscribe`](super::Clock).
 #[must_use = "dropping it ends the subscription"]
 pub(crate) struct Subscription(Option<(Arc<Manual>, u64)>);
 
@@ -94,9 +94,9 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let Some((manual, number)) = &self.0 else { return };
         let mut subscribers = lock(&manual.subscribers);
-        let place = subscribers.list.iter().position(|(other, _)| other == number);
-        let ended = place.map(|place| subscribers.list.swap_remove(place));
-        // What the closure holds is dropped without the lock.
+        let position = subscribers.list.iter().position(|(other, _)| other == number);
+        let ended = position.map(|position| subscribers.list.swap_remove(position));
+        // The captures of the closure are dropped without the lock.
         drop(subscribers);
         drop(ended);
     }
@@ -138,7 +138,7 @@ mod tests {
         let _subscription = manual.subscribe({
             let (manual, calls) = (Arc::clone(&manual), Arc::clone(&calls));
             Arc::new(move || {
-                // With the lock held this would stand still.
+                // With the lock held this would deadlock.
                 drop(manual.subscribe(Arc::new(|| ())));
                 if calls.fetch_add(1, SeqCst) == 0 {
                     manual.advance(TICK);

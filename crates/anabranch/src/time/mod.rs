@@ -1,4 +1,4 @@
-//! Time: the system's clock, and one for tests, which stands still until it is moved.
+//! Time: the system's clock, and a manual clock for tests.
 //!
 //! ```
 //! use anabranch::time::ManualClock;

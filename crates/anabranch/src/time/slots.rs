@@ -1,30 +1,30 @@
-//! Numbered places for the timers of a worker: a slab in chunks.
+//! Numbered slots for the timers of a worker: a slab in chunks.
 //!
-//! A place keeps its number while it is taken; numbers of free places are given out again. The places come in chunks,
-//! so that growing moves no more than one chunk, and a chunk whose last timer goes gives its memory back. One timer
-//! that stays keeps its whole chunk.
+//! A slot keeps its number while it is in use; the numbers of free slots are reused. The slots are in chunks, so that
+//! growing moves at most one chunk. A chunk returns its memory when its last timer is removed. One remaining timer
+//! keeps its whole chunk.
 //!
-//! New timers go to the *current* chunk, which is one that was used a moment ago: it stays current until it is full,
-//! and then the next chunk in which a place falls free takes over. If none does, it is the lowest with room, so that
-//! the high ones get a chance to empty.
+//! New timers go to the *current* chunk, which was used a moment ago. It stays current until it is full. Then the next
+//! chunk in which a slot becomes free takes over. If there is none, the lowest chunk with a free slot takes over, so
+//! that high chunks can empty.
 
-/// How many places are given back together.
+/// The number of slots in a chunk.
 const CHUNK: usize = 256;
 
-/// The end of a list of free places.
+/// The end of a list of free slots.
 const NONE: u32 = u32::MAX;
 
-/// A place. The item of a free place is meaningless.
+/// A slot. The item of a free slot is meaningless.
 pub(super) struct Slot<T> {
     item: T,
-    /// Where in the heap the timer is. In a free place: the next one of the chunk that is free.
+    /// The position of the timer in the heap. In a free slot: the next free slot of the chunk.
     pub(super) position: u32,
     pub(super) generation: u32,
 }
 
 struct Chunk<T> {
     slots: Vec<Slot<T>>,
-    /// The first of the free places that were taken once.
+    /// The first of the free slots that were used before.
     free: u32,
     taken: u32,
 }
@@ -32,7 +32,7 @@ struct Chunk<T> {
 /// See the [module](self).
 pub(super) struct Slots<T> {
     chunks: Vec<Chunk<T>>,
-    /// A bit for each chunk: it has room. A chunk without memory has.
+    /// One bit per chunk: whether it has a free slot. A chunk without memory counts as having one.
     open: Vec<u64>,
     current: usize,
 }
@@ -50,10 +50,10 @@ impl<T: Copy> Slots<T> {
         Self { chunks: Vec::new(), open: Vec::new(), current: 0 }
     }
 
-    /// Takes a free place and returns its number. The caller sets the position next.
+    /// Takes a free slot and returns its number. The caller sets the position next.
     ///
     /// # Panics
-    /// When there are some four billion timers.
+    /// Panics when there are some four billion timers.
     #[inline]
     pub(super) fn take(&mut self, item: T, generation: u32) -> u32 {
         if self.chunks.get(self.current).is_none_or(Chunk::is_full) {
@@ -78,7 +78,7 @@ impl<T: Copy> Slots<T> {
         (self.current * CHUNK + offset) as u32
     }
 
-    /// The lowest chunk with room, a new one if need be.
+    /// Returns the lowest chunk with a free slot, or else a new one.
     #[cold]
     fn lowest_open(&mut self) -> usize {
         if let Some(word) = self.open.iter().position(|word| *word != 0) {
@@ -94,7 +94,7 @@ impl<T: Copy> Slots<T> {
         new
     }
 
-    /// Frees a place that is taken, and returns its item.
+    /// Frees a slot in use, and returns its item.
     #[inline]
     pub(super) fn free(&mut self, number: u32) -> T {
         let (index, offset) = split(number);
@@ -107,7 +107,7 @@ impl<T: Copy> Slots<T> {
             self.open[index / 64] |= 1 << (index % 64);
         }
         chunk.taken -= 1;
-        // The current chunk is kept, lest it be allocated again for the next timer.
+        // The current chunk is kept; otherwise the next timer might allocate it again.
         if index != self.current {
             if chunk.taken == 0 {
                 *chunk = Chunk::EMPTY;
@@ -118,21 +118,21 @@ impl<T: Copy> Slots<T> {
         item
     }
 
-    /// Returns a place, taken or free, or `None` if there is none of this number now.
+    /// Returns a slot, in use or free, or `None` if there is no slot with this number.
     #[inline]
     pub(super) fn get(&self, number: u32) -> Option<&Slot<T>> {
         let (index, offset) = split(number);
         self.chunks.get(index)?.slots.get(offset)
     }
 
-    /// The timer in a place that is taken is at `position` now.
+    /// Records that the timer of a slot in use is now at `position`.
     #[inline]
     pub(super) fn set_position(&mut self, number: u32, position: usize) {
         let (index, offset) = split(number);
         self.chunks[index].slots[offset].position = position as u32;
     }
 
-    /// Returns how many bytes are allocated.
+    /// Returns the number of allocated bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.capacity()).sum();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_lowest_chunk_with_room_is_filled_first() {
         let (mut slots, _) = filled(4 * CHUNK);
-        // The first to be freed is in the chunk that takes over; of the others the lowest is next.
+        // The chunk of the first freed slot takes over. Of the others the lowest is next.
         for number in [2, 3, 1].map(|chunk| chunk * CHUNK as u32) {
             slots.free(number);
         }

@@ -1,64 +1,64 @@
 //! One worker's timers, used by its thread alone: an implicit 4-ary heap.
 //!
-//! An entry of the heap holds the deadline, the order of insertion, and the number of a place in [`Slots`]. There the
-//! rest of the timer is, with the entry's position, so that a timer that did not happen is found and removed. Entries
-//! move, places do not.
+//! An entry of the heap contains the deadline, the order of insertion, and the number of a slot in [`Slots`]. The slot
+//! contains the rest of the timer and the entry's position, so that a timer can be found and removed before it fires.
+//! Entries move, slots do not.
 //!
-//! Four siblings lie in one cache line (LaMarca, Ladner 1996): the root is entry 3, the children of entry `p` are the
-//! group `p - 2`, and the parent of entry `p` is `p / 4 + 2`. Where there is no timer, a group is filled up with
-//! [`VACANT`], later than all timers, so that the first of four is found by three comparisons and without a branch to
-//! be guessed.
+//! Four siblings share one cache line (LaMarca, Ladner 1996). The root is entry 3, the children of entry `p` are the
+//! group `p - 2`, and the parent of entry `p` is `p / 4 + 2`. A group with fewer timers is filled up with [`VACANT`],
+//! which is later than all timers. So three comparisons without a conditional branch find the first of four.
 //!
-//! Invariant: a place that is taken refers to the one entry that refers to it, and an entry in the heap refers to a
-//! place that is taken. So a key is valid if and only if the entry to which its place refers refers back to that place,
-//! and the generation is the key's.
+//! Invariant: a slot in use refers to the one entry that refers to it, and an entry in the heap refers to a slot in
+//! use. So a key is valid if and only if the entry to which its slot refers refers back to that slot, and the
+//! generation matches the key's.
 //!
-//! Order among equal deadlines is a number of 32 bits, given at insertion. When they are used up, all timers are
-//! numbered anew; that sorts them, once in 4 billion insertions.
+//! The order among equal deadlines is a 32-bit number, assigned at insertion. When the numbers run out, all timers are
+//! renumbered. That sorts them, once in 4 billion insertions.
 //!
-//! Why no timing wheel (Varghese, Lauck 1987)? One was measured beside the heap, with 11 levels of 64 lists down to
-//! single nanoseconds. Nanoseconds each, with 100,000 timers over a minute:
+//! Why not a timing wheel (Varghese, Lauck 1987)? One was measured against the heap, with 11 levels of 64 lists down to
+//! single nanoseconds. Nanoseconds per operation, with 100,000 timers over a minute:
 //!
 //! |       | insert later ones | insert any | remove any | remove the earliest | insert, remove 32 later | fire |
 //! |-------|-------------------|------------|------------|---------------------|-------------------------|------|
 //! | heap  | 14                | 20         | 32         | 54                  | 17                      | 71   |
 //! | wheel | 10                | 8          | 9          | 4                   | 5                       | 52   |
 //!
-//! A look at the clock, which each insertion needs, is 30. For the difference the heap knows the next deadline exactly.
-//! A wheel knows in which list it is: a worker that is to sleep till then would have to search the list, which may hold
-//! all timers, or wake for nothing. And deadlines in the past stay in order without a structure of their own.
+//! A clock read, which each insertion needs, takes 30 ns. In return for the difference the heap knows the next deadline
+//! exactly. A wheel knows only the list of the next deadline. A worker that is about to sleep would have to search that
+//! list, which may contain all timers, or wake up too early. The heap also keeps past deadlines in order without
+//! another structure.
 //!
-//! A million timers take 33.6 bytes each, and at no size from ten thousand to two million more than 36.4. The heap's
-//! array follows the number of timers; timers that are left over here and there hold a chunk of the slab each, up to 4
+//! A million timers take 33.6 bytes each. At no size from ten thousand to two million do they take more than 36.4. The
+//! heap's array shrinks with the number of timers. Scattered remaining timers keep a chunk of the slab each, up to 4
 //! KiB.
 
 use crate::time::{slots::Slots, tick::Tick};
 
 /// See the [module](self).
 pub(crate) struct Timers<T> {
-    /// Nothing, or the root's group and those after it.
+    /// Empty, or the root's group and the groups after it.
     groups: Vec<Group>,
     len: usize,
     slots: Slots<T>,
-    /// The order of the timer inserted next.
+    /// The order number of the next inserted timer.
     order: u32,
-    /// The generation of the timer inserted next.
+    /// The generation of the next inserted timer.
     generation: u32,
 }
 
-/// Names a timer. It does no harm when the timer has fired or was removed: to be taken for another one, the key would
-/// have to be kept until 2^32 timers were inserted after it, or a multiple of that.
+/// The name of a timer. A key of a timer that has fired or was removed is harmless. It matches another timer only if it
+/// was kept while a multiple of 2^32 timers was inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     slot: u32,
     generation: u32,
 }
 
-/// The fields are in the order in which they are compared.
+/// The fields are in the order of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     deadline: Tick,
-    /// The order of insertion in the high half, the number of the place in the low one.
+    /// The order of insertion in the high half, the number of the slot in the low half.
     tag: u64,
 }
 
@@ -68,13 +68,13 @@ struct Group([Entry; 4]);
 
 const ROOT: usize = 3;
 
-/// No timer: the order of none is that high.
+/// No timer. Its order number is higher than that of any timer.
 const VACANT: Entry = Entry { deadline: Tick::MAX, tag: u64::MAX };
 
-/// How many groups a search for timers that are due together looks at.
+/// The number of groups that a search for timers which are due together visits.
 const MOST_VISITED: usize = 32;
 
-/// So few groups are not worth giving back.
+/// At most this many groups keep their memory.
 const FEW: usize = 16;
 
 impl Entry {
@@ -100,12 +100,12 @@ impl<T: Copy> Timers<T> {
         Self { groups: Vec::new(), len: 0, slots: Slots::new(), order: 0, generation: 0 }
     }
 
-    /// Returns how many timers have neither fired nor been removed.
+    /// Returns the number of timers that have neither fired nor been removed.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Adds a timer. O(log n), and in practice O(1) where deadlines become ever later.
+    /// Adds a timer. O(log n), and in practice O(1) when deadlines increase.
     pub(crate) fn insert(&mut self, deadline: Tick, item: T) -> Key {
         if self.order == u32::MAX {
             self.number_anew();
@@ -124,8 +124,8 @@ impl<T: Copy> Timers<T> {
         key
     }
 
-    /// Removes a timer before it fires. Returns `false` if it has fired or was removed. O(log n), and on average O(1)
-    /// but for the earliest.
+    /// Removes a timer before it fires. Returns `false` if it has fired or was removed. O(log n), and O(1) on average
+    /// except for the earliest timer.
     pub(crate) fn remove(&mut self, key: Key) -> bool {
         let Some(slot) = self.slots.get(key.slot) else { return false };
         let position = slot.position as usize;
@@ -138,19 +138,19 @@ impl<T: Copy> Timers<T> {
         is_current
     }
 
-    /// Returns the earliest deadline of all.
+    /// Returns the earliest deadline.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Tick> {
         if self.len == 0 { None } else { Some(self.entry(ROOT).deadline) }
     }
 
-    /// The latest deadline that is at most `slack` after the earliest. Looks at no more than [`MOST_VISITED`] groups,
-    /// the upper ones first, so among many timers it may be one before that.
+    /// Returns the latest deadline that is at most `slack` after the earliest. Visits at most [`MOST_VISITED`] groups,
+    /// the upper ones first. So among many timers the result may be an earlier deadline.
     pub(crate) fn last_deadline_within(&self, slack: Tick) -> Option<Tick> {
         let first = self.next_deadline()?;
         let limit = first.saturating_add(slack);
         let mut last = first;
-        // A group is that of the children of one position, see `sink`.
+        // A group contains the children of one position, see `sink`.
         let mut queue = [0u32; MOST_VISITED];
         let (mut seen, mut count) = (0, 1);
         queue[0] = ROOT as u32;
@@ -171,8 +171,8 @@ impl<T: Copy> Timers<T> {
         Some(last)
     }
 
-    /// Takes the first timer whose deadline is `now` or earlier: in order of deadlines and, where they are equal, of
-    /// insertion. O(log n).
+    /// Takes the first timer whose deadline is `now` or earlier. The order is that of deadlines and, where they are
+    /// equal, of insertion. O(log n).
     pub(crate) fn pop_due(&mut self, now: Tick) -> Option<T> {
         if self.next_deadline()? > now {
             return None;
@@ -193,7 +193,7 @@ impl<T: Copy> Timers<T> {
         self.slots.set_position(entry.slot(), position);
     }
 
-    /// Puts an entry at `position`, whose entry is gone, or above it.
+    /// Puts an entry at `position`, which is empty, or above it.
     #[inline]
     fn rise(&mut self, mut position: usize, entry: Entry) {
         while position > ROOT {
@@ -208,7 +208,7 @@ impl<T: Copy> Timers<T> {
         self.put(position, entry);
     }
 
-    /// Puts an entry at `position`, whose entry is gone, or below it.
+    /// Puts an entry at `position`, which is empty, or below it.
     #[inline]
     fn sink(&mut self, mut position: usize, entry: Entry) {
         while let Some(Group([a, b, c, d])) = self.groups.get(position - 2) {
@@ -224,7 +224,7 @@ impl<T: Copy> Timers<T> {
         self.put(position, entry);
     }
 
-    /// Fills the place of an entry that is gone with the last one of all.
+    /// Fills an empty position with the last entry of the heap.
     fn vacate(&mut self, position: usize) {
         let end = ROOT + self.len - 1;
         self.len -= 1;
@@ -243,7 +243,7 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// Grows by a quarter, where a vector would by itself double.
+    /// Adds a group. Grows the memory by a quarter, where a vector would double it.
     fn add_group(&mut self) {
         let len = self.groups.len();
         if len == self.groups.capacity() {
@@ -252,7 +252,8 @@ impl<T: Copy> Timers<T> {
         self.groups.push(Group([VACANT; 4]));
     }
 
-    /// Drops the last group. Memory of which less than half is in use is given back, but for a quarter of the latter.
+    /// Drops the last group. If less than half of the memory is in use, frees the rest except for a quarter of the used
+    /// part.
     fn drop_group(&mut self) {
         self.groups.pop();
         let len = self.groups.len();
@@ -261,13 +262,13 @@ impl<T: Copy> Timers<T> {
         }
     }
 
-    /// Returns how many bytes are allocated.
+    /// Returns the number of allocated bytes.
     #[cfg(test)]
     fn memory(&self) -> usize {
         self.groups.capacity() * size_of::<Group>() + self.slots.memory()
     }
 
-    /// Gives out the orders from zero again. What is sorted is a heap.
+    /// Renumbers the order of all timers from zero. A sorted array is a heap.
     #[cold]
     fn number_anew(&mut self) {
         let mut entries: Vec<_> = (ROOT..ROOT + self.len).map(|position| self.entry(position)).collect();
@@ -385,13 +386,13 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Step {
-        /// So many timers, by so much later each.
+        /// Inserts this many timers, each later than the last by this much.
         Insert {
             count: usize,
             first: Tick,
             apart: Tick,
         },
-        /// So many keys, of all that there ever were; some are stale.
+        /// Removes this many keys, out of all keys so far; some are stale.
         Remove {
             count: usize,
             which: usize,
@@ -420,7 +421,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// The numbers of order and of generation run out on the way in some of the cases.
+        /// In some of the cases the numbers of order and of generation overflow.
         #[test]
         fn timers_do_what_a_sorted_map_does(steps in steps(), left in prop_oneof![Just(u32::MAX), 0..2000_u32]) {
             let mut timers = Timers::new();

@@ -51,7 +51,7 @@
 //! it did. The waiter's own orderings, or the locks, cover the rest.
 //!
 //! A scope is TIMED, from beginning to end, if there is a deadline for what is done in it. That is for
-//! [`is_plainly_going_on`](CancelScope::is_plainly_going_on), which returns `false` then, and costs other scopes
+//! [`is_plainly_active`](CancelScope::is_plainly_active), which returns `false` then, and costs other scopes
 //! nothing.
 
 use crate::{
@@ -146,7 +146,7 @@ impl CancelScope {
     /// Returns whether one load shows that the scope is not cancelled and has no deadline. If `false`, the caller has
     /// to check.
     #[inline]
-    pub(crate) fn is_plainly_going_on(&self) -> bool {
+    pub(crate) fn is_plainly_active(&self) -> bool {
         self.state.load(Ordering::Acquire) == ENLISTED
     }
 

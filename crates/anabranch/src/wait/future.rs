@@ -11,8 +11,8 @@ use crate::{
     },
     wait::{
         current_stack::apart,
-        waitable::Place,
-        waiter::{Kind, Outcome, Waiter},
+        waitable::Waitable,
+        waiter::{Kind, Selected, Waiter},
     },
 };
 use std::{
@@ -118,16 +118,16 @@ impl AsyncTurn {
         self.registered > 0
     }
 
-    /// Waits for `count` waitables until the first decides. Returns `Ready` with its index, which the caller attempts
-    /// first. With a `count` of zero it waits for ever.
+    /// Waits for `count` waitables until the first ends the wait. Returns `Ready` with its index, which the caller
+    /// attempts first. With a `count` of zero it waits for ever.
     ///
     /// # Safety
     /// From `Pending` on until `Ready`, or until `leave`, the waitables stay where they are, and the next call passes
     /// the same ones.
-    pub(crate) unsafe fn poll<'p, P: Place + ?Sized + 'p>(
+    pub(crate) unsafe fn poll<'p, P: Waitable + ?Sized + 'p>(
         &mut self,
         count: usize,
-        place: impl Fn(usize) -> &'p P,
+        waitable: impl Fn(usize) -> &'p P,
         context: &mut Context<'_>,
     ) -> Poll<usize> {
         let new = || Arc::new(AsyncWaiter { waiter: Waiter::new(&KIND), waker: Mutex::new(None) });
@@ -144,95 +144,98 @@ impl AsyncTurn {
             for index in 0..count {
                 // SAFETY: the waiter is armed, and the caller keeps the waitables in place until the wait has ended and
                 // `unregister` has run.
-                if !unsafe { place(index).register(address, index as u32) } {
-                    // A decision made meanwhile takes precedence: something may have been handed over.
-                    let decided = if waiter.disarm() { None } else { decided(waiter) };
+                if !unsafe { waitable(index).register(address, index as u32) } {
+                    // A waitable that ended the wait meanwhile takes precedence: something may have been handed over.
+                    let selected = if waiter.disarm() { None } else { selected(waiter) };
                     // SAFETY: the wait has ended. `registered` counts the waitables that have the address, and the
                     // caller keeps them in place.
-                    unsafe { self.unregister(place, decided) };
-                    return Poll::Ready(decided.unwrap_or(index));
+                    unsafe { self.unregister(waitable, selected) };
+                    return Poll::Ready(selected.unwrap_or(index));
                 }
                 self.registered += 1;
             }
         }
-        let Some(index) = decided(waiter) else {
-            // A thread that decides from here on finds the waker.
+        let Some(index) = selected(waiter) else {
+            // A thread that ends the wait from here on finds the waker.
             LEFT.set(BUDGET);
             return Poll::Pending;
         };
         // SAFETY: the wait has ended. The caller has kept the waitables in place since they were registered.
-        unsafe { self.unregister(place, Some(index)) };
+        unsafe { self.unregister(waitable, Some(index)) };
         Poll::Ready(index)
     }
 
-    /// Ends the wait, if there is one. Returns the index of the waitable that had decided it before, if one had: what
+    /// Ends the wait, if there is one. Returns the index of the waitable that had ended it before, if one had: what
     /// that handed over is to be passed on.
     ///
     /// # Safety
     /// The waitables are those of the last `poll`.
-    pub(crate) unsafe fn leave<'p, P: Place + ?Sized + 'p>(&mut self, place: impl Fn(usize) -> &'p P) -> Option<usize> {
+    pub(crate) unsafe fn leave<'p, P: Waitable + ?Sized + 'p>(
+        &mut self,
+        waitable: impl Fn(usize) -> &'p P,
+    ) -> Option<usize> {
         if self.registered == 0 {
             return None;
         }
         let waiter = &self.shared.as_ref().expect("whoever waits has a waiter").waiter;
-        let decided = if waiter.decide_for_itself(Outcome::Cancelled) { None } else { decided(waiter) };
+        let selected = if waiter.select_itself(Selected::Cancelled) { None } else { selected(waiter) };
         // SAFETY: the wait has ended, and the caller passes the waitables of the last `poll`.
-        unsafe { self.unregister(place, decided) };
-        decided
+        unsafe { self.unregister(waitable, selected) };
+        selected
     }
 
     /// # Safety
     /// The wait has ended, and these are its waitables.
-    unsafe fn unregister<'p, P: Place + ?Sized + 'p>(
+    unsafe fn unregister<'p, P: Waitable + ?Sized + 'p>(
         &mut self,
-        place: impl Fn(usize) -> &'p P,
-        decided: Option<usize>,
+        waitable: impl Fn(usize) -> &'p P,
+        selected: Option<usize>,
     ) {
         for index in (0..mem::take(&mut self.registered)).rev() {
             // SAFETY: the waitables below `registered` have the address, and the wait has ended.
-            unsafe { place(index).unregister(decided == Some(index)) };
+            unsafe { waitable(index).unregister(selected == Some(index)) };
         }
     }
 }
 
 /// Returns the index of the waitable that has ended the wait.
-fn decided(waiter: &Waiter) -> Option<usize> {
-    match waiter.outcome()? {
-        Outcome::Ready(index) => Some(index as usize),
-        Outcome::Cancelled | Outcome::TimedOut => unreachable!("a future that goes on is ended by its places alone"),
+fn selected(waiter: &Waiter) -> Option<usize> {
+    match waiter.selected()? {
+        Selected::Ready(index) => Some(index as usize),
+        Selected::Cancelled | Selected::TimedOut => unreachable!("only waitables end the wait of a future"),
     }
 }
 
 /// A wait for one waitable, for the futures of this crate to poll.
-pub(crate) struct AsyncWait<P: Place> {
+pub(crate) struct AsyncWait<P: Waitable> {
     turn: AsyncTurn,
-    place: P,
+    waitable: P,
     _pinned: PhantomPinned,
 }
 
-impl<P: Place> AsyncWait<P> {
-    pub(crate) fn new(place: P) -> Self {
-        Self { turn: AsyncTurn::new(), place, _pinned: PhantomPinned }
+impl<P: Waitable> AsyncWait<P> {
+    pub(crate) fn new(waitable: P) -> Self {
+        Self { turn: AsyncTurn::new(), waitable, _pinned: PhantomPinned }
     }
 
-    pub(crate) fn place(&self) -> &P {
-        &self.place
+    pub(crate) fn waitable(&self) -> &P {
+        &self.waitable
     }
 
     /// Waits. After `Ready` the caller attempts again, unless the waitable has handed it what it wanted.
     pub(crate) fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         // SAFETY: nothing is moved out of `this`.
         let this = unsafe { self.get_unchecked_mut() };
-        let place = &this.place;
+        let waitable = &this.waitable;
         // SAFETY: the waitable is pinned with this future, whose `Drop` calls `leave`.
-        unsafe { this.turn.poll(1, |_| place, context) }.map(|_| ())
+        unsafe { this.turn.poll(1, |_| waitable, context) }.map(|_| ())
     }
 }
 
-impl<P: Place> Drop for AsyncWait<P> {
+impl<P: Waitable> Drop for AsyncWait<P> {
     fn drop(&mut self) {
-        let place = &self.place;
+        let waitable = &self.waitable;
         // SAFETY: this is the waitable that `poll` passes.
-        unsafe { self.turn.leave(|_| place) };
+        unsafe { self.turn.leave(|_| waitable) };
     }
 }

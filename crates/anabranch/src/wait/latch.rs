@@ -2,35 +2,35 @@
 //!
 //! | word     | meaning                                   | left by                                                    |
 //! |----------|-------------------------------------------|------------------------------------------------------------|
-//! | EMPTY    | nothing happened, there is no waiter      | `tell` -> NOTIFIED, `register` -> an address, `give_up` -> GIVEN UP |
-//! | address  | there is a waiter                         | `tell` -> BUSY, `unregister` -> EMPTY                      |
-//! | BUSY     | the notifier decides the waiter's word    | the notifier -> NOTIFIED                                   |
+//! | EMPTY    | nothing happened, there is no waiter      | `set` -> NOTIFIED, `register` -> an address, `give_up` -> GIVEN UP |
+//! | address  | there is a waiter                         | `set` -> BUSY, `unregister` -> EMPTY                      |
+//! | BUSY     | the notifier is ending the wait           | the notifier -> NOTIFIED                                   |
 //! | NOTIFIED | it has happened                           | `reset` -> EMPTY                                           |
 //! | GIVEN UP | there will never be a waiter              |                                                            |
 //!
 //! There is one waiter at a time. A future may be forgotten while it waits; the next waiter then replaces its address.
 //!
-//! BUSY lasts for the few instructions of a decision. A waiter that leaves for another reason meanwhile spins until it
-//! ends.
+//! BUSY lasts for the few instructions in which the notifier ends the wait. A waiter that leaves for another reason
+//! meanwhile spins until it ends.
 //!
-//! Two threads may share the object that contains the latch: one calls `tell` and the other `give_up`, once each. The
+//! Two threads may share the object that contains the latch: one calls `set` and the other `give_up`, once each. The
 //! second call returns `false`: its caller then owns the object, and the first does not access it any more.
 //!
-//! Orderings: `tell` releases and the waiter acquires, both in `is_notified` and in a failed `register`. Only
+//! Orderings: `set` releases and the waiter acquires, both in `is_notified` and in a failed `register`. Only
 //! read-modify-writes change the word, so the last of several notifications carries all earlier ones. `register`
 //! releases the address, and the change to BUSY acquires it; the change from BUSY releases it again, before the waiter
-//! may write another. `give_up` releases what was done before it, and acquires where it comes second; so does `tell`.
+//! may write another. `give_up` releases what was done before it, and acquires where it comes second; so does `set`.
 
 use crate::{
     sys::sync::{AtomicPtr, Cell, Ordering, spin_while},
     wait::{
-        waitable::{Address, Place},
+        waitable::{Waitable, WaiterRef},
         waiter::Waiter,
     },
 };
 use std::{ops::Deref, ptr};
 
-type Word = *mut Cell<Address>;
+type Word = *mut Cell<WaiterRef>;
 
 const EMPTY: Word = ptr::null_mut();
 const BUSY: Word = ptr::without_provenance_mut(1);
@@ -40,7 +40,7 @@ const GIVEN_UP: Word = ptr::without_provenance_mut(3);
 /// See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Latch {
-    word: AtomicPtr<Cell<Address>>,
+    word: AtomicPtr<Cell<WaiterRef>>,
 }
 
 impl Latch {
@@ -60,12 +60,12 @@ impl Latch {
 
     /// Notifies the latch and wakes the waiter. Idempotent.
     pub(crate) fn notify(&self) {
-        self.tell();
+        self.set();
     }
 
     /// Notifies the latch, as [`notify`](Self::notify) does, for a latch that may be given up. Returns `false` if it
     /// was given up before.
-    pub(crate) fn tell(&self) -> bool {
+    pub(crate) fn set(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let next = match word {
@@ -84,7 +84,7 @@ impl Latch {
                 Ok(address) => {
                     // SAFETY: while the word is BUSY the waiter does not leave, so its address is alive and the wait is
                     // the one that was registered.
-                    let wake = unsafe { (*address).get().decide() };
+                    let wake = unsafe { (*address).get().try_select() };
                     // A swap continues the release sequences of what others released into BUSY.
                     self.word.swap(NOTIFIED, Ordering::Release);
                     if let Some(wake) = wake {
@@ -124,8 +124,8 @@ impl Default for Latch {
 
 /// A wait for the [`Latch`] to which `S` refers.
 pub(crate) struct LatchWait<S> {
-    slot: S,
-    address: Cell<Address>,
+    latch: S,
+    address: Cell<WaiterRef>,
 }
 
 // SAFETY: the waiter writes the address while it is not registered. A notifier reads it while the word is BUSY, during
@@ -136,24 +136,24 @@ unsafe impl<S: Send> Send for LatchWait<S> {}
 unsafe impl<S: Sync> Sync for LatchWait<S> {}
 
 impl<S: Deref<Target = Latch>> LatchWait<S> {
-    pub(crate) fn new(slot: S) -> Self {
-        Self { slot, address: Cell::new(Address { waiter: ptr::null(), ticket: 0 }) }
+    pub(crate) fn new(latch: S) -> Self {
+        Self { latch, address: Cell::new(WaiterRef { waiter: ptr::null(), ticket: 0 }) }
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by `tell`, which decides the wait before it sets NOTIFIED.
-unsafe impl<S: Deref<Target = Latch>> Place for LatchWait<S> {
+// SAFETY: an address leaves the word by `unregister`, or by `set`, which ends the wait before it sets NOTIFIED.
+unsafe impl<S: Deref<Target = Latch>> Waitable for LatchWait<S> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // The wait is not registered, so no other thread reads the address.
-        self.address.set(Address { waiter, ticket });
+        self.address.set(WaiterRef { waiter, ticket });
         let mut word = EMPTY;
         loop {
-            match self.slot.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
+            match self.latch.word.compare_exchange(word, self.own(), Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(NOTIFIED) => return false,
                 // The notifier is ending the wait of a future that was forgotten, and sets NOTIFIED next.
                 Err(BUSY) => {
-                    self.slot.wait_while_busy();
+                    self.latch.wait_while_busy();
                     return false;
                 }
                 // The address is of a future that was forgotten while it waited, and which need not be woken.
@@ -163,8 +163,8 @@ unsafe impl<S: Deref<Target = Latch>> Place for LatchWait<S> {
     }
 
     unsafe fn unregister(&self, _: bool) {
-        if self.slot.word.compare_exchange(self.own(), EMPTY, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            self.slot.wait_while_busy();
+        if self.latch.word.compare_exchange(self.own(), EMPTY, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            self.latch.wait_while_busy();
         }
     }
 }

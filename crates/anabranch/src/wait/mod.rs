@@ -1,7 +1,5 @@
 //! Waiting: one protocol for threads, fibers and async tasks.
 //!
-//! Users find [`Trigger`] here, on which they can build their own waitables.
-//!
 //! `{current_stack, spin_wait} <- waiter <- waitable <- {latch, queue}`, `waiter <- parked`, `waiter <- suspend`,
 //! `{suspend, cancel} <- cx`, `{cx, future} <- attempt`. Synchronisation and channels are built on this module alone.
 

@@ -1,13 +1,13 @@
 //! The waiter of a thread, which parks while it waits.
 //!
-//! The thread goes on as soon as it finds its waiter decided, even before it has been woken. So the waiter and the
+//! The thread goes on as soon as it finds its waiter selected, even before it has been woken. So the waiter and the
 //! parker are on the heap; the thread and each thread that is waking it keep them alive. A late wake-up leaves a token
 //! in the parker, which makes the next wait check its waiter once more.
 
 use crate::{
     sys::{parker::Parker, sync::Arc},
     wait::{
-        spin_wait::LOOKS,
+        spin_wait::SPINS,
         waiter::{Kind, Waiter},
     },
 };
@@ -20,7 +20,7 @@ pub(crate) struct Parked {
     pub(crate) parker: Parker,
 }
 
-static KIND: Kind = Kind::in_arc::<Parked>(wake, LOOKS, true);
+static KIND: Kind = Kind::in_arc::<Parked>(wake, SPINS, true);
 
 /// # Safety
 /// The waiter was retained for this call.

@@ -1,10 +1,10 @@
 //! A queue of waiters that its owner guards by a lock: mutexes, semaphores, condition variables and events use it.
 //!
 //! The queue is an intrusive doubly linked list of entries that the waiters own. So nothing is allocated, and each
-//! entry can leave from the middle. The lock that guards the [`Queue`] guards all links and values, and the decision
-//! about an entry: a thread removes and decides an entry before it unlocks. A waiter whose wait ended otherwise takes
-//! the lock and removes its entry. A waiter that was decided from here is no longer linked and need not take the lock.
-//! Once an entry is decided it is not accessed any more, as its waiter may be gone.
+//! entry can leave from the middle. The lock that guards the [`Queue`] guards all links and values, and the end of the
+//! wait: a thread removes an entry and ends its wait before it unlocks. A waiter whose wait ended otherwise takes the
+//! lock and removes its entry. A waiter that was selected by the queue is no longer linked and need not take the lock.
+//! Once the wait of an entry has ended it is not accessed any more, as its waiter may be gone.
 //!
 //! The owner of an entry may access its value while the entry is in no queue; the holder of the lock may while it is in
 //! one. Whatever is written into it when the entry is removed, the owner goes by the outcome of its wait: a wait that
@@ -16,8 +16,8 @@
 use crate::{
     sys::sync::Cell,
     wait::{
-        waitable::Address,
-        waiter::{Outcome, Waiter, Wake},
+        waitable::WaiterRef,
+        waiter::{Selected, Waiter, Wake},
     },
 };
 use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
@@ -28,7 +28,7 @@ pub(crate) struct Entry<T> {
     previous: Cell<*const Entry<T>>,
     next: Cell<*const Entry<T>>,
     is_linked: Cell<bool>,
-    address: Cell<Address>,
+    address: Cell<WaiterRef>,
     value: UnsafeCell<T>,
     _pinned: PhantomPinned,
 }
@@ -46,7 +46,7 @@ impl<T> Entry<T> {
             previous: Cell::new(ptr::null()),
             next: Cell::new(ptr::null()),
             is_linked: Cell::new(false),
-            address: Cell::new(Address { waiter: ptr::null(), ticket: 0 }),
+            address: Cell::new(WaiterRef { waiter: ptr::null(), ticket: 0 }),
             value: UnsafeCell::new(value),
             _pinned: PhantomPinned,
         }
@@ -64,7 +64,7 @@ impl<T> Entry<T> {
     ///
     /// # Safety
     /// The caller owns this entry, and the entry is in no queue: it was not pushed, or it has been removed since, or
-    /// the queue has decided its wait. `look` does not call this function for the same entry.
+    /// the queue has selected its wait. `look` does not call this function for the same entry.
     pub(crate) unsafe fn with<R>(&self, look: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the caller owns the entry, which is in no queue, so nothing else can reach the value. `look` does not
         // borrow it again.
@@ -81,7 +81,7 @@ pub(crate) struct Queue<T> {
     /// The last entry; or, marked with [`ONLY`], the waiter of the first if that is the only one and its ticket is 0.
     ///
     /// Entries lie on the stacks of fibers that wait, so to read one mostly misses the caches and the TLB. So a wait
-    /// that is alone in its queue, as most are, is decided without reading its entry.
+    /// that is alone in its queue, as most are, is selected without reading its entry.
     last: *const (),
 }
 
@@ -145,11 +145,11 @@ impl<T> Queue<T> {
     }
 
     /// # Safety
-    /// The entry is not linked. It stays where it is until the queue decides it or it is removed. The waiter is armed,
+    /// The entry is not linked. It stays where it is until the queue selects it or it is removed. The waiter is armed,
     /// and does not leave its wait before.
     pub(crate) unsafe fn push_back(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
-        entry.address.set(Address { waiter, ticket });
+        entry.address.set(WaiterRef { waiter, ticket });
         entry.next.set(ptr::null());
         entry.is_linked.set(true);
         if self.first.is_null() {
@@ -166,11 +166,11 @@ impl<T> Queue<T> {
     /// Links an entry before all others, for a waiter that has already waited.
     ///
     /// # Safety
-    /// The entry is not linked. It stays where it is until the queue decides it or it is removed. The waiter is armed,
+    /// The entry is not linked. It stays where it is until the queue selects it or it is removed. The waiter is armed,
     /// and does not leave its wait before.
     pub(crate) unsafe fn push_front(&mut self, entry: &Entry<T>, waiter: *const Waiter, ticket: u32) {
         debug_assert!(!entry.is_linked.get());
-        entry.address.set(Address { waiter, ticket });
+        entry.address.set(WaiterRef { waiter, ticket });
         entry.previous.set(ptr::null());
         entry.next.set(self.first);
         entry.is_linked.set(true);
@@ -212,7 +212,7 @@ impl<T> Queue<T> {
     /// is empty, or if the wait had ended otherwise, so that what was handed is not received. The caller unlocks, then
     /// wakes.
     #[inline]
-    pub(crate) fn decide_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
+    pub(crate) fn select_head(&mut self, hand: impl FnOnce(&mut T)) -> Option<Wake> {
         // SAFETY: the entry is linked, so it and its waiter are alive: the waiter cannot leave before it has taken the
         // lock, which the caller holds.
         unsafe {
@@ -221,7 +221,7 @@ impl<T> Queue<T> {
             if let Some(only) = self.only() {
                 (self.first, self.last) = (ptr::null(), ptr::null());
                 hand(&mut *entry.value.get());
-                return Waiter::decide(only, Outcome::Ready(0));
+                return Waiter::try_select(only, Selected::Ready(0));
             }
             self.first = entry.next.get();
             match self.first.as_ref() {
@@ -229,16 +229,16 @@ impl<T> Queue<T> {
                 None => self.last = ptr::null(),
             }
             hand(&mut *entry.value.get());
-            entry.address.get().decide()
+            entry.address.get().try_select()
         }
     }
 
-    /// Removes entries up to the first whose wait goes on, and ends that wait, as [`decide_head`](Self::decide_head)
+    /// Removes entries up to the first whose wait goes on, and ends that wait, as [`select_head`](Self::select_head)
     /// does. Returns `None` if no wait goes on.
     #[inline]
-    pub(crate) fn decide_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
+    pub(crate) fn select_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
         while !self.is_empty() {
-            if let Some(wake) = self.decide_head(&mut hand) {
+            if let Some(wake) = self.select_head(&mut hand) {
                 return Some(wake);
             }
         }
@@ -247,14 +247,14 @@ impl<T> Queue<T> {
 
     /// Ends the first wait that goes on and is not this waiter's, and hands nothing over. Returns `None` if there is
     /// none.
-    pub(crate) fn decide_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
+    pub(crate) fn select_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
         loop {
             let entry: *const Entry<T> = self.other_than(waiter)?;
             // SAFETY: the entry is linked until it is removed here. Its waiter cannot leave before it has taken the
             // lock, which the caller holds.
             unsafe {
                 self.remove(&*entry);
-                if let Some(wake) = (*entry).address.get().decide() {
+                if let Some(wake) = (*entry).address.get().try_select() {
                     return Some(wake);
                 }
             }
@@ -262,10 +262,10 @@ impl<T> Queue<T> {
     }
 }
 
-/// How many waiters are decided under a lock before the thread unlocks and wakes them.
+/// How many waiters are selected under a lock before the thread unlocks and wakes them.
 const BATCH: usize = 16;
 
-/// Decided waiters, to be woken after the unlock.
+/// Selected waiters, to be woken after the unlock.
 pub(crate) struct Wakes {
     list: [Option<Wake>; BATCH],
     len: usize,

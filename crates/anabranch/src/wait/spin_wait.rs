@@ -20,7 +20,7 @@ use std::cell::Cell;
 /// How often a thread attempts again before it yields, with growing pauses: for some 0.3 us in all, about as long as a
 /// yield takes when no other thread wants the core. (With 8, which is ten times as long, two threads on one core lose
 /// 2.5 us at each turn.)
-pub(crate) const LOOKS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
+pub(crate) const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 
 /// How many waits in a row begin with a yield, before one spins first again.
 const SHARED: u8 = 32;
@@ -29,14 +29,14 @@ const SHARED: u8 = 32;
 const IN_VAIN: u8 = 16;
 
 /// What a thread has learned about the threads that it waits for.
-pub(crate) struct Patience {
+pub(crate) struct SpinWait {
     /// How many more waits begin with a yield.
     shared: Cell<u8>,
     /// How often it has spun in vain since it parked.
     in_vain: Cell<u8>,
 }
 
-impl Patience {
+impl SpinWait {
     pub(crate) const fn new() -> Self {
         Self { shared: Cell::new(0), in_vain: Cell::new(0) }
     }
@@ -49,7 +49,7 @@ impl Patience {
     }
 
     /// Records that the thread has spun in vain.
-    pub(crate) fn has_looked_in_vain(&self) {
+    pub(crate) fn record_futile_spin(&self) {
         self.in_vain.set(self.in_vain.get() + 1);
         self.shared.set(SHARED);
     }
@@ -59,7 +59,7 @@ impl Patience {
     }
 
     /// Resets what was learned: the thread parks now, or has no reason to.
-    pub(crate) fn renew(&self) {
+    pub(crate) fn reset(&self) {
         self.shared.set(0);
         self.in_vain.set(0);
     }
@@ -67,26 +67,26 @@ impl Patience {
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{IN_VAIN, Patience, SHARED};
+    use super::{IN_VAIN, SHARED, SpinWait};
 
     #[test]
     fn who_shares_a_core_lets_others_run_and_looks_now_and_then() {
-        let patience = Patience::new();
-        assert!(!patience.is_sharing());
-        patience.has_looked_in_vain();
-        assert!((0..SHARED).all(|_| patience.is_sharing()));
-        assert!(!patience.is_sharing());
+        let spin_wait = SpinWait::new();
+        assert!(!spin_wait.is_sharing());
+        spin_wait.record_futile_spin();
+        assert!((0..SHARED).all(|_| spin_wait.is_sharing()));
+        assert!(!spin_wait.is_sharing());
     }
 
     #[test]
     fn who_has_shared_a_core_for_long_parks_once() {
-        let patience = Patience::new();
+        let spin_wait = SpinWait::new();
         for _ in 0..IN_VAIN {
-            assert!(!patience.is_exhausted());
-            patience.has_looked_in_vain();
+            assert!(!spin_wait.is_exhausted());
+            spin_wait.record_futile_spin();
         }
-        assert!(patience.is_exhausted());
-        patience.renew();
-        assert!(!patience.is_exhausted() && !patience.is_sharing());
+        assert!(spin_wait.is_exhausted());
+        spin_wait.reset();
+        assert!(!spin_wait.is_exhausted() && !spin_wait.is_sharing());
     }
 }

@@ -11,8 +11,9 @@
 //!
 //! The thread that takes an address out of the word ends that wait. It does so *after* the address has left the word. A
 //! waiter whose wait was ended otherwise in the meantime finds its address gone, and has to stay until the other thread
-//! no longer uses the node. That thread sets `is_left` in the node, but only when its decision came too late. Otherwise
-//! the waiter learns from the outcome that it was decided here; it need not stay, and the node may be gone.
+//! no longer uses the node. That thread sets `is_left` in the node, but only if it came too late to end the wait.
+//! Otherwise the waiter learns from the outcome that it was selected by this thread; it need not stay, and the node may
+//! be gone.
 //!
 //! Orderings: `swap` releases what was stored, and acquires, as does every `load`. `register` and `recall` are
 //! sequentially consistent because of a flag beside the word. The waiter registers first and reads the flag then; the
@@ -23,7 +24,7 @@
 
 use crate::{
     sys::sync::{AtomicBool, AtomicPtr, Ordering, spin_while},
-    wait::waiter::{Outcome, Waiter, Wake},
+    wait::waiter::{Selected, Waiter, Wake},
 };
 use std::{cell::UnsafeCell, ptr};
 
@@ -116,7 +117,7 @@ impl Word {
             let next = if is_awaited { number } else { content };
             match self.0.compare_exchange_weak(content, next, Ordering::SeqCst, Ordering::Relaxed) {
                 // SAFETY: the exchange has just taken the address out of the word.
-                Ok(_) => return if is_awaited { unsafe { decide(content) } } else { None },
+                Ok(_) => return if is_awaited { unsafe { try_select(content) } } else { None },
                 Err(found) => content = found,
             }
         }
@@ -128,18 +129,12 @@ impl Word {
     /// The node is not registered, and stays where it is until `unregister`. The waiter is armed until then. No other
     /// waiter waits here for the end of `number`, except in a future that was forgotten.
     #[inline]
-    pub(crate) unsafe fn register(
-        &self,
-        number: Content,
-        sleeper: &WaitNode,
-        waiter: *const Waiter,
-        ticket: u32,
-    ) -> bool {
+    pub(crate) unsafe fn register(&self, number: Content, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { sleeper.set(waiter, ticket) };
+        unsafe { node.set(waiter, ticket) };
         let mut content = number;
         loop {
-            match self.0.compare_exchange(content, added(sleeper, number), Ordering::SeqCst, Ordering::Acquire) {
+            match self.0.compare_exchange(content, added(node, number), Ordering::SeqCst, Ordering::Acquire) {
                 Ok(_) => return true,
                 // The address is of a future that was forgotten while it waited, and which need not be woken.
                 Err(found) if number_of(found) == number => content = found,
@@ -153,39 +148,39 @@ impl Word {
     /// # Safety
     /// As for [`register`](Self::register). In addition no other thread writes the word during this call.
     #[inline]
-    pub(crate) unsafe fn register_alone(&self, number: Content, sleeper: &WaitNode, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_alone(&self, number: Content, node: &WaitNode, waiter: *const Waiter) -> bool {
         if number_of(self.0.load(Ordering::Relaxed)) != number {
             return false;
         }
         // SAFETY: the caller passes a node that is not registered, so no other thread reads it.
-        unsafe { sleeper.set(waiter, 0) };
-        self.set(added(sleeper, number));
+        unsafe { node.set(waiter, 0) };
+        self.set(added(node, number));
         true
     }
 
     /// Removes a node's address before the wait has begun. Returns `false` if another thread has removed it, and ends
     /// the wait.
     #[inline]
-    pub(crate) fn withdraw(&self, number: Content, sleeper: &WaitNode) -> bool {
-        self.replace(added(sleeper, number), number)
+    pub(crate) fn withdraw(&self, number: Content, node: &WaitNode) -> bool {
+        self.replace(added(node, number), number)
     }
 
     /// Removes a node's address after a wait.
     ///
     /// # Safety
-    /// The node was registered, and the wait is over. `has_decided` says that the thread that took it out of this word
+    /// The node was registered, and the wait is over. `is_selected` says that the thread that took it out of this word
     /// has ended the wait.
     #[inline]
-    pub(crate) unsafe fn unregister(&self, number: Content, sleeper: &WaitNode, has_decided: bool) {
-        if !has_decided && !self.withdraw(number, sleeper) {
-            spin_while(|| !sleeper.is_left.load(Ordering::Acquire));
+    pub(crate) unsafe fn unregister(&self, number: Content, node: &WaitNode, is_selected: bool) {
+        if !is_selected && !self.withdraw(number, node) {
+            spin_while(|| !node.is_left.load(Ordering::Acquire));
         }
     }
 }
 
 #[inline]
-fn added(sleeper: &WaitNode, number: Content) -> Content {
-    ptr::from_ref(sleeper).cast_mut().map_addr(|address| address | number.addr())
+fn added(node: &WaitNode, number: Content) -> Content {
+    ptr::from_ref(node).cast_mut().map_addr(|address| address | number.addr())
 }
 
 /// Returns the number of a content, without the address.
@@ -204,42 +199,42 @@ pub(crate) fn is_address(content: Content) -> bool {
 /// # Safety
 /// The caller took the address out of the word.
 #[inline]
-pub(crate) unsafe fn decide(content: Content) -> Option<Wake> {
-    // SAFETY: the waiter keeps the node alive until this thread has decided its wait or has set `is_left`.
+pub(crate) unsafe fn try_select(content: Content) -> Option<Wake> {
+    // SAFETY: the waiter keeps the node alive until this thread has selected its wait or has set `is_left`.
     unsafe {
-        let sleeper = sleeper_of(content);
-        let outcome = Outcome::Ready(*(*sleeper).ticket.get());
-        let wake = Waiter::decide(*(*sleeper).waiter.get(), outcome);
+        let node = node_of(content);
+        let outcome = Selected::Ready(*(*node).ticket.get());
+        let wake = Waiter::try_select(*(*node).waiter.get(), outcome);
         if wake.is_none() {
-            (*sleeper).is_left.store(true, Ordering::Release);
+            (*node).is_left.store(true, Ordering::Release);
         }
         wake
     }
 }
 
 /// Ends the wait of the node whose address was taken out of a word, on the waiter's own thread if it waits
-/// [here](crate::wait::waiter).
+/// [locally](crate::wait::waiter).
 ///
 /// # Safety
-/// The caller took the address out of the word. If the waiter waits here, this is its thread.
+/// The caller took the address out of the word. If the waiter waits locally, this is its thread.
 #[inline]
-pub(crate) unsafe fn decide_at_home(content: Content) -> Option<Wake> {
-    // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is decided. A
-    // waiter that waits here, or a standing one, has the ticket 0.
+pub(crate) unsafe fn try_select_local(content: Content) -> Option<Wake> {
+    // SAFETY: the caller took the address out of the word, so the waiter keeps the node alive until it is selected. A
+    // waiter that waits locally, or a persistent one, has the ticket 0.
     unsafe {
-        let wake = Waiter::decide_here(*(*sleeper_of(content)).waiter.get(), Outcome::Ready(0));
-        if wake.is_some() { wake } else { decide_shared(content) }
+        let wake = Waiter::select_local(*(*node_of(content)).waiter.get(), Selected::Ready(0));
+        if wake.is_some() { wake } else { try_select_shared(content) }
     }
 }
 
-/// Calls [`decide`] out of line, for the less likely case.
+/// Calls [`try_select`] out of line, for the less likely case.
 #[inline(never)]
-unsafe fn decide_shared(content: Content) -> Option<Wake> {
+unsafe fn try_select_shared(content: Content) -> Option<Wake> {
     // SAFETY: the caller took the address out of the word.
-    unsafe { decide(content) }
+    unsafe { try_select(content) }
 }
 
 #[inline]
-fn sleeper_of(content: Content) -> *const WaitNode {
+fn node_of(content: Content) -> *const WaitNode {
     content.map_addr(|address| address - address % LIMIT)
 }

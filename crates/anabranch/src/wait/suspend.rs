@@ -1,4 +1,4 @@
-//! A strand: a fiber or a thread that can wait with a `Cx`.
+//! The owner of a waiter: a fiber or a thread that can wait with a `Cx`.
 
 use crate::{fiber::switch::PendingSwitch, time::Clock, wait::waiter::Waiter};
 use std::{panic::Location, sync::Arc};
@@ -22,15 +22,15 @@ impl WaitReason {
 ///
 /// # Safety
 /// The waiter belongs to this fiber or thread alone, and lives as long as it. A suspension ends only when the waiter
-/// has been decided and every wake-up has been consumed.
-pub(crate) unsafe trait Strand {
+/// has been selected and every wake-up has been consumed.
+pub(crate) unsafe trait Suspend {
     /// Returns the address that is registered at waitables. It is derived from a pointer to all that
     /// [`Kind::wake`](crate::wait::waiter::Kind::wake) accesses by it, and not from a reference to the waiter, which
     /// would allow access to the waiter only.
     fn waiter(&self) -> *const Waiter;
 
-    /// Waits until the armed waiter has been decided: by a waitable, by a scope, or by `deadline`, which decides
-    /// [`Outcome::TimedOut`]. If this returns `Some`, the caller has yet to [`leave`] the stack by it.
+    /// Waits until the armed waiter has been selected: by a waitable, by a scope, or by `deadline`, which stores
+    /// `Selected::TimedOut`. If this returns `Some`, the caller has yet to [`leave`] the stack by it.
     fn suspend(&self, deadline: u64, reason: WaitReason) -> Option<PendingSwitch>;
 
     /// Removes the deadline of a suspension that has ended.
@@ -38,16 +38,16 @@ pub(crate) unsafe trait Strand {
 
     /// Lets other fibers of this thread run, or else, as where it must not wait, other threads. If this returns `Some`,
     /// the caller has yet to [`leave`] the stack by it.
-    fn step_aside(&self) -> Option<PendingSwitch>;
+    fn yield_now(&self) -> Option<PendingSwitch>;
 
     /// Lets others run once the budget is used up. A thread, whose time the system divides, may skip this.
     fn pause(&self) {
-        leave(self.step_aside());
+        leave(self.yield_now());
     }
 
     /// Returns whether other fibers run on its thread while it waits. They would see a panicking thread if it waited
     /// while unwinding.
-    fn shares_its_thread(&self) -> bool;
+    fn shares_thread(&self) -> bool;
 
     /// Returns the clock of its deadlines.
     fn clock(&self) -> &Clock;

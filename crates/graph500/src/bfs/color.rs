@@ -1,7 +1,7 @@
-//! Breadth-first search by coloring: no queue, every vertex looks around in every round.
+//! Breadth-first search by colouring: no queue, and every round visits every vertex.
 //!
-//! Source: the parallel Graph500 search that was written in Rust in 2012, months after the
-//! language's first release, to learn what its tasks could do:
+//! Source: the parallel Graph500 search that was written in Rust in 2012, months after the language's first release, to
+//! try out its tasks:
 //!
 //! ```text
 //! color the root gray, all others white
@@ -12,12 +12,12 @@
 //!         black: black
 //! ```
 //!
-//! No vertex depends on another's new color, so the loop is parallel as it stands. Work is O(N) a
-//! round plus the rows of the vertices that are still white, where others look at the frontier
-//! alone; that is the price of its simplicity.
+//! No vertex depends on another's new color, so the loop is parallel without changes. The work per round is O(N) plus
+//! the rows of the vertices that are still white. Other algorithms visit only the frontier; this is the cost of
+//! simplicity.
 //!
-//! Encoding: two color vectors of a byte a vertex, the round reads one and writes the other, then
-//! they change places. Parents are written by their vertex alone.
+//! Encoding: two color vectors with a byte per vertex. A round reads one and writes the other, and then they are
+//! swapped. Only a vertex itself writes its parent.
 
 use anabranch::{chunks, chunks_mut, par_for_each, par_reduce};
 
@@ -26,7 +26,7 @@ use crate::RunError;
 use crate::graph::Graph;
 use crate::watch::Halt;
 
-/// Vertices that are colored in one go.
+/// Vertices per block.
 const BLOCK: usize = 1 << 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Kernel for Color<'_> {
 }
 
 impl Color<'_> {
-    /// Gives every vertex its next color; counts those that turned gray.
+    /// Computes the next color of every vertex. Returns the number of vertices that turned gray.
     fn round(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
         let (graph, colors) = (self.graph, &self.colors[..]);
         let blocks = colors.len().div_ceil(BLOCK);

@@ -1,35 +1,30 @@
 //! Direction-optimising breadth-first search: top-down while the frontier is small, bottom-up while
 //! it is large.
 //!
-//! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012; the
-//! choice of first neighbours and isolated vertices from Yasui, Fujisawa, Goto, *NUMA-optimized
-//! Parallel Breadth-first Search*, BigData 2013.
+//! Source: Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012. The choice of first
+//! neighbours and isolated vertices is from Yasui, Fujisawa, Goto, *NUMA-optimized Parallel Breadth-first Search*,
+//! BigData 2013.
 //!
-//! **Top-down** goes through the frontier, a queue, and claims each neighbour that has not been
-//! visited. **Bottom-up** goes through the vertices that have not been visited and looks for one
-//! neighbour in the frontier, a bitmap; it stops at the first, so in the levels that hold most of a
-//! small-world graph it looks at a few per cent of the edges. It turns bottom-up once the frontier
-//! has more than 1 / [`ALPHA`] of the edges not yet explored, and top-down again once the frontier
-//! shrinks below 1 / [`BETA`] of the vertices.
+//! **Top-down** visits the frontier, a queue, and claims each unvisited neighbour. **Bottom-up** visits the unvisited
+//! vertices, and searches each one's neighbours for one in the frontier, a bitmap. It stops at the first. So in the
+//! levels with most of a small-world graph it reads a few per cent of the edges. The search turns bottom-up once the
+//! frontier has more than 1 / [`ALPHA`] of the unexplored edges. It turns top-down again once the frontier shrinks
+//! below 1 / [`BETA`] of the vertices.
 //!
-//! **Encoding.** `visited` is a bitmap that starts as the isolated vertices, whom nobody needs to
-//! look at. The frontier is `queue[..n]` or the bitmap `front`; a level writes the other queue or
-//! the bitmap `next`.
-//! - Top-down, a neighbour is claimed by setting its bit in `visited`, after a plain look that
-//!   settles most. Whoever set it writes the parent and puts the neighbour into a buffer of its
-//!   own, which is emptied into the shared queue when full. A row that is long is itself cut into
-//!   pieces, since the first levels are often one hub.
-//! - Bottom-up, a block of 64-vertex words belongs to whoever runs it: `visited`, `next` and
-//!   parents are written plainly. First all vertices of a word try their first neighbour, with no
-//!   branch on the outcome; the parent is written in any case, to be overwritten, or cleared at the
-//!   end, should it be wrong. The few that remain go through their rows.
+//! **Encoding.** `visited` is a bitmap that initially contains the isolated vertices, which need no visit. The frontier
+//! is `queue[..n]` or the bitmap `front`. A level writes the other queue or the bitmap `next`.
+//! - Top-down, a thread claims a neighbour by setting its bit in `visited`, after a plain load that rules out most. The
+//!   thread that set the bit writes the parent, and puts the neighbour into its own buffer. A full buffer is emptied
+//!   into the shared queue. A long row is itself cut into pieces, because the first levels are often one hub.
+//! - Bottom-up, one thread owns a block of 64-vertex words, and writes `visited`, `next` and parents without atomics.
+//!   First all vertices of a word try their first neighbour, without a branch on the outcome. The parent is written in
+//!   any case; a wrong one is overwritten later, or cleared at the end. The few remaining vertices search their rows.
 //!
-//! **Parents** are not cleared before a search. A vertex that is reached has its parent written, an
-//! isolated one keeps the -1 that it always had, and what is in neither set when the search ends,
-//! which the bitmap shows 64 at a time, is set to -1 then.
+//! **Parents** are not cleared before a search. A reached vertex has its parent written, and an isolated one keeps its
+//! initial -1. At the end the bitmap shows, 64 at a time, the vertices in neither set, and their parents become -1.
 //!
-//! **Orderings.** All atomics are relaxed: a claim hands over nothing but the vertex, and levels
-//! are separated by the end of a parallel loop.
+//! **Orderings.** All atomics are relaxed: a claim hands over only the vertex, and the end of a parallel loop separates
+//! levels.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
@@ -43,18 +38,18 @@ use crate::graph::Graph;
 use crate::memory::{Shared, zeroed};
 use crate::watch::Halt;
 
-/// Bottom-up once the frontier has more than this fraction of the unexplored edges. Values from 14
-/// to 60 do equally well.
+/// Turns bottom-up once the frontier has more than this fraction of the unexplored edges. Values from 14 to 60 perform
+/// equally well.
 const ALPHA: u64 = 30;
-/// Top-down again once a shrinking frontier has fewer than this fraction of the vertices.
+/// Turns top-down again once a shrinking frontier has fewer than this fraction of the vertices.
 const BETA: u64 = 24;
-/// Words of 64 vertices that go bottom-up in one go.
+/// Words of 64 vertices per bottom-up block.
 const BLOCK: usize = 8;
-/// Frontier vertices that go top-down in one go.
+/// Frontier vertices per top-down piece.
 const PIECE: usize = 32;
-/// Neighbours of one vertex that go top-down in one go.
+/// Neighbours of one vertex per top-down piece.
 const ROW_PIECE: usize = 2048;
-/// Claimed vertices that are collected before they enter the shared queue.
+/// Claimed vertices in a buffer before they enter the shared queue.
 const BUFFER: usize = 512;
 
 pub(super) struct Direction<'g> {
@@ -64,7 +59,7 @@ pub(super) struct Direction<'g> {
     next: Vec<u64>,
     queue: Vec<u32>,
     next_queue: Vec<u32>,
-    /// Of the last search.
+    /// The root of the last search.
     root: u32,
 }
 
@@ -72,7 +67,7 @@ pub(super) struct Direction<'g> {
 #[derive(Clone, Copy, Default)]
 struct Frontier {
     vertices: u64,
-    /// The sum of their degrees; counted top-down only.
+    /// The sum of their degrees; computed top-down only.
     edges: u64,
 }
 
@@ -101,7 +96,7 @@ impl Kernel for Direction<'_> {
                 visited.copy_from_slice(isolated);
             },
         );
-        // An isolated root is the one vertex that has a parent and that nothing would clear.
+        // An isolated root is the one vertex with a parent that nothing else would clear.
         parents[std::mem::replace(&mut self.root, root) as usize] = UNREACHED;
         self.visited[(root / 64) as usize] |= 1 << (root % 64);
         parents[root as usize] = i64::from(root);
@@ -132,13 +127,13 @@ impl Reach {
     }
 }
 
-/// What a top-down piece found, and where it puts it.
+/// The vertices that a top-down piece claimed, and the queue for them.
 struct Claims {
     buffer: Vec<u32>,
     edges: u64,
 }
 
-/// Everything that top-down pieces share.
+/// The state that all top-down pieces share.
 struct TopDown<'a> {
     graph: &'a Graph,
     visited: &'a [AtomicU64],
@@ -205,7 +200,7 @@ impl TopDown<'_> {
 }
 
 impl Direction<'_> {
-    /// One level from `queue` to `next_queue`.
+    /// Runs one level from `queue` to `next_queue`.
     fn top_down(&mut self, vertices: u64, parents: &mut [i64], halt: &Halt<'_>) -> Frontier {
         let queue = &self.queue[..vertices as usize];
         let step = TopDown {
@@ -226,7 +221,7 @@ impl Direction<'_> {
         Frontier { vertices: step.tail.into_inner() as u64, edges: claims.edges }
     }
 
-    /// Bottom-up levels as long as they pay; from `queue` and back to `queue`.
+    /// Runs bottom-up levels while they are faster; starts and ends with `queue`.
     fn bottom_up_levels(&mut self, vertices: u64, reach: &mut Reach, parents: &mut [i64], halt: &Halt<'_>) -> Frontier {
         self.queue_to_bitmap(vertices);
         let few = self.graph.num_vertices as u64 / BETA;
@@ -242,7 +237,7 @@ impl Direction<'_> {
         }
     }
 
-    /// One level from `front` to `next`; gives the number of vertices found.
+    /// Runs one level from `front` to `next`. Returns the number of vertices found.
     fn bottom_up(&mut self, parents: &mut [i64], halt: &Halt<'_>) -> u64 {
         let (graph, front) = (self.graph, &self.front[..]);
         let blocks = front.len().div_ceil(BLOCK);
@@ -278,7 +273,7 @@ impl Direction<'_> {
         });
     }
 
-    /// From `front` to `queue`.
+    /// Converts `front` to `queue`.
     fn bitmap_to_queue(&mut self, vertices: u64) -> Frontier {
         if vertices == 0 {
             return Frontier::default();
@@ -302,7 +297,7 @@ impl Direction<'_> {
         let blocks = (0..blocks, chunks(&self.front, BLOCK));
         let mut claims = par_reduce(blocks, || step.none(), fold, |a, b| step.combine(a, b));
         step.flush(&mut claims.buffer);
-        // Few enough to have gone top-down, so the next level does; its edges need no count.
+        // The frontier is small enough for top-down, so the next level is top-down, and its edges need no count.
         Frontier { vertices: step.tail.into_inner() as u64, edges: 0 }
     }
 
@@ -317,11 +312,10 @@ impl Direction<'_> {
     }
 }
 
-/// The vertices of one word that have not been visited and have a neighbour in `front`.
+/// Returns the unvisited vertices of one word that have a neighbour in `front`.
 ///
-/// The first two neighbours are tried without a branch on the outcome, so that the many cache
-/// misses of a word overlap; what has no neighbour there writes a parent that is none, and stays
-/// unvisited.
+/// The first two neighbours are tried without a branch on the outcome, so that the many cache misses of a word overlap.
+/// A vertex without a neighbour in `front` gets a wrong parent, and stays unvisited.
 #[inline]
 fn bottom_up_word(
     front: &[u64],
@@ -339,7 +333,7 @@ fn bottom_up_word(
     let mut more = 0;
     for bit in ones(!visited & !found) {
         let (start, end) = (starts[bit as usize] as usize, starts[bit as usize + 1] as usize);
-        // Where there is no second neighbour, a place that is always in the cache, to no effect.
+        // Without a second neighbour this reads a position that is always in the cache, without effect.
         let has_second = end - start > 1;
         let neighbour = lists[(start + 1) * usize::from(has_second)];
         parents[bit as usize] = i64::from(neighbour);

@@ -1,7 +1,7 @@
-//! Kernel 2: breadth-first search, one kernel a file.
+//! Kernel 2: breadth-first search, one kernel per file.
 //!
-//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels;
-//! the root is its own parent, and -1 stands where the search did not come.
+//! All kernels fill the same array: for each vertex its parent in the tree, in the input's labels. The root is its own
+//! parent, and -1 stands for a vertex that was not reached.
 
 mod color;
 mod direction;
@@ -20,7 +20,7 @@ use crate::{Observer, RunError};
 /// The parent of a vertex that was not reached.
 pub const UNREACHED: i64 = -1;
 
-/// Which search kernel to run.
+/// The kind of search kernel.
 ///
 /// ```
 /// use graph500::BfsKind;
@@ -29,9 +29,9 @@ pub const UNREACHED: i64 = -1;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BfsKind {
-    /// The textbook's queue, on one thread.
+    /// The textbook queue, on one thread.
     Sequential,
-    /// White, gray and black vertices, all looked at in every round.
+    /// White, gray and black vertices, all visited in every round.
     Color,
     /// Top-down while the frontier is small, bottom-up while it is large.
     #[default]
@@ -39,10 +39,10 @@ pub enum BfsKind {
 }
 
 impl BfsKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [BfsKind; 3] = [BfsKind::Sequential, BfsKind::Color, BfsKind::Direction];
 
-    /// The name that [`FromStr`] reads.
+    /// Returns the name that [`FromStr`] parses.
     pub fn name(self) -> &'static str {
         match self {
             BfsKind::Sequential => "sequential",
@@ -58,7 +58,7 @@ impl fmt::Display for BfsKind {
     }
 }
 
-/// There is no such kernel.
+/// The name of a kernel is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownBfsKind(String);
 
@@ -80,16 +80,16 @@ impl FromStr for BfsKind {
     }
 }
 
-/// What a search found, besides the tree.
+/// The result of a search, besides the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Vertices in the tree, with the root.
+    /// Vertices in the tree, the root included.
     pub reached: u64,
-    /// Edges from the root to the farthest of them.
+    /// The greatest distance from the root.
     pub depth: u32,
 }
 
-/// A search kernel with its memory, to be used for one root after the other.
+/// A search kernel with its memory, which searches from one root after the other.
 ///
 /// ```
 /// use graph500::{BfsKind, Edge, Graph, Search};
@@ -107,10 +107,10 @@ pub struct Search<'g> {
 }
 
 impl<'g> Search<'g> {
-    /// Takes the memory that searches of `graph` need.
+    /// Allocates the memory for searches of `graph`.
     ///
     /// # Errors
-    /// [`RunError::OutOfMemory`].
+    /// Returns [`RunError::OutOfMemory`].
     pub fn new(graph: &'g Graph, kind: BfsKind) -> Result<Search<'g>, RunError> {
         let kernel: Box<dyn Kernel + 'g> = match kind {
             BfsKind::Sequential => Box::new(sequential::Sequential::new(graph)?),
@@ -122,14 +122,14 @@ impl<'g> Search<'g> {
         Ok(Search { graph, kernel, parents })
     }
 
-    /// Searches from `root`. All that this does is what the benchmark times.
+    /// Searches from `root`. The benchmark times exactly this call.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if the observer says so; the parents are then half-written, and the
-    /// next run starts anew.
+    /// Returns [`RunError::Cancelled`] if the observer cancels. The parents are then incomplete, and the next run
+    /// starts anew.
     ///
     /// # Panics
-    /// If there is no vertex `root`.
+    /// Panics if there is no vertex `root`.
     pub fn run(&mut self, root: u64, observer: &dyn Observer) -> Result<Reach, RunError> {
         assert!(root < self.graph.num_vertices(), "there is no vertex {root}");
         let halt = Halt::new(observer);
@@ -138,16 +138,16 @@ impl<'g> Search<'g> {
         Ok(reach)
     }
 
-    /// The tree of the last run: every vertex's parent, [`UNREACHED`] where it did not come.
+    /// Returns the tree of the last run: every vertex's parent, or [`UNREACHED`].
     pub fn parents(&self) -> &[i64] {
         &self.parents
     }
 }
 
-/// One way to search.
+/// A search algorithm.
 trait Kernel: Send {
-    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, at
-    /// first all [`UNREACHED`]. If `halt` says so, returns soon and leaves anything in them, but
-    /// the next search must be right again.
+    /// Fills `parents` from `root`. On entry they are as the kernel's last search left them, initially all
+    /// [`UNREACHED`]. If `halt` requests it, returns soon with arbitrary parents. The next search must still be
+    /// correct.
     fn search(&mut self, root: u32, parents: &mut [i64], halt: &Halt<'_>) -> Reach;
 }

@@ -1,11 +1,10 @@
-//! The textbook's breadth-first search: a queue, one thread. What the others are measured against.
+//! The textbook breadth-first search: a queue, one thread. The baseline for the others.
 //!
-//! Source: any textbook, e.g. Cormen, Leiserson, Rivest, Stein, *Introduction to Algorithms*,
-//! "Breadth-first search".
+//! Source: any textbook, e.g. Cormen, Leiserson, Rivest, Stein, *Introduction to Algorithms*, "Breadth-first search".
 //!
-//! Encoding: no colors; a vertex has been seen if it has a parent. The queue is an array that every
-//! reached vertex enters once, so nothing is ever taken out, and `head` walks behind the end. A
-//! level ends where the queue ended when it began.
+//! Encoding: no colors; a vertex has been visited if it has a parent. The queue is an array that every reached vertex
+//! enters once. Nothing is removed; `head` follows the end. A level ends at the position where the queue ended when the
+//! level began.
 
 use super::{Kernel, Reach, UNREACHED};
 use crate::RunError;
@@ -13,7 +12,7 @@ use crate::graph::Graph;
 use crate::memory::zeroed;
 use crate::watch::Halt;
 
-/// Vertices between two looks at the observer.
+/// Vertices between two checks of the observer.
 const BLOCK: usize = 1 << 12;
 
 pub(super) struct Sequential<'g> {

@@ -1,18 +1,16 @@
 //! Kernel 1: from edge tuples to a [`Graph`], by partitioning, ranking and sorting in cache.
 //!
-//! 1. **Size.** The number of vertices is the largest label plus one; kernel 1 is not told it.
-//! 2. **Partition** ([`partition`]). Every tuple that is no self-loop becomes two arcs, and the
-//!    arcs are brought together by *band*, the high bits of their source: one counting pass over
-//!    the tuples, one writing pass.
-//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree; a counting
-//!    sort over degree classes gives every vertex its place in the order of descending degree.
-//! 4. **Sort** ([`sort`]). A band fits into cache. Its arcs are sorted by (source, rank of the
-//!    target) with a radix sort in two scratch buffers; duplicates are now neighbours and drop out,
-//!    and the rows are written back over the band itself.
+//! 1. **Size.** The number of vertices is the largest label plus one. Kernel 1 has to find it.
+//! 2. **Partition** ([`partition`]). Every tuple except self-loops becomes two arcs. The arcs are grouped by *band*,
+//!    the high bits of their source, in one counting pass and one writing pass over the tuples.
+//! 3. **Rank** ([`rank`]). Within a band, counters in cache find every vertex's degree. A counting sort over degree
+//!    classes ranks the vertices by descending degree.
+//! 4. **Sort** ([`sort`]). A band fits into cache. A radix sort in two scratch buffers sorts its arcs by (source, rank
+//!    of the target). Duplicates are then adjacent and are dropped, and the rows are written back over the band itself.
 //!
-//! Each step is parallel over blocks that share nothing, each makes the same graph whatever the
-//! number of threads, and the arcs exist only once, and become the adjacency lists where they lie:
-//! besides the tuples, the peak is 4 bytes an arc, or 6 beyond 2^22 vertices.
+//! Each step is parallel over independent blocks, and its result does not depend on the number of threads. The arcs
+//! exist only once, and become the adjacency lists in place. Besides the tuples, the peak is 4 bytes an arc, or 6
+//! beyond 2^22 vertices.
 
 mod partition;
 mod rank;
@@ -27,11 +25,11 @@ use crate::{Edge, Observer, Phase, RunError, bitmap};
 
 pub(crate) use partition::Layout;
 
-/// Tuples between two looks at the observer, where a pass is not cut otherwise.
+/// Tuples between two checks of the observer, where a pass is not cut otherwise.
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// Kernel 1: the graph of `edges`, built in parallel.
+    /// Kernel 1: builds the graph of `edges` in parallel.
     ///
     /// ```
     /// use graph500::{Edge, Graph};
@@ -44,8 +42,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], and
-    /// [`RunError::Cancelled`] if the observer says so.
+    /// Returns [`RunError::TooManyVertices`] if a label is 2^32 or more, [`RunError::OutOfMemory`], or
+    /// [`RunError::Cancelled`] if the observer cancels.
     pub fn build(edges: &[Edge], observer: &dyn Observer) -> Result<Graph, RunError> {
         let watch = Watch::new(observer, Phase::Construction, 3 * edges.len() as u64);
         let num_vertices = num_vertices(edges, &watch)?;
@@ -74,7 +72,7 @@ impl Graph {
     }
 }
 
-/// One more than the largest label.
+/// Returns the largest label plus one.
 fn num_vertices(edges: &[Edge], watch: &Watch<'_>) -> Result<usize, RunError> {
     let larger = |largest: Option<u64>, edges: &[Edge]| {
         if watch.is_cancelled() {

@@ -1,14 +1,12 @@
-//! Arcs brought together by the high bits of their source.
+//! Partitions the arcs by the high bits of their source.
 //!
-//! The tuples are cut into chunks. Each chunk counts its arcs per band; prefix sums over (band,
-//! chunk) give each chunk a region of its own in each band; each chunk then writes its arcs there.
-//! No two chunks share a place, and an arc's place depends on the chunks alone, not on who runs
-//! them.
+//! The tuples are cut into chunks. Each chunk counts its arcs per band. Prefix sums over (band, chunk) give each chunk
+//! its own region in each band, and each chunk writes its arcs there. No two chunks share a position. An arc's position
+//! depends on the chunks alone, not on the threads that run them.
 //!
-//! **Encoding.** Within a band, an arc is the source's place in the band and the target. Up to 2^22
-//! vertices both fit into one word of 32 bits, source above target. Beyond, the word is the target,
-//! and the source lies in an array of 16-bit words beside it. Writing one place instead of two for
-//! each arc is a third of this step's time.
+//! **Encoding.** Within a band, an arc is the source's index in the band and the target. Up to 2^22 vertices, both fit
+//! into one word of 32 bits, source above target. Beyond that, the word is the target, and the source is in a separate
+//! array of 16-bit words. One write per arc instead of two saves a third of this step's time.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +16,7 @@ use crate::memory::{Shared, zeroed};
 use crate::watch::Watch;
 use crate::{Edge, RunError};
 
-/// How vertices are cut into bands, and tuples into chunks.
+/// The division of vertices into bands, and of tuples into chunks.
 pub(crate) struct Layout {
     pub(crate) num_vertices: usize,
     /// Bits of a vertex number.
@@ -31,21 +29,20 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, which leaves its
-    /// sorting in the second-level cache. Beyond 2^22 vertices it has more, as only some 2^11
-    /// places can be written to at once before the translation buffers run over, and it is worth
-    /// twice that to have an arc in one word; but never more than 2^16, so that a source within its
-    /// band has 16 bits.
+    /// Chooses the layout. A band has 2^10 vertices, with the benchmark's edge factor some 2^15 arcs, so that its sort
+    /// stays in the second-level cache. Beyond 2^22 vertices a band has more, because only some 2^11 positions can be
+    /// written at once before the TLB overflows. For arcs of one word, twice that is still worth it. A band never has
+    /// more than 2^16 vertices, so that a source within its band has 16 bits.
     pub(crate) fn new(num_vertices: usize, num_edges: usize) -> Layout {
         let bits = usize::BITS - num_vertices.saturating_sub(1).leading_zeros();
         let shift = if bits <= 22 { 10 } else { (bits - 11).clamp(10, 16) };
-        // Chunks enough for any machine, few enough that their counters are small beside the
-        // tuples, and none so large that a cancellation has to wait for it.
+        // Enough chunks for any machine, few enough that their counters are small relative to the tuples, and none so
+        // large that it delays a cancellation.
         let chunk = (num_edges / 128).clamp(1 << 14, 1 << 22);
         Layout { num_vertices, bits, shift, bands: num_vertices.div_ceil(1 << shift), chunk }
     }
 
-    /// Whether an arc is one word.
+    /// Returns whether an arc is one word.
     pub(crate) fn is_packed(&self) -> bool {
         self.bits + self.shift <= 32
     }
@@ -53,17 +50,17 @@ impl Layout {
 
 /// The arcs of all bands, one band after the other.
 pub(crate) struct Arcs {
-    /// Where each band begins, and at the end the number of arcs.
+    /// The start of each band, and finally the number of arcs.
     pub(crate) bands: Vec<u64>,
-    /// The targets, below the sources if these fit.
+    /// The targets, below the sources if those fit.
     pub(crate) words: Vec<u32>,
-    /// The sources, as places within the band, if they did not fit; else empty.
+    /// The sources, as indices within the band, if they do not fit into the words; else empty.
     pub(crate) sources: Vec<u16>,
 }
 
 pub(super) fn partition(edges: &[Edge], layout: &Layout, watch: &Watch<'_>) -> Result<Arcs, RunError> {
     let chunk_count = edges.len().div_ceil(layout.chunk);
-    // With no band there is no tuple, but a chunk of counters must not be empty.
+    // Without bands there are no tuples, but a chunk of counters must not be empty.
     let width = layout.bands.max(1);
     let mut counters = zeroed::<u32>("the partition's counters", chunk_count * width)?;
     par_for_each((chunks(edges, layout.chunk), chunks_mut(&mut counters, width)), |(edges, counters)| {
@@ -109,7 +106,7 @@ pub(super) fn partition(edges: &[Edge], layout: &Layout, watch: &Watch<'_>) -> R
     Ok(Arcs { bands, words, sources })
 }
 
-/// Puts both arcs of every edge that is no self-loop where its band's cursor stands.
+/// Writes both arcs of every edge except self-loops at the cursor of the band.
 #[inline]
 fn place(edges: &[Edge], cursors: &mut [u64], shift: u32, put: impl Fn(usize, u32, u32)) {
     let mut arc = |source: u32, target: u32| {
@@ -127,8 +124,7 @@ fn place(edges: &[Edge], cursors: &mut [u64], shift: u32, put: impl Fn(usize, u3
     }
 }
 
-/// Turns the counts of each chunk into where its region starts within each band; gives where the
-/// bands begin.
+/// Turns the counts of each chunk into the start of its region within each band. Returns the start of the bands.
 fn offsets(counters: &mut [u32], width: usize, bands: usize) -> Result<Vec<u64>, RunError> {
     let mut totals = vec![0u64; width];
     for counters in counters.chunks_mut(width) {

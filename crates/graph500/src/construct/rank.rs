@@ -1,8 +1,8 @@
-//! The vertices in the order of descending degree.
+//! Ranks the vertices by descending degree.
 //!
-//! Degrees are counted per band, duplicates included: the order is there to make searches fast, and
-//! a hub is a hub either way. The order is a stable counting sort over *classes*: one class a
-//! degree up to 63, then 32 classes per power of two, so that 896 counters do for any degree.
+//! Degrees are counted per band, duplicates included. The order only makes searches fast, and a hub is a hub either
+//! way. It is a stable counting sort over *classes*: one class per degree up to 63, then 32 classes per power of two.
+//! So 896 counters suffice for any degree.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,20 +17,20 @@ const CLASSES: usize = 896;
 
 /// Two permutations, each the other's inverse.
 pub(super) struct Ranks {
-    /// The place of each vertex.
+    /// The rank of each vertex.
     pub(super) of: Vec<u32>,
-    /// The vertex at each place.
+    /// The vertex at each rank.
     pub(super) at: Vec<u32>,
 }
 
-/// The degree rounded down to six significant bits, densely numbered.
+/// Returns the degree rounded down to six significant bits, densely numbered.
 #[inline]
 fn class(degree: u32) -> usize {
     let extra = (degree | 32).ilog2() - 5;
     ((extra << 5) + (degree >> extra)) as usize
 }
 
-/// Leaves each vertex's degree in `rows`, where each band has one entry more than vertices.
+/// Computes the ranks. Leaves each vertex's degree in `rows`, where each band has one entry more than vertices.
 pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch<'_>) -> Result<Ranks, RunError> {
     let vertices = 1 << layout.shift;
     par_for_each((0..layout.bands, chunks_mut(rows, vertices + 1)), |(band, degrees)| {
@@ -50,7 +50,7 @@ pub(super) fn rank(arcs: &Arcs, rows: &mut [u32], layout: &Layout, watch: &Watch
     });
     watch.check()?;
 
-    // Groups of bands, at most 64, so that their counters stay small and the prefix sums short.
+    // At most 64 groups of bands, so that their counters stay small and the prefix sums short.
     let group = layout.bands.div_ceil(64).max(1);
     let groups = layout.bands.div_ceil(group);
     let mut counters = vec![0u32; groups * CLASSES];

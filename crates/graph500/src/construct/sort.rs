@@ -1,12 +1,11 @@
-//! Each band's arcs sorted into rows, in cache and in place.
+//! Sorts each band's arcs into rows, in cache and in place.
 //!
-//! An arc becomes a key, its source within the band above the rank of its target. A radix sort by
-//! rank, with digits of at most eleven bits, least significant first, passes the keys back and
-//! forth between two scratch buffers. A last pass then deals them out to their sources: every row
-//! receives its targets in the order of rank, and a rank that comes twice in succession is a
-//! duplicate and left out. In the end the rows move together over the gaps that duplicates left.
+//! An arc becomes a key: its source within the band, above the rank of its target. A radix sort by rank moves the keys
+//! between two scratch buffers. Its digits have at most eleven bits, least significant first. A last pass distributes
+//! the targets to the rows of their sources. Every row receives its targets in the order of rank. A rank that occurs
+//! twice in succession is a duplicate and is left out. Finally the rows close the gaps that duplicates left.
 //!
-//! Keys have 32 bits where arcs are one word, else 64.
+//! Keys have 32 bits if arcs are one word, else 64.
 
 use anabranch::{chunks_mut, par_reduce};
 
@@ -17,10 +16,10 @@ use crate::watch::Watch;
 
 const MAX_DIGIT: u32 = 11;
 
-/// A band and everything that belongs to it.
+/// A band and its parts of the arrays.
 struct Band<'a> {
     start: u32,
-    /// On entry the arcs, afterwards the rows.
+    /// The arcs on entry, the rows afterwards.
     words: &'a mut [u32],
     sources: &'a [u16],
     rows: &'a mut [u32],
@@ -28,9 +27,9 @@ struct Band<'a> {
     isolated: &'a mut [u64],
 }
 
-/// A sort key: the source within the band above the rank of the target, which has `bits` bits.
+/// A sort key: the source within the band, above the rank of the target, which has `bits` bits.
 trait Key: Copy + Default + Send {
-    /// The keys of a band's arcs.
+    /// Computes the keys of a band's arcs.
     fn of_band(band: &Band<'_>, ranks: &Ranks, bits: u32, keys: &mut Vec<Self>);
     fn source(self, bits: u32) -> usize;
     fn rank(self, bits: u32) -> u32;
@@ -67,7 +66,7 @@ impl Key for u64 {
     }
 }
 
-/// Writes rows, first neighbours and isolated vertices; gives the number of arcs that are left.
+/// Writes rows, first neighbours and isolated vertices. Returns the number of remaining arcs.
 pub(super) fn sort(
     arcs: &mut Arcs,
     ranks: &Ranks,
@@ -100,7 +99,7 @@ pub(super) fn sort(
 }
 
 fn sort_bands<K: Key>(bands: &mut [Band<'_>], ranks: &Ranks, layout: &Layout, watch: &Watch<'_>) -> u64 {
-    // Of all bands together, so that the observer is not called for each.
+    // Several bands together, to call the observer less often.
     let batch = bands.len().div_ceil(1024).max(1);
     let scratch = || (0, Scratch::<K>::new(layout));
     let (num_arcs, _) = par_reduce(
@@ -125,21 +124,21 @@ fn sort_bands<K: Key>(bands: &mut [Band<'_>], ranks: &Ranks, layout: &Layout, wa
     num_arcs
 }
 
-/// The memory of one worker.
+/// The scratch memory of one worker.
 struct Scratch<K> {
     keys: Vec<K>,
     other: Vec<K>,
     counters: Box<[u32; 1 << MAX_DIGIT]>,
-    /// The rows of the band that is being dealt.
+    /// The rows of the current band.
     rows: Vec<Row>,
 }
 
-/// A row that is growing.
+/// A row under construction.
 #[derive(Clone, Copy)]
 struct Row {
-    /// Where its next target goes.
+    /// The position of its next target.
     next: u32,
-    /// The rank of its last one; at first of its source, which is never among them.
+    /// The rank of its last target. Initially that of its source, which is never a target.
     last: u32,
 }
 
@@ -153,7 +152,7 @@ impl<K: Key> Scratch<K> {
         }
     }
 
-    /// Leaves the band's keys in `keys`, in the order of rank.
+    /// Sorts the band's keys by rank, into `keys`.
     fn sort_by_rank(&mut self, band: &Band<'_>, ranks: &Ranks, bits: u32) {
         let passes = bits.div_ceil(MAX_DIGIT).max(1);
         let digit = bits.div_ceil(passes);
@@ -168,8 +167,8 @@ impl<K: Key> Scratch<K> {
         }
     }
 
-    /// Deals the targets out to the rows; on entry the band's `rows` holds their lengths with
-    /// duplicates, afterwards where each begins.
+    /// Distributes the targets to the rows. On entry the band's `rows` contains their lengths with duplicates,
+    /// afterwards the start of each.
     fn deal(&mut self, band: &mut Band<'_>, ranks: &Ranks, bits: u32) {
         let mut start = 0;
         self.rows.clear();
@@ -183,14 +182,14 @@ impl<K: Key> Scratch<K> {
         for &key in &self.keys {
             let row = &mut self.rows[key.source(bits)];
             let rank = key.rank(bits);
-            // A duplicate is written too, to a place that is the row's own, and then not counted.
+            // A duplicate is written to the row too, and then not counted.
             band.words[row.next as usize] = ranks.at[rank as usize];
             row.next += u32::from(row.last != rank);
             row.last = rank;
         }
     }
 
-    /// Moves the rows together; gives the number of arcs that are left.
+    /// Closes the gaps between the rows. Returns the number of remaining arcs.
     fn close(&self, band: &mut Band<'_>) -> u64 {
         let mut len = 0;
         for (local, (row, first)) in self.rows.iter().zip(&mut *band.first).enumerate() {
@@ -210,10 +209,10 @@ impl<K: Key> Scratch<K> {
     }
 }
 
-/// One stable pass of a radix sort.
+/// Runs one stable pass of a radix sort.
 #[inline]
 fn radix_pass<K: Key>(keys: &[K], into: &mut [K], counters: &mut [u32; 1 << MAX_DIGIT], digit: impl Fn(K) -> usize) {
-    // The remainder changes nothing but what the compiler knows.
+    // The remainder does not change the value; it gives the compiler the bound.
     let digit = |key: K| digit(key) % (1 << MAX_DIGIT);
     counters.fill(0);
     for &key in keys {

@@ -1,21 +1,21 @@
-//! What can be wrong with a search's result, by name.
+//! The errors in the result of a search.
 
 use std::fmt;
 
-/// What is wrong with a search's result.
+/// An error in the result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValidationError {
-    /// There is not one parent for each vertex.
+    /// The number of parents is not the number of vertices.
     Length {
-        /// How many there are.
+        /// The number of parents.
         parents: usize,
-        /// How many there must be.
+        /// The number of vertices.
         vertices: usize,
     },
     /// The key is not its own parent.
     Root {
-        /// The parent that it has.
+        /// Its parent.
         parent: i64,
     },
     /// A parent is neither a vertex nor -1.
@@ -32,7 +32,7 @@ pub enum ValidationError {
         /// Its parent, which has none.
         parent: u64,
     },
-    /// From this vertex, the way up never ends (check 1).
+    /// The path from this vertex to the root never ends (check 1).
     Cycle {
         /// The vertex.
         vertex: u64,
@@ -46,23 +46,22 @@ pub enum ValidationError {
         /// Its parent's level.
         parent_level: u32,
     },
-    /// An input edge joins levels that are more than one apart (check 3): the tree is not of
-    /// shortest paths.
+    /// An input edge joins levels that are more than one apart (check 3). So the tree does not have shortest paths.
     EdgeSpansLevels {
-        /// Index of the tuple.
+        /// The index of the tuple.
         edge: u64,
         /// Its ends.
         ends: (u64, u64),
         /// Their levels.
         levels: (u32, u32),
     },
-    /// An input edge leaves the tree (check 4): the tree does not span the component.
+    /// An input edge leaves the tree (check 4), so the tree does not span the component.
     Component {
-        /// Index of the tuple.
+        /// The index of the tuple.
         edge: u64,
         /// The end in the tree.
         inside: u64,
-        /// The end that should be.
+        /// The end outside of the tree.
         outside: u64,
     },
     /// A tree edge is not in the input (check 5).

@@ -1,26 +1,24 @@
 //! The five checks of a search's result, against the input tuples.
 //!
-//! Source: Graph500 specification, section 8 ("Validation"). In its order: (1) the parents form a
-//! tree that hangs from the key and has no cycle; (2) each tree edge joins vertices whose levels
-//! differ by one; (3) each input edge joins vertices whose levels differ by at most one; (4) the
-//! tree spans the key's component, so no input edge leaves it; (5) each tree edge is an input edge.
+//! Source: Graph500 specification, section 8 ("Validation"). In its order: (1) the parents form a tree with the key as
+//! root and without a cycle; (2) each tree edge joins vertices whose levels differ by one; (3) each input edge joins
+//! vertices whose levels differ by at most one; (4) the tree spans the key's component, so no input edge leaves it; (5)
+//! each tree edge is an input edge.
 //!
-//! Nothing here looks at the graph that was built: a mistake in kernel 1 must not hide one in
-//! kernel 2.
+//! The checks do not use the constructed graph: a mistake in kernel 1 must not hide one in kernel 2.
 //!
-//! **Levels** are found by walking up from each vertex until a vertex of known level, then writing
-//! the levels down that path, so that no step of a path is walked for a second vertex. Threads that
-//! meet on a path write the same numbers. A walk longer than the number of vertices is in a cycle.
+//! Levels.** A walk goes up from each vertex to a vertex of known level, and then writes the levels down that path. So
+//! no step of a path is walked again for another vertex. Threads that meet on a path write the same numbers. A walk
+//! longer than the number of vertices is in a cycle.
 //!
-//! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component.
-//! What it needs of a vertex lies in one word, *level above parent*, so that an end of a tuple
-//! costs one access to memory. Only where the levels differ by one can a tuple be a tree edge; then
-//! the parent of the lower end is compared, and where it fits, the word's parent is replaced by the
-//! vertex itself, which stands for "seen". In the end whoever is not its own parent has a tree edge
-//! that is nowhere in the input. Two threads that see the same tree edge store the same word.
+//! **Edges.** One pass over the tuples does (3), (4), (5) and counts the edges of the component. It reads one word per
+//! vertex, *level above parent*, so that an end of a tuple costs one memory access. A tuple can be a tree edge only if
+//! the levels differ by one. Then the pass compares the parent of the lower end. If it matches, the vertex itself
+//! replaces the word's parent, which means "seen". At the end, a vertex that is not its own parent has a tree edge that
+//! is not in the input. Two threads that see the same tree edge store the same word.
 //!
-//! In total O(N + M). What is reported is the first violation in the order above, then in the order
-//! of vertices or tuples, whatever the number of threads.
+//! The total time is O(N + M). The error is the first violation in the order above, then in the order of vertices or
+//! tuples. It does not depend on the number of threads.
 
 mod error;
 
@@ -35,19 +33,19 @@ use crate::{Edge, Observer, RunError};
 
 pub use error::ValidationError;
 
-/// Vertices or tuples that are checked in one go.
+/// Vertices or tuples per block.
 const BLOCK: usize = 1 << 12;
 
 /// The word of a vertex that is not in the tree.
 const OUTSIDE: u64 = u64::MAX;
-/// The level of a vertex that is in the tree, but where is not known yet.
+/// The level of a vertex in the tree whose level is not known yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// What a valid tree spans.
+/// The extent of a valid tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Component {
-    /// Input tuples in the component, self-loops and duplicates included: the edges that traversed
-    /// edges per second count.
+    /// Input tuples in the component, self-loops and duplicates included. These are the edges of traversed edges per
+    /// second.
     pub edges: u64,
     /// Vertices in the tree.
     pub reached: u64,
@@ -55,17 +53,17 @@ pub struct Component {
     pub depth: u32,
 }
 
-/// Why a tree was not found valid.
+/// Why a tree was not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is not.
+    /// The tree is invalid.
     Invalid(ValidationError),
-    /// The observer said to stop.
+    /// The observer cancelled.
     Cancelled,
 }
 
 impl Verdict {
-    /// The error of a run in which this happened to the search from `key`.
+    /// Returns the error of the run for the search from `key`.
     pub(crate) fn of_key(self, key: u64) -> RunError {
         match self {
             Verdict::Invalid(error) => RunError::Invalid { key, error },
@@ -80,7 +78,7 @@ impl From<ValidationError> for Verdict {
     }
 }
 
-/// Checks search results against the edge tuples; has memory that is used again for every result.
+/// Checks search results against the edge tuples. It reuses its memory for every result.
 ///
 /// ```
 /// use graph500::{Edge, ValidationError, Validator, Verdict};
@@ -113,11 +111,11 @@ fn parent(word: u64) -> u32 {
 }
 
 impl<'a> Validator<'a> {
-    /// For searches of a graph with `num_vertices` vertices and these edges.
+    /// Creates a validator for searches of a graph with `num_vertices` vertices and these edges.
     ///
     /// # Errors
-    /// [`RunError::OutOfMemory`], and [`RunError::TooManyVertices`] if an edge has an end that is
-    /// no vertex or the vertices are more than 2^32.
+    /// Returns [`RunError::OutOfMemory`]. Returns [`RunError::TooManyVertices`] if an edge has an end that is not a
+    /// vertex, or if there are more than 2^32 vertices.
     pub fn new(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
         if num_vertices > 1 << 32 {
             return Err(RunError::TooManyVertices { label: num_vertices - 1 });
@@ -131,7 +129,7 @@ impl<'a> Validator<'a> {
         Validator::of_graph(edges, num_vertices)
     }
 
-    /// Without a look at the edges: a graph with this many vertices was built from them.
+    /// Creates a validator without a check of the edges: a graph with this many vertices was built from them.
     pub(crate) fn of_graph(edges: &'a [Edge], num_vertices: u64) -> Result<Validator<'a>, RunError> {
         Ok(Validator { edges, words: zeroed("the validation", num_vertices as usize)? })
     }
@@ -139,7 +137,7 @@ impl<'a> Validator<'a> {
     /// Checks that `parents` is a breadth-first tree of the component of `key`.
     ///
     /// # Errors
-    /// The first violation.
+    /// Returns the first violation.
     pub fn check(&mut self, key: u64, parents: &[i64], observer: &dyn Observer) -> Result<Component, Verdict> {
         let halt = Halt::new(observer);
         self.load(key, parents, &halt)?;
@@ -147,14 +145,14 @@ impl<'a> Validator<'a> {
         self.finish(parents, &halt)
     }
 
-    /// As [`check`](Validator::check), for a search that also returns levels: these are what the
-    /// checks then use. Levels of vertices outside the tree are not looked at.
+    /// Checks a search that also returns levels, which the checks then use. Levels of vertices outside the tree are
+    /// ignored.
     ///
     /// # Errors
-    /// The first violation.
+    /// Returns the first violation.
     ///
     /// # Panics
-    /// If there are fewer levels than parents.
+    /// Panics if there are fewer levels than parents.
     pub fn check_levels(
         &mut self,
         key: u64,
@@ -173,7 +171,7 @@ impl<'a> Validator<'a> {
         self.finish(parents, &halt)
     }
 
-    /// Parents in range, the key its own; fills the words.
+    /// Checks that parents are in range and that the key is its own; fills the words.
     fn load(&mut self, key: u64, parents: &[i64], halt: &Halt<'_>) -> Result<(), Verdict> {
         let vertices = self.words.len();
         if parents.len() != vertices {
@@ -207,7 +205,7 @@ impl<'a> Validator<'a> {
         each_vertex(limit, halt, |vertex| walk(words, vertex as u32, limit))
     }
 
-    /// Check 2, then what goes over the tuples.
+    /// Runs check 2, and then the checks over the tuples.
     fn finish(&mut self, parents: &[i64], halt: &Halt<'_>) -> Result<Component, Verdict> {
         let words = self.words.shared();
         let mut component = check_tree_edges(words, halt)?;
@@ -254,7 +252,7 @@ fn walk(words: &[AtomicU64], vertex: u32, limit: usize) -> Result<(), Validation
     Ok(())
 }
 
-/// Check 2; counts the vertices in the tree.
+/// Check 2. Also counts the vertices in the tree.
 fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<Component, Verdict> {
     let check = |found: &mut Component, vertex: usize| {
         let here = words[vertex].load(Relaxed);
@@ -278,13 +276,12 @@ fn check_tree_edges(words: &[AtomicU64], halt: &Halt<'_>) -> Result<Component, V
     })
 }
 
-/// Checks 3 and 4, and marks the tree edges for check 5; counts the edges of the component.
+/// Checks 3 and 4, and marks the tree edges for check 5. Returns the number of edges in the component.
 fn check_edges(edges: &[Edge], words: &[AtomicU64], halt: &Halt<'_>) -> Result<u64, Verdict> {
     let check = |inside: &mut u64, index: usize| {
         let (a, b) = edges[index].low_ends();
         let (word_a, word_b) = (words[a as usize].load(Relaxed), words[b as usize].load(Relaxed));
-        // The level of OUTSIDE is larger than any, so that one comparison settles almost every
-        // tuple.
+        // The level of OUTSIDE is larger than any other, so one comparison decides almost every tuple.
         let (level_a, level_b) = (level(word_a), level(word_b));
         *inside += u64::from(word_a != OUTSIDE);
         if level_a == level_b {
@@ -312,7 +309,7 @@ fn broken_edge(index: usize, (upper, lower): (u32, u32), ends: (u64, u64), words
     }
 }
 
-/// Runs a check that only says yes or no.
+/// Runs a check without a count.
 fn each_vertex(
     vertices: usize,
     halt: &Halt<'_>,
@@ -321,8 +318,7 @@ fn each_vertex(
     blocks(vertices, halt, |(), vertex| check(vertex), |(), ()| ())
 }
 
-/// Runs a check for all of `0..len` in parallel, with a count; the error is that of the smallest
-/// index.
+/// Runs a check for all of `0..len` in parallel, with a count. The error is that of the smallest index.
 fn blocks<A: Default + Send>(
     len: usize,
     halt: &Halt<'_>,
@@ -343,7 +339,7 @@ fn blocks<A: Default + Send>(
     par_reduce(0..len.div_ceil(BLOCK), || Ok(A::default()), fold, combine)
 }
 
-/// Input tuples in the component that `parents` spans, where the tree is not validated.
+/// Counts the input tuples in the component that `parents` spans, if the tree is not validated.
 pub(crate) fn count_edges(edges: &[Edge], parents: &[i64], halt: &Halt<'_>) -> Result<u64, Verdict> {
     let inside = |inside: &mut u64, index: usize| {
         let (a, _) = edges[index].low_ends();
@@ -353,7 +349,7 @@ pub(crate) fn count_edges(edges: &[Edge], parents: &[i64], halt: &Halt<'_>) -> R
     blocks(edges.len(), halt, inside, |a, b| a + b)
 }
 
-/// Bytes that validation takes for a graph of this size.
+/// Returns the bytes that validation takes for a graph of this size.
 pub(crate) fn bytes(num_vertices: u64) -> u64 {
     num_vertices * size_of::<u64>() as u64
 }

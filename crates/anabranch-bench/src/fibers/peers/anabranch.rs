@@ -1,4 +1,4 @@
-//! anabranch, in its two ways: fibers that borrow from a scope or a join, and spawned ones with handles.
+//! anabranch, in its two ways: fibers that borrow from a scope or a join, and spawned fibers with handles.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -147,7 +147,7 @@ fn intervals(cx: &Cx<'_>, fibers: u64, ticks: u64) -> u64 {
     done.into_inner()
 }
 
-/// Each receives a number, and sends one less to the one that `choose` says; zero goes to the end.
+/// Receives numbers, and sends each number minus one to the actor that `choose` returns. Zero goes to `over`.
 fn forward(cx: &Cx<'_>, receiver: &Receiver<u64>, over: &Sender<()>, mut choose: impl FnMut(&Cx<'_>, u64) -> bool) {
     while let Ok(left) = receiver.recv(cx) {
         if !(if left == 0 { over.send(cx, ()).is_ok() } else { choose(cx, left - 1) }) {

@@ -1,4 +1,4 @@
-//! async-executor, the one below smol: as many threads as are asked for, the calling one among them, run one executor.
+//! async-executor, the executor of smol: the requested number of threads, the calling one included, run one executor.
 
 use std::pin::Pin;
 use std::thread;
@@ -9,7 +9,7 @@ use futures_lite::future::{block_on, pending, yield_now};
 use super::{Done, Peer};
 use crate::sample::Stopwatch;
 
-/// `Executor::spawn` on a leaked executor, as its documentation advises where speed matters.
+/// `Executor::spawn` on a leaked executor, as its documentation recommends for speed.
 pub struct Smol;
 
 type Leaked = &'static StaticExecutor;

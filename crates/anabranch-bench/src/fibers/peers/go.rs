@@ -1,4 +1,4 @@
-//! Go: a program in `go/`, built by the toolchain that is there. Each sample is a run of it, which prints its figures.
+//! Go: a program in `go/`, built by the installed toolchain. Each sample is a run of it, which prints its figures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,12 +16,12 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 /// Builds the program into `folder`, and returns the version of Go.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns why there is no program.
 pub fn build(folder: &Path) -> Result<String, String> {
     let program = folder.join("go-fibers");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
     let mut compile = Command::new("go");
-    // What is there is used, nothing is fetched.
+    // Uses the installed toolchain, and downloads nothing.
     compile.args(["build", "-o"]).arg(&program).arg(".").current_dir(source).env("GOTOOLCHAIN", "local");
     output(&mut compile)?;
     let version = output(Command::new("go").args(["env", "GOVERSION"]))?;
@@ -37,7 +37,7 @@ fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs the program with so many threads.
+/// Runs the program with `threads` threads.
 fn run(threads: usize, what: &str, numbers: &[u64]) -> Done {
     let program = PROGRAM.get().expect("Go takes part only where its program was built");
     let mut command = Command::new(program);

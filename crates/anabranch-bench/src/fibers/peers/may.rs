@@ -1,8 +1,8 @@
-//! may: coroutines with stacks, begun by `go!`. Its threads are started once a process, as many as its configuration
-//! says.
+//! may: stackful coroutines, started by `go!`. Its threads are started once per process; its configuration sets their
+//! number.
 //!
-//! Each stack is a mapping of its own, with a guard that is another, and is made when the coroutine is spawned. The
-//! system allows 65,530 mappings a process, so only about half as many coroutines can be alive at once.
+//! Each stack is a separate mapping, its guard is another, and both are made when the coroutine is spawned. The system
+//! allows 65,530 mappings per process, so only about half as many coroutines can live at once.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,7 +40,7 @@ impl Peer for May {
 
     const MOST: u64 = 25_000;
     const MOST_SPAWNED: u64 = 100_000;
-    // It begins them in the order in which they were spawned, so most of the forks are alive at some time.
+    // It starts coroutines in the order in which they were spawned, so most of the forks live at the same time.
     const MOST_FIB: u32 = 21;
 
     fn pool(threads: usize) {
@@ -62,7 +62,7 @@ impl Peer for May {
             let watch = Stopwatch::start();
             let mut joined = 0;
             while joined < count {
-                // As many at a time as it can.
+                // As many at a time as it can hold.
                 let some = (count - joined).min(Self::MOST);
                 let handles: Vec<_> = (0..some).map(|_| go!(|| ())).collect();
                 handles.into_iter().for_each(join);

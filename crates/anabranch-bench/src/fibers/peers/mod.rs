@@ -1,4 +1,4 @@
-//! The libraries that are compared, one a file, and Go.
+//! The compared libraries, one per file, and Go.
 
 pub mod anabranch;
 pub mod executor;
@@ -20,77 +20,78 @@ use crate::fibers::workloads::asleep::Crowd;
 use crate::fibers::workloads::waits::Program;
 use crate::sample::Meter;
 
-/// What a peer did and how long it took.
+/// The result of a peer, and its duration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Done {
-    /// What the workload checks.
+    /// The result that the workload checks.
     pub answer: u64,
-    /// Of the measured part.
+    /// The measurement of the timed part.
     #[serde(flatten)]
     pub meter: Meter,
-    /// Further figures, by name.
+    /// Other figures, by name.
     #[serde(default)]
     pub figures: BTreeMap<String, f64>,
 }
 
 impl Done {
-    /// Without further figures.
+    /// Creates a result without other figures.
     pub fn new(answer: u64, meter: Meter) -> Done {
         Done { answer, meter, figures: BTreeMap::new() }
     }
 }
 
-/// A library with fibers, tasks or the like; they are called fibers here.
+/// A library with fibers, tasks or the like, all called fibers here.
 ///
-/// Everything is measured inside: a fiber of the pool begins the work and looks at the clock, so that the way in, which
-/// differs between libraries, is left out. Which of these functions a peer has is said by the workload's `suits`.
+/// Everything is measured inside: a fiber of the pool starts the work and reads the clock. So the entry into the pool,
+/// which differs between libraries, does not count. The workload's `suits` determines which of these functions a peer
+/// has.
 pub trait Peer: 'static {
-    /// Whatever holds the threads.
+    /// The pool of threads.
     type Pool;
 
-    /// How many fibers can be alive at once, where there is a limit.
+    /// The number of fibers that can live at once, if there is a limit.
     const MOST: u64 = u64::MAX;
 
-    /// How many can be spawned in a sample that is not to take a minute.
+    /// The number of fibers that can be spawned in a sample of less than a minute.
     const MOST_SPAWNED: u64 = u64::MAX;
 
-    /// The largest number that `fib` can be called with.
+    /// The largest argument of `fib`.
     const MOST_FIB: u32 = u32::MAX;
 
-    /// A pool in which `threads` threads run fibers.
+    /// Makes a pool in which `threads` threads run fibers.
     fn pool(threads: usize) -> Self::Pool;
 
-    /// Spawns `fibers` that give way `times` times each. Returns how often they did, together.
+    /// Spawns `fibers` that yield `times` times each. Returns the total number of yields.
     fn yields(_: &Self::Pool, _fibers: u64, _times: u64) -> Done {
         unsuited()
     }
 
-    /// Spawns `count` fibers that do nothing, then waits for each of them. Returns for how many.
+    /// Spawns `count` fibers that do nothing, then waits for each of them. Returns their number.
     fn spawn(_: &Self::Pool, _count: u64) -> Done {
         unsuited()
     }
 
-    /// The `n`th Fibonacci number, one fiber a fork.
+    /// Computes the `n`th Fibonacci number, with one fiber per fork.
     fn fib(_: &Self::Pool, _n: u32) -> Done {
         unsuited()
     }
 
-    /// Spawns as many fibers as make up the crowd. Each enters it, sleeps until the crowd wakes up, and leaves.
+    /// Spawns the fibers of the crowd. Each enters it, sleeps until the crowd wakes up, and leaves.
     fn asleep(_: &Self::Pool, _crowd: &Arc<Crowd>) {
         unsuited()
     }
 
-    /// Spawns a fiber for each alarm, which sleeps until it is due and rings it.
+    /// Spawns a fiber for each alarm, which sleeps until the alarm is due and rings it.
     fn alarms(_: &Self::Pool, _alarms: &Arc<Alarms>) {
         unsuited()
     }
 
-    /// Spawns `fibers` that lock a mutex `times` times each, to add one to what is in it. Returns the sum.
+    /// Spawns `fibers` that lock a mutex `times` times each and increment its value. Returns the sum.
     fn lock(_: &Self::Pool, _fibers: u64, _times: u64) -> Done {
         unsuited()
     }
 
-    /// Runs a program that mostly waits. Returns how many steps it made.
+    /// Runs a program that mostly waits. Returns the number of its steps.
     fn waits(_: &Self::Pool, _program: Program) -> Done {
         unsuited()
     }
@@ -112,11 +113,11 @@ pub enum Kind {
     May,
     /// tokio on its pool of threads.
     Tokio,
-    /// tokio on the calling thread.
+    /// tokio on its current-thread runtime.
     TokioCurrent,
-    /// async-executor, the one below smol.
+    /// async-executor, the executor of smol.
     Executor,
-    /// Go, a program of its own.
+    /// Go, as a separate program.
     Go,
     /// Threads of the system with the locks of std.
     Std,
@@ -125,7 +126,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that the command line and the report use.
+    /// Returns the name on the command line and in the report.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Anabranch => "anabranch",
@@ -159,7 +160,7 @@ impl Peers for Kind {
     fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
         match self {
             Kind::TokioCurrent => asked.contains(&1).then_some(Some(1)).into_iter().collect(),
-            // As many as there are fibers, which the system spreads over all cores.
+            // As many as there are fibers; the system spreads them over all cores.
             Kind::Std | Kind::ParkingLot => vec![None],
             _ => asked.iter().copied().map(Some).collect(),
         }

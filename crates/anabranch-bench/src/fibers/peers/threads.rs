@@ -1,4 +1,4 @@
-//! Threads of the system: what one has without any library, and the locks made for them.
+//! Threads of the system without any library, and the locks for them.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,7 +15,7 @@ pub struct Std;
 /// parking_lot.
 pub struct ParkingLot;
 
-/// Keeps the process on one core, so that threads give way to each other.
+/// Binds the process to one core, so that threads yield to each other.
 fn stay_on_one_core() {
     let this = Pid::from_raw(0);
     let allowed = sched_getaffinity(this).expect("the affinity can be read");
@@ -25,7 +25,7 @@ fn stay_on_one_core() {
     sched_setaffinity(this, &one).expect("a process may do with less");
 }
 
-/// Runs `body` on so many threads, the calling one among them.
+/// Runs `body` on `threads` threads, the calling one included.
 fn together<R: Send>(threads: u64, body: impl Fn() -> R + Sync) -> Vec<R> {
     thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(&body)).collect();

@@ -1,4 +1,4 @@
-//! tokio, on its pool of threads and on the calling thread. The root is a task of the runtime in both.
+//! tokio, on its thread pool and on its current-thread runtime. The root is a task of the runtime in both.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ async fn intervals(tasks: u64, ticks: u64) -> u64 {
         set.spawn(async move {
             let mut interval = interval(Duration::from_millis(1));
             interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
-            // The first tick is at once.
+            // The first tick comes at once.
             for _ in 0..=ticks {
                 interval.tick().await;
             }

@@ -1,9 +1,9 @@
 //! Sleeping timers: how late they are, and in which order they ring.
 //!
-//! One fiber an alarm, due at times spread evenly but in a shuffled order over a second. It rings when its sleep has
-//! ended: then it looks at the clock and takes the next number. The figure is the lateness that 99 of 100 stay below;
-//! of two that ring one after the other, `swapped` is the share, in a thousand, whose times stand in the other order
-//! (several threads ring independently of each other).
+//! There is one fiber per alarm. The due times are spread evenly over a second, in a shuffled order. An alarm rings
+//! when its sleep has ended: it reads the clock and takes the next sequence number. The figure is the lateness that 99
+//! of 100 alarms stay below. `swapped` is the share, in a thousand, of consecutive pairs that ring in the wrong order.
+//! (Several threads ring independently of each other.)
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,17 +22,17 @@ pub struct Alarms {
     start: Instant,
     lead: Duration,
     spread: Duration,
-    /// When each is due after `start`.
+    /// The due time of each, after `start`.
     delays: Vec<Duration>,
-    /// How late each was, in nanoseconds.
+    /// The lateness of each, in nanoseconds.
     late: Vec<AtomicU64>,
-    /// Which rang as the how-manieth.
+    /// The sequence number of each.
     sequence: Vec<AtomicU32>,
     rung: AtomicUsize,
     elsewhere: Mutex<Option<Done>>,
 }
 
-/// One of them.
+/// An alarm.
 #[derive(Clone, Copy)]
 pub struct Alarm<'a> {
     alarms: &'a Alarms,
@@ -40,7 +40,7 @@ pub struct Alarm<'a> {
 }
 
 impl Alarms {
-    /// `count` of them, the first due after `lead`, the last after `lead + spread`.
+    /// Creates `count` alarms, the first due after `lead`, the last after `lead + spread`.
     fn new(count: u64, lead: Duration, spread: Duration) -> Alarms {
         let mut delays: Vec<Duration> = (0..count).map(|n| lead + spread.mul_f64(n as f64 / count as f64)).collect();
         fastrand::Rng::with_seed(0xa1a).shuffle(&mut delays);
@@ -56,47 +56,47 @@ impl Alarms {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of alarms.
     pub fn len(&self) -> u64 {
         self.delays.len() as u64
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no alarms.
     pub fn is_empty(&self) -> bool {
         self.delays.is_empty()
     }
 
-    /// How long after the beginning the first is due.
+    /// Returns the time from the start to the first alarm.
     pub fn lead(&self) -> Duration {
         self.lead
     }
 
-    /// How long after the first the last is due.
+    /// Returns the time from the first alarm to the last.
     pub fn spread(&self) -> Duration {
         self.spread
     }
 
-    /// One of them.
+    /// Returns an alarm.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are not that many.
     pub fn get(&self, index: u64) -> Alarm<'_> {
         assert!(index < self.len(), "there are {} alarms", self.len());
         Alarm { alarms: self, index: index as usize }
     }
 
-    /// All of them.
+    /// Returns all alarms.
     pub fn iter(&self) -> impl Iterator<Item = Alarm<'_>> {
         (0..self.delays.len()).map(|index| Alarm { alarms: self, index })
     }
 
-    /// Takes what another process has measured.
+    /// Stores the result of another process.
     pub fn were_heard(&self, done: Done) {
         assert_eq!(done.answer, self.len(), "how many alarms rang");
         *self.elsewhere.lock().unwrap() = Some(done);
     }
 
-    /// What came out.
+    /// Computes the figures.
     fn figures(&self) -> BTreeMap<String, f64> {
         assert_eq!(self.rung.load(Ordering::Relaxed), self.delays.len(), "how many alarms rang");
         let mut late: Vec<f64> = self.late.iter().map(|late| late.load(Ordering::Relaxed) as f64 / 1e3).collect();
@@ -114,12 +114,12 @@ impl Alarms {
 }
 
 impl Alarm<'_> {
-    /// When it is due.
+    /// Returns when it is due.
     pub fn due(self) -> Instant {
         self.alarms.start + self.alarms.delays[self.index]
     }
 
-    /// It is due.
+    /// Records that the alarm rings.
     pub fn ring(self) {
         let late = Instant::now().saturating_duration_since(self.due()).as_nanos() as u64;
         let turn = self.alarms.rung.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +134,7 @@ pub struct Ringing {
 }
 
 impl Ringing {
-    /// `count` of them.
+    /// Creates a workload with `count` alarms.
     pub fn new(count: u64) -> Ringing {
         Ringing { count }
     }

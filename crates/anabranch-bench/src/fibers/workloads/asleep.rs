@@ -1,8 +1,8 @@
-//! Very many fibers asleep at once, and what memory they take.
+//! A very large number of sleeping fibers, and their memory.
 //!
-//! Each says that it has begun and sleeps until a time at which all of them wake up; a thread beside them waits until
-//! all have begun, looks at the memory of the process, and sees that none has woken up yet. The figure is the resident
-//! memory that has been added, a fiber. All of them have to end.
+//! Each fiber reports that it has started, and sleeps until a common time. A separate thread waits until all have
+//! started, reads the memory of the process, and checks that no fiber has woken up yet. The figure is the added
+//! resident memory per fiber. All fibers have to end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use crate::fibers::peers::{Done, Kind, Peer};
 use crate::process::Memory;
 use crate::sample::{Meter, Sample, metered};
 
-/// Fibers that are to sleep until the same time.
+/// Fibers that sleep until the same time.
 pub struct Crowd {
     count: u64,
     start: Instant,
@@ -33,48 +33,48 @@ impl Crowd {
         Crowd { count, start: Instant::now(), nap, entered, left, seen: Mutex::new(None), elsewhere: Mutex::new(None) }
     }
 
-    /// How many fibers make it up.
+    /// Returns the number of fibers.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How long after its beginning it wakes up.
+    /// Returns the time from the start to the wake-up.
     pub fn nap(&self) -> Duration {
         self.nap
     }
 
-    /// When it wakes up.
+    /// Returns the time of the wake-up.
     pub fn wakes(&self) -> Instant {
         self.start + self.nap
     }
 
-    /// A fiber is about to sleep.
+    /// Records that a fiber is about to sleep.
     pub fn enter(&self) {
         self.entered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A fiber has slept.
+    /// Records that a fiber has slept.
     pub fn leave(&self) {
         self.left.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes what another process has seen of itself.
+    /// Stores the result of another process.
     pub fn was_seen(&self, done: Done) {
         self.left.store(done.answer, Ordering::Relaxed);
         *self.seen.lock().unwrap() = Some(done.figures);
         *self.elsewhere.lock().unwrap() = Some(done.meter);
     }
 
-    /// Waits until all are asleep, and looks.
+    /// Waits until all fibers sleep, and reads the memory.
     fn watch(&self, before: Memory) {
         while self.entered.load(Ordering::Relaxed) < self.count {
             if Instant::now() > self.wakes() {
-                // Too slow, or another process.
+                // The fibers were too slow, or are in another process.
                 return;
             }
             thread::sleep(Duration::from_millis(1));
         }
-        // The last one has said that it is about to sleep.
+        // The last fiber has reported that it is about to sleep.
         thread::sleep(Duration::from_millis(30));
         let asleep_after = self.start.elapsed();
         let now = Memory::now();
@@ -86,14 +86,14 @@ impl Crowd {
     }
 }
 
-/// Fibers asleep.
+/// Sleeping fibers.
 pub struct Asleep {
     count: u64,
     nap: Duration,
 }
 
 impl Asleep {
-    /// `count` of them, which wake up so many `milliseconds` after the beginning.
+    /// Creates a workload with `count` fibers, which wake up `milliseconds` after the start.
     pub fn new(count: u64, milliseconds: u64) -> Asleep {
         Asleep { count, nap: Duration::from_millis(milliseconds) }
     }

@@ -1,28 +1,29 @@
-//! The Fibonacci numbers by their definition, one fiber a fork and no cutoff.
+//! The Fibonacci numbers by their definition, with one fiber per fork and no cut-off.
 
 use super::{Workload, nanoseconds_each};
 use crate::fibers::peers::may::May;
 use crate::fibers::peers::{Kind, Peer};
 use crate::sample::Sample;
 
-/// The `n`th Fibonacci number, by counting up.
+/// Returns the `n`th Fibonacci number, by counting up.
 fn expected(n: u32) -> u64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// `fib(n)`.
+/// The workload `fib(n)`.
 pub struct Fib {
     n: u32,
 }
 
 impl Fib {
-    /// `fib(n)`.
+    /// Creates the workload `fib(n)`.
     pub fn new(n: u32) -> Fib {
         Fib { n }
     }
 }
 
-/// A call with n >= 2 forks once: forks(n) = 1 + forks(n - 1) + forks(n - 2) = fib(n + 1) - 1.
+/// Returns the number of forks. A call with n >= 2 forks once: forks(n) = 1 + forks(n - 1) + forks(n - 2) = fib(n + 1)
+/// - 1.
 fn forks(n: u32) -> u64 {
     expected(n + 1) - 1
 }

@@ -1,17 +1,17 @@
-//! A counter behind a mutex: one fiber that nobody disturbs, or several that want it all the time.
+//! A counter behind a mutex: one fiber without contention, or several that contend for it.
 
 use super::{Settings, Threads, Workload, nanoseconds_each};
 use crate::fibers::peers::{Kind, Peer};
 use crate::sample::Sample;
 
-/// Fibers that lock a mutex, add one to what is in it, and unlock it.
+/// Fibers that lock a mutex, increment its value, and unlock it.
 pub struct Lock {
     fibers: u64,
     times: u64,
 }
 
 impl Lock {
-    /// `fibers` of them.
+    /// Creates a workload with `fibers` fibers.
     pub fn new(settings: &Settings, fibers: u64) -> Lock {
         Lock { fibers, times: if settings.quick { 200_000 } else { 4_000_000 } / fibers }
     }
@@ -20,7 +20,7 @@ impl Lock {
 impl Workload for Lock {
     fn title(&self) -> String {
         match self.fibers {
-            1 => "one fiber locks and unlocks a mutex that nobody else wants".into(),
+            1 => "one fiber locks and unlocks an uncontended mutex".into(),
             fibers => format!("{fibers} fibers lock and unlock the same mutex"),
         }
     }

@@ -1,4 +1,4 @@
-//! The workloads, one a file. Each checks in every sample that what was asked for was done.
+//! The workloads, one per file. Each checks in every sample that the requested work was done.
 
 pub mod alarms;
 pub mod asleep;
@@ -14,40 +14,40 @@ use crate::bench::{AnyWorkload, Threads};
 use crate::options::Listed;
 use crate::sample::Sample;
 
-/// How large the workloads are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Smaller sizes and shorter samples, for a look rather than a figure.
+    /// Smaller sizes and shorter samples, for `--quick`.
     pub quick: bool,
 }
 
 /// A workload.
 pub trait Workload {
-    /// What it does, in a few words.
+    /// Returns a short description.
     fn title(&self) -> String;
 
-    /// The unit of [`Sample::value`].
+    /// Returns the unit of [`Sample::value`].
     fn unit(&self) -> &'static str;
 
-    /// The thread counts with which it is run.
+    /// Returns the thread counts with which it runs.
     fn threads(&self) -> Threads {
         Threads::Asked
     }
 
-    /// How many rounds it is run when the user asks for `asked`; fewer if a sample takes seconds.
+    /// Returns the number of rounds if the user requests `asked`; fewer if a sample takes seconds.
     fn rounds(&self, asked: usize) -> usize {
         asked
     }
 
-    /// Whether `kind` can take part.
+    /// Returns whether `kind` can take part.
     fn suits(&self, kind: Kind) -> bool;
 
-    /// Whether `kind` is one of those to be beaten.
+    /// Returns whether the target refers to `kind`.
     fn is_rival(&self, _kind: Kind) -> bool {
         true
     }
 
-    /// How much of the value of the best rival would be good, where something has been said about that.
+    /// Returns the target, if there is one: a share of the best rival's value.
     fn bar(&self) -> Option<f64> {
         None
     }
@@ -55,7 +55,7 @@ pub trait Workload {
     /// Takes one sample with the peer `P` in `pool`.
     ///
     /// # Panics
-    /// If not all was done that was asked for.
+    /// Panics if not all of the requested work was done.
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample;
 }
 
@@ -106,7 +106,7 @@ impl<W: Workload> AnyWorkload<Kind> for W {
     }
 }
 
-/// The time that each of `units` took, in nanoseconds.
+/// Creates a sample with the time per unit, in nanoseconds.
 fn nanoseconds_each(done: Done, units: u64) -> Sample {
     let sample = Sample::per_unit(done.meter, units as f64, 1e-9);
     done.figures.iter().fold(sample, |sample, (name, figure)| sample.with(name, *figure))
@@ -149,7 +149,7 @@ mod testing {
     use super::*;
     use crate::bench::Peers;
 
-    /// Takes a sample with everyone who suits `workload`, but Go, whose program a test does not build.
+    /// Takes a sample with every peer that suits `workload`, except Go, whose program a test does not build.
     pub(super) fn everyone_does_it(workload: &dyn AnyWorkload<Kind>, threads: usize) {
         for kind in Kind::ALL.iter().copied().filter(|kind| *kind != Kind::Go && workload.suits(*kind)) {
             let sample = workload.sample_with(kind, threads);

@@ -1,7 +1,7 @@
-//! Spawns fibers that do nothing, all of them before the first is waited for, and joins them one after the other, or by
-//! the end of their scope.
+//! Spawns fibers that do nothing, all of them before the first join. Joins them one after the other, or by the end of
+//! their scope.
 //!
-//! A tenth of them first, so that memory which every fiber to come reuses has been touched.
+//! A tenth of them run first as a warm-up, so that the memory which later fibers reuse has been touched.
 
 use super::{Workload, nanoseconds_each};
 use crate::fibers::peers::may::May;
@@ -14,7 +14,7 @@ pub struct Spawn {
 }
 
 impl Spawn {
-    /// `count` of them.
+    /// Creates a workload with `count` fibers.
     pub fn new(count: u64) -> Spawn {
         Spawn { count }
     }

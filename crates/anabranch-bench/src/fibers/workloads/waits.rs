@@ -1,10 +1,9 @@
-//! Programs that mostly wait, and the CPU time that they take: user and system time of the process, whatever the clock
-//! says.
+//! The CPU time of programs that mostly wait: user and system time of the process, not wall time.
 //!
-//! - `interval-1`, `interval-100`: fibers that each wait for the ticks of an interval of a millisecond.
-//! - `waiting-10k`: ten thousand fibers in a ring, of which each waits at a channel; tokens hop from one to the next.
-//! - `actors`: ten thousand fibers with a bounded mailbox each. Each sends what it receives to another one, chosen by
-//!   chance.
+//! - `interval-1`, `interval-100`: fibers that each wait for the ticks of a one-millisecond interval.
+//! - `waiting-10k`: ten thousand fibers in a ring, each of which waits at a channel. Tokens hop from one to the next.
+//! - `actors`: ten thousand fibers with a bounded mailbox each. Each forwards a message that it receives to a random
+//!   other one.
 //! - `crawler`: fetches that sleep for 1 to 50 ms, a hundred at a time.
 
 use serde::{Deserialize, Serialize};
@@ -13,44 +12,44 @@ use super::Workload;
 use crate::fibers::peers::{Kind, Peer};
 use crate::sample::Sample;
 
-/// What a sample does. The answer is how many steps there were.
+/// The program of a sample. The result is the number of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Program {
     /// Fibers that wait for ticks.
     Intervals {
-        /// How many fibers.
+        /// The number of fibers.
         fibers: u64,
-        /// How many ticks each waits for.
+        /// The number of ticks for each.
         ticks: u64,
     },
     /// A ring in which tokens hop.
     Ring {
-        /// How many fibers it has.
+        /// The number of fibers.
         fibers: u64,
-        /// How many tokens, spread evenly.
+        /// The number of tokens, spread evenly.
         tokens: u64,
-        /// How many hops each makes.
+        /// The number of hops of each token.
         hops: u64,
     },
     /// Actors that forward messages.
     Actors {
-        /// How many there are.
+        /// The number of actors.
         actors: u64,
-        /// How many messages are under way.
+        /// The number of messages in flight.
         messages: u64,
-        /// How many times each is forwarded.
+        /// The number of times each message is forwarded.
         hops: u64,
     },
     /// Fetches that sleep.
     Crawl {
-        /// How many there are.
+        /// The number of fetches.
         fetches: u64,
-        /// How many at a time.
+        /// The number of concurrent fetches.
         at_a_time: usize,
     },
 }
 
-/// The room of a mailbox.
+/// The capacity of a mailbox.
 pub const ROOM: usize = 16;
 
 impl Program {
@@ -64,22 +63,22 @@ impl Program {
     }
 }
 
-/// A sequence that looks like chance, and is the same in every run: for the actor of this number.
+/// A pseudo-random sequence, the same in every run, for the actor with this number.
 #[derive(Clone, Debug)]
 pub struct Chance(fastrand::Rng);
 
 impl Chance {
-    /// The sequence of this number.
+    /// Creates the sequence with this number.
     pub fn new(number: u64) -> Chance {
         Chance(fastrand::Rng::with_seed(number))
     }
 
-    /// The next of `count` neighbours.
+    /// Returns the next of `count` neighbours.
     pub fn neighbour(&mut self, count: usize) -> usize {
         self.0.usize(0..count)
     }
 
-    /// How long the fetch of this number sleeps.
+    /// Returns the time that the fetch with this number sleeps.
     pub fn nap(number: u64) -> std::time::Duration {
         std::time::Duration::from_micros(Chance::new(number).0.u64(1_000..50_000))
     }
@@ -89,7 +88,7 @@ impl Chance {
 pub struct Waits(Program);
 
 impl Waits {
-    /// One that does this.
+    /// Creates a workload that runs `program`.
     pub fn new(program: Program) -> Waits {
         Waits(program)
     }

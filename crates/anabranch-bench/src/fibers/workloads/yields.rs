@@ -1,17 +1,17 @@
-//! Giving way: to nobody, or to one other fiber, on one thread. What it costs to switch away and back.
+//! Yields on one thread, with no other fiber or with one: the cost of a switch away and back.
 
 use super::{Settings, Threads, Workload, nanoseconds_each};
 use crate::fibers::peers::{Kind, Peer};
 use crate::sample::Sample;
 
-/// Fibers that do nothing but give way.
+/// Fibers that do nothing but yield.
 pub struct Yields {
     fibers: u64,
     times: u64,
 }
 
 impl Yields {
-    /// `fibers` of them.
+    /// Creates a workload with `fibers` fibers.
     pub fn new(settings: &Settings, fibers: u64) -> Yields {
         Yields { fibers, times: if settings.quick { 200_000 } else { 2_000_000 } / fibers }
     }
@@ -20,8 +20,8 @@ impl Yields {
 impl Workload for Yields {
     fn title(&self) -> String {
         match self.fibers {
-            1 => "one fiber gives way, to nobody".into(),
-            fibers => format!("{fibers} fibers give way, in turn"),
+            1 => "one fiber yields, no other is ready".into(),
+            fibers => format!("{fibers} fibers yield in turn"),
         }
     }
 
@@ -34,7 +34,7 @@ impl Workload for Yields {
     }
 
     fn suits(&self, kind: Kind) -> bool {
-        // One thread alone would have nobody to switch to.
+        // A single thread would have no other thread to switch to.
         !matches!(kind, Kind::AnabranchSpawn | Kind::ParkingLot) && (kind != Kind::Std || self.fibers > 1)
     }
 

@@ -1,5 +1,5 @@
-//! anabranch, between fibers and between threads of the system: `spsc` for links between two, the channels with any
-//! number of senders, a `ReceiverSet` and a `Select`.
+//! anabranch, between fibers and between threads of the system: `spsc` for links between two ends, the shared channels
+//! for any number of senders, a `ReceiverSet` and a `Select`.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -9,12 +9,12 @@ use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Selection, Shared, Strands};
+use crate::messages::blocking::{Blocking, Channel, Selection, Shared};
 
 /// Fibers of a pool.
 pub struct Fibers;
 
-impl Strands for Fibers {
+impl Blocking for Fibers {
     type Cx<'a> = Cx<'a>;
     type Pool = Pool;
     type Handle<R: Send + 'static> = anabranch::JoinHandle<R>;
@@ -37,10 +37,10 @@ impl Strands for Fibers {
     }
 }
 
-/// Threads of the system, each of which is given a `Cx` by `anabranch::run`.
+/// Threads of the system, each of which gets a `Cx` from `anabranch::run`.
 pub struct Guests;
 
-impl Strands for Guests {
+impl Blocking for Guests {
     type Cx<'a> = Cx<'a>;
     type Pool = ();
     type Handle<R: Send + 'static> = JoinHandle<R>;
@@ -60,12 +60,12 @@ impl Strands for Guests {
     }
 }
 
-/// `spsc`, bounded or not.
+/// `spsc`, bounded or unbounded.
 pub struct Spsc<const BOUNDED: bool>;
 
 impl<S, const BOUNDED: bool> Channel<S> for Spsc<BOUNDED>
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     type Sender = spsc::Sender<u64>;
     type Receiver = spsc::Receiver<u64>;
@@ -85,12 +85,12 @@ where
     }
 }
 
-/// The channels with any number of senders and receivers, bounded or not.
+/// The channels with any number of senders and receivers, bounded or unbounded.
 pub struct Mpmc<const BOUNDED: bool>;
 
 impl<S, const BOUNDED: bool> Channel<S> for Mpmc<BOUNDED>
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     type Sender = channel::Sender<u64>;
     type Receiver = channel::Receiver<u64>;
@@ -112,7 +112,7 @@ where
 
 impl<S, const BOUNDED: bool> Shared<S> for Mpmc<BOUNDED>
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
@@ -124,7 +124,7 @@ pub struct Locked;
 
 impl<S> Channel<S> for Locked
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     type Sender = Arc<Mutex<spsc::Sender<u64>>>;
     type Receiver = spsc::Receiver<u64>;
@@ -148,7 +148,7 @@ where
 
 impl<S> Shared<S> for Locked
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     fn share(sender: &Self::Sender) -> Self::Sender {
         Arc::clone(sender)
@@ -160,7 +160,7 @@ pub struct Set;
 
 impl<S> Selection<S> for Set
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     type Sender = spsc::Sender<u64>;
     type Receivers = ReceiverSet<spsc::Receiver<u64>>;
@@ -194,7 +194,7 @@ pub struct Selecting;
 
 impl<S> Selection<S> for Selecting
 where
-    S: for<'a> Strands<Cx<'a> = Cx<'a>>,
+    S: for<'a> Blocking<Cx<'a> = Cx<'a>>,
 {
     type Sender = spsc::Sender<u64>;
     type Receivers = Vec<spsc::Receiver<u64>>;

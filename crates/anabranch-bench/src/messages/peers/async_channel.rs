@@ -1,4 +1,4 @@
-//! async-channel, between tasks. Many of its receivers are selected from by `SelectAll` of futures-util.
+//! async-channel, between tasks. `SelectAll` of futures-util selects from many of its receivers.
 
 use async_channel::{Receiver, Sender, bounded, unbounded};
 use futures_util::StreamExt;
@@ -7,7 +7,7 @@ use futures_util::stream::SelectAll;
 use super::ROOM;
 use crate::messages::tasks::{Channel, Selection, Shared};
 
-/// A channel that is bounded, or not.
+/// A channel, bounded or unbounded.
 pub struct AsyncChannel<const BOUNDED: bool>;
 
 impl<const BOUNDED: bool> Channel for AsyncChannel<BOUNDED> {

@@ -3,9 +3,9 @@
 use crossbeam_channel::{Receiver, Select, Sender, bounded, unbounded};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Selection, Shared, Threads};
+use crate::messages::blocking::{Channel, Selection, Shared, Threads};
 
-/// A channel that is bounded, or not.
+/// A channel, bounded or unbounded.
 pub struct Crossbeam<const BOUNDED: bool>;
 
 impl<const BOUNDED: bool> Channel<Threads> for Crossbeam<BOUNDED> {
@@ -33,7 +33,7 @@ impl<const BOUNDED: bool> Shared<Threads> for Crossbeam<BOUNDED> {
     }
 }
 
-/// `Select`, made once and used again and again.
+/// `Select`, created once and reused.
 pub struct Selecting;
 
 impl Selection<Threads> for Selecting {

@@ -1,4 +1,4 @@
-//! crossfire, between threads and between tasks: its `spsc` for links between two, its `mpsc` for many senders.
+//! crossfire, between threads and between tasks: its `spsc` for links between two ends, its `mpsc` for many senders.
 
 use crossfire::select::{Multiplex, Mux};
 use crossfire::{AsyncRx, AsyncTx, MAsyncTx, MTx, Rx, Tx, detect_backoff_cfg, mpsc, spsc};
@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::SelectAll;
 
 use super::ROOM;
-use crate::messages::strands::{self, Selection, Threads};
+use crate::messages::blocking::{self, Selection, Threads};
 use crate::messages::tasks;
 
 /// `spsc::unbounded_*`.
@@ -23,11 +23,11 @@ pub struct SharedBounded;
 
 macro_rules! between_threads {
     ($name:ident: $sender:ty, $receiver:ty, $new:expr) => {
-        impl strands::Channel<Threads> for $name {
+        impl blocking::Channel<Threads> for $name {
             type Sender = $sender;
             type Receiver = $receiver;
 
-            /// As its documentation advises, for virtual machines.
+            /// Applies the setting that its documentation recommends for virtual machines.
             fn prepare() {
                 detect_backoff_cfg();
             }
@@ -52,19 +52,19 @@ between_threads!(Bounded: Tx<spsc::Array<u64>>, Rx<spsc::Array<u64>>, spsc::boun
 between_threads!(SharedUnbounded: MTx<mpsc::List<u64>>, Rx<mpsc::List<u64>>, mpsc::unbounded_blocking());
 between_threads!(SharedBounded: MTx<mpsc::Array<u64>>, Rx<mpsc::Array<u64>>, mpsc::bounded_blocking(ROOM));
 
-impl strands::Shared<Threads> for SharedUnbounded {
+impl blocking::Shared<Threads> for SharedUnbounded {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
     }
 }
 
-impl strands::Shared<Threads> for SharedBounded {
+impl blocking::Shared<Threads> for SharedBounded {
     fn share(sender: &Self::Sender) -> Self::Sender {
         sender.clone()
     }
 }
 
-/// What is sent to an unbounded channel need not wait, so there is nothing to await.
+/// A send to an unbounded channel never waits, so there is nothing to await.
 macro_rules! between_tasks {
     ($name:ident: $sender:ty, $receiver:ty, $new:expr $(, $await:tt)?) => {
         impl tasks::Channel for $name {
@@ -107,7 +107,7 @@ impl tasks::Shared for SharedBounded {
     }
 }
 
-/// `Multiplex`, which owns its receivers; each channel has room for [`ROOM`].
+/// `Multiplex`, which owns its receivers. Each channel has the capacity [`ROOM`].
 pub struct Multiplexed;
 
 impl Selection<Threads> for Multiplexed {
@@ -140,7 +140,7 @@ impl Selection<Threads> for Multiplexed {
     }
 }
 
-/// Receivers as streams, which `SelectAll` of futures-util selects from; each channel has room for [`ROOM`].
+/// Receivers as streams, from which `SelectAll` of futures-util selects. Each channel has the capacity [`ROOM`].
 pub struct All;
 
 impl tasks::Selection for All {

@@ -3,10 +3,10 @@
 use flume::{Receiver, Sender, bounded, unbounded};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Shared, Threads};
+use crate::messages::blocking::{Channel, Shared, Threads};
 use crate::messages::tasks;
 
-/// A channel that is bounded, or not.
+/// A channel, bounded or unbounded.
 pub struct Flume<const BOUNDED: bool>;
 
 fn channel<const BOUNDED: bool>() -> (Sender<u64>, Receiver<u64>) {

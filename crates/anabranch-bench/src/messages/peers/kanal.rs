@@ -3,10 +3,10 @@
 use kanal::{AsyncReceiver, AsyncSender, Receiver, Sender, bounded, bounded_async, unbounded, unbounded_async};
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Shared, Threads};
+use crate::messages::blocking::{Channel, Shared, Threads};
 use crate::messages::tasks;
 
-/// A channel that is bounded, or not.
+/// A channel, bounded or unbounded.
 pub struct Kanal<const BOUNDED: bool>;
 
 impl<const BOUNDED: bool> Channel<Threads> for Kanal<BOUNDED> {

@@ -1,4 +1,4 @@
-//! may: its channels, all of them unbounded, between its coroutines.
+//! may: its channels, all unbounded, between its coroutines.
 
 use std::sync::mpsc::{RecvError, SendError};
 
@@ -6,12 +6,12 @@ use may::coroutine::JoinHandle;
 use may::sync::{mpmc, mpsc, spsc};
 use may::{cqueue, go};
 
-use crate::messages::strands::{Channel, Selection, Shared, Strands};
+use crate::messages::blocking::{Blocking, Channel, Selection, Shared};
 
-/// Coroutines, begun by `go!`.
+/// Coroutines, started by `go!`.
 pub struct Coroutines;
 
-impl Strands for Coroutines {
+impl Blocking for Coroutines {
     type Cx<'a> = ();
     type Pool = ();
     type Handle<R: Send + 'static> = JoinHandle<R>;
@@ -83,8 +83,9 @@ impl Shared<Coroutines> for Mpmc {
     }
 }
 
-/// `cqueue`: a coroutine for each receiver, which tells the queue what it has received. At its end the queue cancels
-/// them and waits for them; a wait at an `spsc` channel is not ended by that, but by the end of the channel.
+/// `cqueue`: a coroutine for each receiver, which reports each message to the queue. At its end the queue cancels the
+/// coroutines and waits for them. A cancellation does not end a wait at an `spsc` channel, but the end of the channel
+/// does.
 pub struct Queued;
 
 impl Selection<Coroutines> for Queued {

@@ -1,4 +1,4 @@
-//! The libraries that are compared, one a file, and what each of them is used between.
+//! The compared libraries, one per file, and the kinds of code between which each is used.
 
 pub mod anabranch;
 pub mod async_channel;
@@ -16,20 +16,19 @@ use serde::{Serialize, Serializer};
 
 use crate::bench::Peers;
 
-/// For how many messages bounded channels have room.
+/// The capacity of bounded channels.
 pub const ROOM: usize = 128;
 
-/// A kind of channel, or a way to select among channels, of a library. `U` is unbounded, `B` has room for [`ROOM`]
-/// messages.
+/// A kind of channel of a library, or a way to select among channels. `U` is unbounded, `B` has the capacity [`ROOM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// `spsc::unbounded`; for many senders `unbounded`.
+    /// `spsc::unbounded`, or `unbounded` for many senders.
     AnabranchU,
-    /// `spsc::bounded`; for many senders `bounded`.
+    /// `spsc::bounded`, or `bounded` for many senders.
     AnabranchB,
-    /// `unbounded` between two.
+    /// `unbounded` between two ends.
     AnabranchMpmcU,
-    /// `bounded` between two.
+    /// `bounded` between two ends.
     AnabranchMpmcB,
     /// The sender of `spsc::unbounded` behind a mutex.
     AnabranchLocked,
@@ -94,20 +93,20 @@ use Library::{
     TokioAll, TokioB, TokioMap, TokioU,
 };
 
-/// What sends and receives.
+/// The code that sends and receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// Fibers, or the coroutines of may.
     Fibers,
-    /// Tasks on tokio's pool of threads.
+    /// Tasks on tokio's thread pool.
     Tokio,
-    /// Tasks on tokio's calling thread.
+    /// Tasks on tokio's current-thread runtime.
     Current,
     /// Threads of the system.
     Threads,
 }
 
-/// A line of the comparison: a kind of channel, and between what.
+/// A line of the comparison: a kind of channel, and the code that uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     library: Library,
@@ -119,27 +118,27 @@ const fn kind(library: Library, on: On) -> Kind {
 }
 
 impl Kind {
-    /// The channel, or the way to select.
+    /// Returns the channel, or the way to select.
     pub fn library(self) -> Library {
         self.library
     }
 
-    /// Between what.
+    /// Returns the code that uses it.
     pub fn on(self) -> On {
         self.on
     }
 
-    /// Whether it connects one sender and one receiver.
+    /// Returns whether it connects one sender and one receiver.
     pub fn is_link(self) -> bool {
         !self.is_selection() && !matches!(self.library, AnabranchLocked | MayMpmc)
     }
 
-    /// Whether it has many senders.
+    /// Returns whether it has many senders.
     pub fn is_shared(self) -> bool {
         !self.is_selection() && !matches!(self.library, May | AnabranchMpmcU | AnabranchMpmcB)
     }
 
-    /// Whether it selects among channels.
+    /// Returns whether it selects among channels.
     pub fn is_selection(self) -> bool {
         matches!(
             self.library,
@@ -255,9 +254,9 @@ impl Peers for Kind {
 
     fn threads(self, asked: &[usize]) -> Vec<Option<usize>> {
         match self.on {
-            // One in any case.
+            // Always one thread.
             On::Current => vec![None],
-            // As many as the workload has strands, which the system spreads over all cores.
+            // As many threads as the workload uses; the system spreads them over all cores.
             On::Threads => vec![None],
             On::Fibers | On::Tokio => asked.iter().copied().map(Some).collect(),
         }
@@ -290,10 +289,10 @@ impl Serialize for Kind {
     }
 }
 
-/// The kinds whose name is one of these; a name may end in `*`.
+/// Returns the kinds with one of these names; a name may end in `*`.
 ///
 /// # Errors
-/// If a name means none.
+/// Fails if a name matches no kind.
 pub fn chosen(names: &[String]) -> Result<Vec<Kind>, String> {
     let mut kinds = Vec::new();
     for name in names {

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use super::ROOM;
-use crate::messages::strands::{Channel, Shared, Threads};
+use crate::messages::blocking::{Channel, Shared, Threads};
 
 /// `channel`.
 pub struct Unbounded;

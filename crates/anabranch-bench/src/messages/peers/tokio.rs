@@ -1,5 +1,4 @@
-//! tokio's own `mpsc`. Many of its receivers are selected from by `StreamMap` of tokio-stream, or by `SelectAll` of
-//! futures-util.
+//! tokio's own `mpsc`. `StreamMap` of tokio-stream, or `SelectAll` of futures-util, selects from many of its receivers.
 
 use futures_util::stream::SelectAll;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};

@@ -1,8 +1,8 @@
-//! What an unbounded channel holds that nobody has used, and whether one that was full gives its memory back.
+//! The memory of an unused unbounded channel, and whether a drained channel frees its memory.
 //!
-//! The figure is the bytes of the heap that a channel takes when it has been made and its two ends are there. `full` is
-//! what a message takes of it with 100,000 of them inside, `drained` what the whole channel holds when they have been
-//! received and it was found empty.
+//! The figure is the bytes of the heap that a new channel with its two ends takes. `full` is the bytes per message with
+//! 100,000 messages in the channel. `drained` is the bytes of the whole channel after all messages were received and it
+//! was found empty.
 
 use std::hint::black_box;
 
@@ -16,7 +16,7 @@ use crate::sample::{Sample, Stopwatch};
 const CHANNELS: usize = 1000;
 const MESSAGES: u64 = 100_000;
 
-/// Channels that lie about.
+/// Idle channels.
 pub struct Memory;
 
 fn heap() -> f64 {
@@ -26,7 +26,7 @@ fn heap() -> f64 {
 fn weigh<C>(make: impl Fn() -> C, send: impl Fn(&mut C, u64), receive: impl Fn(&mut C) -> Option<u64>) -> Sample {
     let watch = Stopwatch::start();
     let mut channels = Vec::with_capacity(CHANNELS);
-    // The first ones may set up what all use.
+    // The first channel may allocate memory that all channels share.
     let mut one = black_box(make());
     let before = heap();
     channels.extend((0..CHANNELS).map(|_| make()));

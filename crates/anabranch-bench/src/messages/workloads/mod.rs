@@ -1,6 +1,6 @@
-//! The workloads, one a file. Each checks in every sample that what was sent came out.
+//! The workloads, one per file. Each checks in every sample that all sent messages arrived.
 //!
-//! How much is sent is usually found out first: the number of messages is raised until they take long enough.
+//! The amount is usually determined first: the number of messages is raised until they take long enough.
 
 pub mod memory;
 pub mod msgsend;
@@ -13,49 +13,49 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
+use super::blocking::{Blocking, Channel, Selection, Shared};
 use super::peers::Kind;
-use super::strands::{Channel, Selection, Shared, Strands};
 use super::tasks;
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
 use crate::options::Listed;
 use crate::sample::Sample;
 
-/// How large the workloads are.
+/// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How much is sent in a sample.
+    /// The amount of a sample.
     pub extent: Extent,
 }
 
-/// How much is sent.
+/// The amount of messages.
 #[derive(Clone, Copy, Debug)]
 pub enum Extent {
-    /// As much as takes about so long.
+    /// As many as take about this long.
     For(Duration),
-    /// As much as comes of everybody doing it so many times.
+    /// As many as result if each part repeats its work this many times.
     Times(u64),
 }
 
-/// What a sample is taken with.
+/// The conditions of a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// The number of workers, where there are such.
+    /// The number of workers, if there are any.
     pub workers: usize,
-    /// How much is sent.
+    /// The amount of messages.
     pub extent: Extent,
 }
 
-/// How much a job is, where everybody does something so many `times`.
+/// The amount of a job in which each part repeats its work `times` times.
 pub trait Amount {
-    /// How many units are reported.
+    /// Returns the number of reported units.
     fn units(&self, times: u64) -> u64;
 
-    /// What has to come out.
+    /// Returns the expected result.
     fn expected(&self, times: u64) -> u64;
 }
 
-/// Of units, and of what has to come out.
+/// The functions for the units and for the expected result.
 impl<U: Fn(u64) -> u64, E: Fn(u64) -> u64> Amount for (U, E) {
     fn units(&self, times: u64) -> u64 {
         self.0(times)
@@ -66,37 +66,37 @@ impl<U: Fn(u64) -> u64, E: Fn(u64) -> u64> Amount for (U, E) {
     }
 }
 
-/// What is sent over links between two.
+/// A job over links between two ends.
 pub trait Job: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// Runs it in blocking code.
+    fn blocking<S: Blocking, C: Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
-    /// For tasks.
+    /// Runs it in tasks.
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
-/// What is sent over channels with many senders.
+/// A job over channels with many senders.
 pub trait SharedJob: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// Runs it in blocking code.
+    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
-    /// For tasks.
+    /// Runs it in tasks.
     fn tasks<C: tasks::Shared>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
-/// What is sent over channels that one receiver selects from.
+/// A job over channels from which one receiver selects.
 pub trait SelectJob: Amount {
-    /// For strands that block.
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
+    /// Runs it in blocking code.
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done;
 
-    /// For tasks.
+    /// Runs it in tasks.
     fn tasks<C: tasks::Selection>(&self, runtime: &Runtime, times: u64) -> Done;
 }
 
-/// Takes a sample of a `body` that does something so many times.
+/// Takes a sample of a `body` that repeats its work.
 ///
 /// # Panics
-/// If not all came out that went in.
+/// Panics if the result is not the expected one.
 pub(crate) fn measured(extent: Extent, amount: &impl Amount, body: impl Fn(u64) -> Done) -> Sample {
     let run = |times| {
         let done = body(times);
@@ -120,21 +120,21 @@ pub(crate) fn measured(extent: Extent, amount: &impl Amount, body: impl Fn(u64) 
 
 /// A workload.
 pub trait Workload {
-    /// What it does, in a few words.
+    /// Returns a short description.
     fn title(&self) -> String;
 
-    /// The unit of [`Sample::value`].
+    /// Returns the unit of [`Sample::value`].
     fn unit(&self) -> &'static str;
 
-    /// Whether `kind` can take part.
+    /// Returns whether `kind` can take part.
     fn suits(&self, kind: Kind) -> bool;
 
-    /// Whether `kind` is one of those that are to be beaten.
+    /// Returns whether the target refers to `kind`.
     fn is_rival(&self, _kind: Kind) -> bool {
         true
     }
 
-    /// How much of the time of the best rival would be good.
+    /// Returns the target: a share of the best rival's time.
     fn bar(&self) -> Option<f64> {
         None
     }
@@ -142,11 +142,11 @@ pub trait Workload {
     /// Takes one sample.
     ///
     /// # Panics
-    /// If not all came out that went in.
+    /// Panics if the result is not the expected one.
     fn sample(&self, kind: Kind, frame: Frame) -> Sample;
 }
 
-/// A workload, and how much of it.
+/// A workload and its amount.
 struct Framed<W> {
     workload: W,
     extent: Extent,
@@ -211,7 +211,7 @@ pub const ALL: [Listed<Kind, Settings>; 17] = [
     ("memory", |settings| framed(settings, memory::Memory)),
 ];
 
-/// Which workload is to take at most how many times as long as which other one.
+/// Pairs of workloads: the first should take at most this many times as long as the second.
 pub const ACROSS: [(&str, &str, f64); 3] =
     [("select-256", "select-4", 1.5), ("set-10-of-10000", "set-10", 1.5), ("set-10000", "set-10", 1.5)];
 
@@ -221,7 +221,7 @@ mod tests {
     use crate::bench::Peers;
     use crate::process::heap_bytes;
 
-    /// Everybody who takes part brings a sum that is right.
+    /// Every peer that takes part returns the right sum.
     #[test]
     fn everyone_does_everything() {
         let settings = Settings { extent: Extent::For(Duration::from_millis(1)) };
@@ -230,7 +230,7 @@ mod tests {
             let mut took_part = 0;
             for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
                 let sample = workload.sample_with(kind, 2);
-                // Other tests give back memory meanwhile, so that a channel may seem to take less than nothing here.
+                // Other tests free memory meanwhile, so a channel may seem to take a negative amount.
                 let is_possible = sample.value > 0.0 || *name == "memory";
                 assert!(sample.value.is_finite() && is_possible, "{name}, {kind}: {}", sample.value);
                 assert!(sample.wall > 0.0, "{name}: {kind} took no time");

@@ -1,28 +1,28 @@
-//! Clients that all send to one server, which adds up what it gets and replies when the last of them has gone: the
-//! msgsend of 2012, after a comparison of Erlang and Scala.
+//! Clients that all send to one server. The server adds up the messages, and replies when the last client has ended:
+//! the msgsend of 2012, after a comparison of Erlang and Scala.
 //!
-//! Either all clients have a sender of the same channel, or each has a channel of its own and the server selects among
-//! them, which is what the *port sets* of 2012 were for. The clock runs from before the first strand is begun until the
-//! reply is there.
+//! Either all clients have a sender of the same channel, or each has its own channel and the server selects among them.
+//! The latter was the purpose of the *port sets* of 2012. The clock runs from before the first spawn until the reply
+//! has arrived.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, SharedJob, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{Blocking, Selection, Shared};
 use crate::messages::peers::Kind;
-use crate::messages::strands::{Selection, Shared, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many clients.
+/// The workload with this number of clients.
 #[derive(Clone, Copy)]
 pub struct Msgsend {
     clients: u64,
 }
 
 impl Msgsend {
-    /// `clients` of them.
+    /// Creates a workload with `clients` clients.
     pub fn new(clients: u64) -> Msgsend {
         Msgsend { clients }
     }
@@ -39,7 +39,7 @@ impl Amount for Msgsend {
 }
 
 impl SharedJob for Msgsend {
-    fn strands<S: Strands, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Shared<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();
@@ -91,7 +91,7 @@ impl SharedJob for Msgsend {
 }
 
 impl SelectJob for Msgsend {
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Msgsend { clients } = *self;
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();

@@ -1,34 +1,34 @@
-//! A ring of strands, each of which sends a message to the next and receives one from the one before, over and over:
-//! there are as many messages on the way as there are strands.
+//! A ring of strands. Each repeatedly sends a message to the next and receives one from the previous. There are as many
+//! messages in flight as strands.
 //!
-//! The benchmark by which the first pipes were measured, in 2012. The clock starts when a first message, which
-//! everybody passes on when it has begun, is back.
+//! This benchmark measured the first pipes, in 2012. The clock starts when a first message has gone around, which each
+//! strand forwards once it has started.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
-use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many strands.
+/// The workload with this number of strands.
 #[derive(Clone, Copy)]
 pub struct Ring {
-    strands: u64,
+    members: u64,
 }
 
 impl Ring {
-    /// A ring of `strands`.
-    pub fn new(strands: u64) -> Ring {
-        Ring { strands }
+    /// Creates a ring of `strands` strands.
+    pub fn new(members: u64) -> Ring {
+        Ring { members }
     }
 }
 
-/// The strand number `own`. Returns its last value.
-fn strand<S: Strands, C: strands::Channel<S>>(
+/// Runs the strand with the number `own`. Returns its last value.
+fn member<S: Blocking, C: blocking::Channel<S>>(
     cx: &S::Cx<'_>,
     own: u64,
     times: u64,
@@ -38,7 +38,7 @@ fn strand<S: Strands, C: strands::Channel<S>>(
     let mut value = own;
     for _ in 0..times {
         C::send(cx, next, value);
-        value = strands::must_recv::<S, C>(cx, before) + 1;
+        value = blocking::must_recv::<S, C>(cx, before) + 1;
     }
     value
 }
@@ -54,45 +54,45 @@ async fn task<C: tasks::Channel>(own: u64, times: u64, next: &mut C::Sender, bef
 
 impl Amount for Ring {
     fn units(&self, times: u64) -> u64 {
-        self.strands * times
+        self.members * times
     }
 
-    /// Each value has gone as far as all others, and back to where the sum does not tell.
+    /// Each value makes the same number of hops, and the sum does not depend on where it ends.
     fn expected(&self, times: u64) -> u64 {
-        (0..self.strands).sum::<u64>() + self.strands * times
+        (0..self.members).sum::<u64>() + self.members * times
     }
 }
 
 impl Job for Ring {
-    fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
-        let Ring { strands } = *self;
+    fn blocking<S: Blocking, C: blocking::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Ring { members } = *self;
         S::root(pool, move |cx| {
             let (mut first, mut before) = C::new();
             let mut others = Vec::new();
-            for own in 1..strands {
+            for own in 1..members {
                 let (mut next, after) = C::new();
                 let mut before = std::mem::replace(&mut before, after);
                 others.push(S::spawn(move |cx| {
-                    let hello = strands::must_recv::<S, C>(cx, &mut before);
+                    let hello = blocking::must_recv::<S, C>(cx, &mut before);
                     C::send(cx, &mut next, hello);
-                    strand::<S, C>(cx, own, times, &mut next, &mut before)
+                    member::<S, C>(cx, own, times, &mut next, &mut before)
                 }));
             }
             C::send(cx, &mut first, 0);
-            strands::must_recv::<S, C>(cx, &mut before);
+            blocking::must_recv::<S, C>(cx, &mut before);
             let watch = Stopwatch::start();
-            let own = strand::<S, C>(cx, 0, times, &mut first, &mut before);
+            let own = member::<S, C>(cx, 0, times, &mut first, &mut before);
             let sum = others.into_iter().map(|other| S::join(cx, other)).sum::<u64>();
             Done::new(own + sum, watch.stop())
         })
     }
 
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
-        let Ring { strands } = *self;
+        let Ring { members } = *self;
         tasks::root(runtime, async move {
             let (mut first, mut before) = C::new();
             let mut others = Vec::new();
-            for own in 1..strands {
+            for own in 1..members {
                 let (mut next, after) = C::new();
                 let mut before = std::mem::replace(&mut before, after);
                 others.push(spawn(async move {
@@ -115,20 +115,20 @@ impl Job for Ring {
 
 impl Workload for Ring {
     fn title(&self) -> String {
-        format!("a ring of {}, each of which sends to the next, all the time", self.strands)
+        format!("a ring of {}, each of which sends to the next, all the time", self.members)
     }
 
     fn unit(&self) -> &'static str {
         "ns/message"
     }
 
-    /// Threads take up to a microsecond for each, and more than that to be begun.
+    /// Each message takes threads up to a microsecond, and each start takes longer.
     fn suits(&self, kind: Kind) -> bool {
-        kind.is_link() && (kind.on() != On::Threads || self.strands <= 100)
+        kind.is_link() && (kind.on() != On::Threads || self.members <= 100)
     }
 
     fn bar(&self) -> Option<f64> {
-        (self.strands == 100).then_some(0.7)
+        (self.members == 100).then_some(0.7)
     }
 
     fn sample(&self, kind: Kind, frame: Frame) -> Sample {

@@ -1,8 +1,7 @@
-//! One sender and many channels: each message goes through a channel drawn at random, and one receiver takes it from
-//! whichever has something.
+//! One sender and many channels. Each message goes through a random channel, and one receiver selects from all.
 //!
-//! The sender may be no more than [`WINDOW`] messages ahead. Else everybody whose sends never wait would fill all
-//! channels first and empty them then, and nobody would have to look for the one that has something.
+//! The sender may be at most [`WINDOW`] messages ahead. Otherwise a sender that never waits would fill all channels
+//! first. The receiver would then drain them, and would never have to search for a channel with a message.
 
 use std::sync::Arc;
 
@@ -12,18 +11,18 @@ use tokio::task::spawn;
 
 use super::{Amount, Frame, SelectJob, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{self, Blocking, Channel, Selection};
 use crate::messages::peers::{Kind, Library, On};
-use crate::messages::strands::{self, Channel, Selection, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// How many messages are on the way at most.
+/// The maximum number of messages in flight.
 pub const WINDOW: u64 = 128;
 
-/// How many of them the receiver allows at a time.
+/// The number of messages that the receiver allows at a time.
 const SHARE: u64 = WINDOW / 2;
 
-/// So many channels, some of which are used.
+/// The workload with this number of channels, some of which are used.
 #[derive(Clone, Copy)]
 pub struct Select {
     channels: usize,
@@ -32,18 +31,18 @@ pub struct Select {
 }
 
 impl Select {
-    /// With everybody who can select.
+    /// Creates a workload for every peer that can select.
     pub fn new(channels: usize) -> Select {
         Select { channels, used: channels, is_about_sets: false }
     }
 
-    /// With a `ReceiverSet` only, `used` of whose members are sent to, evenly spread.
+    /// Creates a workload for `ReceiverSet` only. `used` of its members, evenly spread, receive messages.
     pub fn set(channels: usize, used: usize) -> Select {
         Select { channels, used, is_about_sets: true }
     }
 }
 
-/// Says after which messages another share is due.
+/// Returns a function that tells after which messages the receiver allows more.
 fn every_share() -> impl FnMut() -> bool {
     let mut count = 0u64;
     move || {
@@ -52,7 +51,7 @@ fn every_share() -> impl FnMut() -> bool {
     }
 }
 
-/// Which channel is next.
+/// Returns a function that chooses the next channel.
 fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
     let mut random = fastrand::Rng::with_seed(0xc4a2);
     let each = channels / used;
@@ -70,7 +69,7 @@ impl Amount for Select {
 }
 
 impl SelectJob for Select {
-    fn strands<S: Strands, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: Selection<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         let Select { channels, used, .. } = *self;
         S::root(pool, move |cx| {
             let (mut senders, mut receivers) = C::new(channels);
@@ -80,11 +79,12 @@ impl SelectJob for Select {
                 let mut next = draw(channels, used);
                 for value in 0..times {
                     if value >= WINDOW && value % SHARE == 0 {
-                        strands::must_recv::<S, C::Answers>(cx, &mut allowed);
+                        blocking::must_recv::<S, C::Answers>(cx, &mut allowed);
                     }
                     C::send(cx, &mut senders[next()], value);
                 }
-                // The last answers are not waited for. To close thousands of channels is not what is measured.
+                // The sender does not wait for the last answers. The time to close thousands of channels does not
+                // count.
                 (allowed, (!C::WAITS_FOR_THE_END).then_some(senders))
             });
             let mut is_share = every_share();
@@ -136,7 +136,7 @@ impl Workload for Select {
     fn title(&self) -> String {
         let Select { channels, used, .. } = *self;
         let which = if used == channels { format!("any of {channels}") } else { format!("{used} of {channels}") };
-        format!("one sends through {which} channels, {WINDOW} ahead at most, the other selects")
+        format!("one sends through {which} channels, at most {WINDOW} ahead; the other selects")
     }
 
     fn unit(&self) -> &'static str {
@@ -147,7 +147,7 @@ impl Workload for Select {
         kind.is_selection() && (!self.is_about_sets || kind.library() == Library::AnabranchSet)
     }
 
-    /// Threads are not what the bar is about.
+    /// The target does not refer to threads.
     fn is_rival(&self, kind: Kind) -> bool {
         kind.on() != On::Threads
     }

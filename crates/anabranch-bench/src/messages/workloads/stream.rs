@@ -1,16 +1,16 @@
-//! One sends as fast as it can, the other receives.
+//! One end sends as fast as it can, and the other receives.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
-use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// Between whom.
+/// The code at the two ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Fibers, coroutines, tasks.
@@ -30,7 +30,7 @@ impl Amount for Stream {
 }
 
 impl Job for Stream {
-    fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+    fn blocking<S: Blocking, C: blocking::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
         S::root(pool, move |cx| {
             let watch = Stopwatch::start();
             let (mut sender, mut receiver) = C::new();

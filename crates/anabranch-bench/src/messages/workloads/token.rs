@@ -1,49 +1,49 @@
-//! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two, who play ping-pong.
+//! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two (ping-pong).
 //!
-//! Only one strand can run at a time, so this is what it costs to wake one and to switch to it. The first lap, in which
-//! all begin, is not counted.
+//! Only one strand can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
+//! which all strands start, does not count.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
 
 use super::{Amount, Frame, Job, Workload};
 use crate::fibers::peers::Done;
+use crate::messages::blocking::{self, Blocking};
 use crate::messages::peers::{Kind, On};
-use crate::messages::strands::{self, Strands};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// So many strands.
+/// The workload with this number of strands.
 #[derive(Clone, Copy)]
 pub struct Token {
-    strands: u64,
+    members: u64,
 }
 
 impl Token {
-    /// A ring of `strands`.
-    pub fn new(strands: u64) -> Token {
-        Token { strands }
+    /// Creates a ring of `strands` strands.
+    pub fn new(members: u64) -> Token {
+        Token { members }
     }
 }
 
 impl Amount for Token {
-    /// Ping-pong is told by the round trip.
+    /// Ping-pong counts round trips.
     fn units(&self, times: u64) -> u64 {
-        if self.strands == 2 { times } else { self.strands * times }
+        if self.members == 2 { times } else { self.members * times }
     }
 
-    /// Everybody adds one.
+    /// Each strand adds one.
     fn expected(&self, times: u64) -> u64 {
-        self.strands * times
+        self.members * times
     }
 }
 
 impl Job for Token {
-    fn strands<S: Strands, C: strands::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
-        let Token { strands } = *self;
+    fn blocking<S: Blocking, C: blocking::Channel<S>>(&self, pool: &S::Pool, times: u64) -> Done {
+        let Token { members } = *self;
         S::root(pool, move |cx| {
             let (mut first, mut last) = C::new();
-            for _ in 1..strands {
+            for _ in 1..members {
                 let (mut next, after) = C::new();
                 let mut before = std::mem::replace(&mut last, after);
                 S::spawn(move |cx| {
@@ -53,15 +53,15 @@ impl Job for Token {
                 });
             }
             C::send(cx, &mut first, 0);
-            strands::must_recv::<S, C>(cx, &mut last);
+            blocking::must_recv::<S, C>(cx, &mut last);
             let watch = Stopwatch::start();
             let mut token = 0;
             for _ in 0..times {
                 C::send(cx, &mut first, token);
-                token = strands::must_recv::<S, C>(cx, &mut last) + 1;
+                token = blocking::must_recv::<S, C>(cx, &mut last) + 1;
             }
             let meter = watch.stop();
-            // The others end one after the other, so the last of them to go says that all have gone.
+            // The other strands end one after the other, so the end of the last one means that all have ended.
             drop(first);
             assert_eq!(C::recv(cx, &mut last), None, "nobody sends a second token");
             Done::new(token, meter)
@@ -69,10 +69,10 @@ impl Job for Token {
     }
 
     fn tasks<C: tasks::Channel>(&self, runtime: &Runtime, times: u64) -> Done {
-        let Token { strands } = *self;
+        let Token { members } = *self;
         tasks::root(runtime, async move {
             let (mut first, mut last) = C::new();
-            for _ in 1..strands {
+            for _ in 1..members {
                 let (mut next, after) = C::new();
                 let mut before = std::mem::replace(&mut last, after);
                 spawn(async move {
@@ -99,23 +99,23 @@ impl Job for Token {
 
 impl Workload for Token {
     fn title(&self) -> String {
-        match self.strands {
+        match self.members {
             2 => "ping-pong between two".into(),
-            strands => format!("one message goes around a ring of {strands}"),
+            members => format!("one message goes around a ring of {members}"),
         }
     }
 
     fn unit(&self) -> &'static str {
-        if self.strands == 2 { "ns/round trip" } else { "ns/hop" }
+        if self.members == 2 { "ns/round trip" } else { "ns/hop" }
     }
 
-    /// Threads take microseconds for each.
+    /// Each message takes threads microseconds.
     fn suits(&self, kind: Kind) -> bool {
         kind.is_link() && kind.on() != On::Threads
     }
 
     fn bar(&self) -> Option<f64> {
-        Some(if self.strands == 2 { 0.35 } else { 0.2 })
+        Some(if self.members == 2 { 0.35 } else { 0.2 })
     }
 
     fn sample(&self, kind: Kind, frame: Frame) -> Sample {

@@ -41,11 +41,11 @@ pub use self::{
 /// ```
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "what is not kept cannot be received");
-    let board = Arc::new(Versioned::new(Log::new(capacity), true));
-    (Sender { board: Arc::clone(&board) }, Receiver { board, next: 0, missed: 0 })
+    let versioned = Arc::new(Versioned::new(Log::new(capacity), true));
+    (Sender { versioned: Arc::clone(&versioned) }, Receiver { versioned, next: 0, missed: 0 })
 }
 
-/// The last values. The version of the board is the number of values ever sent.
+/// The last values. The version is the number of values ever sent.
 struct Log<T> {
     values: VecDeque<Arc<T>>,
     capacity: usize,

@@ -13,7 +13,7 @@ use crate::{
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
     sys::sync::Arc,
-    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -25,7 +25,7 @@ use std::{
 
 /// The receiving end of a broadcast channel; may be cloned. Each clone receives all values.
 pub struct Receiver<T> {
-    pub(super) board: Arc<Versioned<Log<T>>>,
+    pub(super) versioned: Arc<Versioned<Log<T>>>,
     /// The number of the next value.
     pub(super) next: u64,
     pub(super) missed: u64,
@@ -40,7 +40,7 @@ impl<T> Receiver<T> {
 
     /// Returns how many values can be received now.
     pub fn len(&self) -> usize {
-        self.board.look(|state| state.content.values.len().min((state.version - self.next) as usize))
+        self.versioned.look(|state| state.content.values.len().min((state.version - self.next) as usize))
     }
 
     /// Returns whether there is nothing to receive now.
@@ -49,7 +49,7 @@ impl<T> Receiver<T> {
     }
 
     fn next(&mut self) -> Option<Result<Arc<T>, ClosedOrLagged>> {
-        self.board.look(|state| {
+        self.versioned.look(|state| {
             if state.version == self.next {
                 return state.is_closed.then_some(Err(ClosedOrLagged::Closed));
             }
@@ -69,7 +69,7 @@ impl<T> Receiver<T> {
 
     /// Returns the next value, unless values were missed before it.
     fn next_kept(&mut self) -> Option<Arc<T>> {
-        self.board.look(|state| {
+        self.versioned.look(|state| {
             let kept = &state.content.values;
             let first = state.version - kept.len() as u64;
             let value = kept.get(usize::try_from(self.next.checked_sub(first)?).ok()?)?;
@@ -97,7 +97,7 @@ impl<T> Receiver<T> {
     /// missed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -199,9 +199,9 @@ impl<T> Receiver<T> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        let board: *const Versioned<Log<T>> = &*self.board;
-        // SAFETY: the receiver keeps the board alive, and the operation borrows the receiver.
-        let news = News::of(unsafe { &*board });
+        let versioned: *const Versioned<Log<T>> = &*self.versioned;
+        // SAFETY: the receiver keeps the versioned value alive, and the operation borrows the receiver.
+        let news = News::of(unsafe { &*versioned });
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
@@ -209,20 +209,20 @@ impl<T> Receiver<T> {
     #[cold]
     fn forget_all(&self) {
         // Allocated before anything is locked. It serves receivers that are added later.
-        let empty = VecDeque::with_capacity(self.board.look(|state| state.content.capacity) + 1);
-        let rest = self.board.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
+        let empty = VecDeque::with_capacity(self.versioned.look(|state| state.content.capacity) + 1);
+        let rest = self.versioned.look_alone(|state| std::mem::replace(&mut state.content.values, empty));
         let mut rest = rest.unwrap_or_default();
         drop_all(|| rest.pop_front()).finish();
     }
 
     /// Returns whether nothing will be sent any more. There may still be something to receive.
     pub fn is_closed(&self) -> bool {
-        self.board.look(|state| state.is_closed)
+        self.versioned.look(|state| state.is_closed)
     }
 
     /// Returns whether both receive from the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.board, &other.board)
+        Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 }
 
@@ -241,31 +241,31 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: `news` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T> Place for Receiving<'_, T> {
+// SAFETY: `news` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile, so the reference is unique. The caller keeps the waiter armed and alive,
         // and this object in place, until `unregister`.
         unsafe { self.news.register((*self.receiver.get()).next, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.news.unregister(has_decided) }
+        unsafe { self.news.unregister(is_selected) }
     }
 }
 
 /// The clone has received what the original has received.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.board.add_receiver();
-        Self { board: Arc::clone(&self.board), next: self.next, missed: self.missed }
+        self.versioned.add_receiver();
+        Self { versioned: Arc::clone(&self.versioned), next: self.next, missed: self.missed }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if self.board.remove_receiver() {
+        if self.versioned.remove_receiver() {
             self.forget_all();
         }
     }
@@ -302,12 +302,12 @@ impl<T> Source for Receiver<T> {
 
     unsafe fn register(&self, wait: &Entry<u64>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and `wait` in place, until `withdraw` or the wake-up.
-        unsafe { self.board.register(wait, self.next, waiter, 0) }
+        unsafe { self.versioned.register(wait, self.next, waiter, 0) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<u64>) -> bool {
-        // SAFETY: `wait` belongs to this receiver, so it was registered with this board or not at all.
-        unsafe { self.board.unregister(wait) }
+        // SAFETY: `wait` belongs to this receiver, so it was registered with this versioned value or not at all.
+        unsafe { self.versioned.unregister(wait) }
     }
 
     fn pass_on(&self) {}

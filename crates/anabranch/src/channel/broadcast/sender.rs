@@ -12,12 +12,12 @@ use std::fmt;
 
 /// The sending end of a broadcast channel; may be cloned.
 pub struct Sender<T> {
-    pub(super) board: Arc<Versioned<Log<T>>>,
+    pub(super) versioned: Arc<Versioned<Log<T>>>,
 }
 
 /// A [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
 pub struct WeakSender<T> {
-    pub(super) board: Arc<Versioned<Log<T>>>,
+    pub(super) versioned: Arc<Versioned<Log<T>>>,
 }
 
 impl<T> Sender<T> {
@@ -27,7 +27,7 @@ impl<T> Sender<T> {
     /// # Errors
     /// Returns the value if there is no receiver or the channel is closed.
     pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
-        let oldest = self.board.publish(Arc::new(value), |log, value| {
+        let oldest = self.versioned.publish(Arc::new(value), |log, value| {
             log.values.push_back(value);
             if log.values.len() > log.capacity { log.values.pop_front() } else { None }
         });
@@ -40,9 +40,9 @@ impl<T> Sender<T> {
 
     /// Creates another receiver, for the values sent from now on.
     pub fn subscribe(&self) -> Receiver<T> {
-        self.board.add_receiver();
-        let next = self.board.look(|state| state.version);
-        Receiver { board: Arc::clone(&self.board), next, missed: 0 }
+        self.versioned.add_receiver();
+        let next = self.versioned.look(|state| state.version);
+        Receiver { versioned: Arc::clone(&self.versioned), next, missed: 0 }
     }
 
     /// Returns whether sending would fail: there is no receiver now, or the channel is closed.
@@ -55,65 +55,65 @@ impl<T> Sender<T> {
     /// assert!(receiver.drain().map(|n| *n.unwrap()).eq([1]));
     /// ```
     pub fn is_closed(&self) -> bool {
-        self.board.is_refusing()
+        self.versioned.is_refusing()
     }
 
     /// Returns how many values are kept for slow receivers.
     pub fn capacity(&self) -> usize {
-        self.board.look(|state| state.content.capacity)
+        self.versioned.look(|state| state.content.capacity)
     }
 
     /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
     ///
     /// Receivers cannot close it, since others receive the same.
     pub fn close(&self) {
-        self.board.close();
+        self.versioned.close();
     }
 
     /// Returns whether a receiver would receive what is sent now.
     pub fn has_receivers(&self) -> bool {
-        self.board.has_receivers()
+        self.versioned.has_receivers()
     }
 
     /// Returns a sender that does not keep the channel open.
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { board: Arc::clone(&self.board) }
+        WeakSender { versioned: Arc::clone(&self.versioned) }
     }
 
     /// Returns whether both send to the same channel.
     pub fn same_channel(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.board, &other.board)
+        Arc::ptr_eq(&self.versioned, &other.versioned)
     }
 
     /// Returns whether this sends to `receiver`.
     pub fn is_to(&self, receiver: &Receiver<T>) -> bool {
-        Arc::ptr_eq(&self.board, &receiver.board)
+        Arc::ptr_eq(&self.versioned, &receiver.versioned)
     }
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.board.add_sender();
-        Self { board: Arc::clone(&self.board) }
+        self.versioned.add_sender();
+        Self { versioned: Arc::clone(&self.versioned) }
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.board.remove_sender();
+        self.versioned.remove_sender();
     }
 }
 
 impl<T> WeakSender<T> {
     /// Returns a sender if there still is one.
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        self.board.try_add_sender().then(|| Sender { board: Arc::clone(&self.board) })
+        self.versioned.try_add_sender().then(|| Sender { versioned: Arc::clone(&self.versioned) })
     }
 }
 
 impl<T> Clone for WeakSender<T> {
     fn clone(&self) -> Self {
-        Self { board: Arc::clone(&self.board) }
+        Self { versioned: Arc::clone(&self.versioned) }
     }
 }
 

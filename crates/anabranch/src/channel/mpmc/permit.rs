@@ -10,7 +10,7 @@ use crate::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
     },
-    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::Cell,
@@ -59,7 +59,7 @@ impl<T> Sender<T> {
     /// Panics on a rendezvous, which has no room to reserve.
     #[track_caller]
     pub fn reserve_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
+        self.reserve_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
     }
 
     /// Like [`reserve`](Self::reserve), with a timeout.
@@ -166,8 +166,8 @@ impl<'a, T> Attempt for Reserving<'a, T> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
-unsafe impl<T> Place for Reserving<'_, T> {
+// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
+unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
@@ -177,9 +177,9 @@ unsafe impl<T> Place for Reserving<'_, T> {
         }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
-            // SAFETY: the queue decided this wait, so the entry is no longer linked.
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
+            // SAFETY: the queue selected this wait, so the entry is no longer linked.
             self.has_permit.set(unsafe { self.entry.with(|offer| offer.is_taken) });
         } else {
             // SAFETY: the caller has registered here, and its wait has ended.

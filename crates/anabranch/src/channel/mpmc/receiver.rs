@@ -13,7 +13,7 @@ use crate::{
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::{Cell, UnsafeCell},
@@ -59,7 +59,7 @@ impl<T> Receiver<T> {
     /// deadline passes.
     #[track_caller]
     pub fn recv_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -234,8 +234,8 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
-unsafe impl<T> Place for Receiving<'_, T> {
+// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
@@ -245,8 +245,8 @@ unsafe impl<T> Place for Receiving<'_, T> {
         }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if is_selected {
             self.is_woken.set(true);
         } else {
             // SAFETY: the caller has registered here, and its wait has ended. Out of the queue, the owner has the slot
@@ -281,8 +281,8 @@ impl<T> Source for Receiver<T> {
     }
 
     unsafe fn register(&self, wait: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { self.channel.listen(wait, waiter) }
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
+        unsafe { self.channel.register_persistent(wait, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &Entry<Target<T>>) -> bool {

@@ -15,7 +15,7 @@ use crate::{
     },
     sys::sync::Arc,
     time::NEVER,
-    wait::{queue::Entry, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     fmt,
@@ -74,7 +74,7 @@ impl<T> Sender<T> {
     /// once the deadline passes.
     #[track_caller]
     pub fn send_deadline(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
+        self.send_to(cx, value, cx.owner.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
     }
 
     /// Like [`send`](Self::send), with a timeout.
@@ -249,8 +249,8 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: an address leaves the queue by `unregister`, or by a decision, both under the lock of the channel.
-unsafe impl<T> Place for Sending<'_, T> {
+// SAFETY: an address leaves the queue by `unregister`, or by a selection, both under the lock of the channel.
+unsafe impl<T> Waitable for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the entry is in no queue. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
@@ -260,8 +260,8 @@ unsafe impl<T> Place for Sending<'_, T> {
         }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
-        if !has_decided {
+    unsafe fn unregister(&self, is_selected: bool) {
+        if !is_selected {
             // SAFETY: the caller has registered here, and its wait has ended.
             return unsafe { self.channel.unregister_sender(&self.entry) };
         }
@@ -272,7 +272,7 @@ unsafe impl<T> Place for Sending<'_, T> {
                 unsafe { (&raw mut offer.value).write(None) };
             }
         };
-        // SAFETY: the queue decided this wait, so the entry is no longer linked.
+        // SAFETY: the queue selected this wait, so the entry is no longer linked.
         unsafe { self.entry.with(forget) };
     }
 }

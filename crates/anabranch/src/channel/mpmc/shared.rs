@@ -3,9 +3,7 @@
 //!
 //! The idea. The lock is held for a few instructions and unlocked by a store. So a message costs two read-modify-writes
 //! in all, one to send and one to receive, which is fewer than lock-free queues need. Rare operations (closing,
-//! cancelling, reserving) stay simple. (kanal works in the same way.) While all users of the channel are on one thread,
-//! the lock costs none: it is biased, see [`bias::lock`](crate::bias::lock). A thread that is about to wait still takes
-//! it by a read-modify-write, see [`Place`](crate::wait::waitable::Place).
+//! cancelling, reserving) stay simple. (kanal works in the same way.)
 //!
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
@@ -17,19 +15,19 @@
 //!   will not receive (its future was dropped) wakes the next one. So no value can be lost on the way.
 //! - **A rendezvous hands values over** to threads and fibers, which wait in `receivers`. The value goes into a
 //!   [`Target`] of the receiver whose wait is ended for it: no other thread can take it, and closing does not touch it.
-//!   Its bits are copied before the decision, and count if the decision succeeds. A receiver whose wait ended otherwise
-//!   forgets what it finds there. After a wait that a waitable has ended, a thread or fiber always makes an attempt,
-//!   and nothing in between can unwind. So a value that was handed over was received.
+//!   Its bits are copied before the selection, and count if the selection succeeds. A receiver whose wait ended
+//!   otherwise forgets what it finds there. After a wait that a waitable has ended, a thread or fiber always makes an
+//!   attempt, and nothing in between can unwind. So a value that was handed over was received.
 //! - **A rendezvous hands nothing to futures and members of sets**: a future may be dropped instead of polled, and a
 //!   set may never receive again. They wait in `listeners`. A sender that waits with an offer wakes the first listener,
 //!   which takes the offer when it runs. A listener that leaves without a look wakes the next one, while there are
 //!   offers. `try_send` does not wait, so it never meets a listener. The queue of values of a rendezvous is always
 //!   empty.
 //! - **Offers are taken in their order**, by the thread that makes room: it moves the value of the first sender that
-//!   still waits into the queue, or, with capacity 0, takes it. Only the decision shows whether that sender still
+//!   still waits into the queue, or, with capacity 0, takes it. Only the selection shows whether that sender still
 //!   waits, and after it the sender's waitable may be gone. So the bits of the value are copied first, and count if the
-//!   decision succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
-//!   decided with `is_taken`.
+//!   selection succeeds. The sender in turn goes by the outcome of its wait, and forgets its value if the wait was
+//!   selected with `is_taken`.
 //! - So while senders wait there is no room. While receivers wait, each value in the queue is one for which another
 //!   receiver was woken: each value that comes into the queue, from a sender or by moving up, wakes one.
 //! - **No selection meets itself**: one that would send into a rendezvous or receive from it, whichever can be done
@@ -48,9 +46,11 @@
 //! acquire-release decrement.
 
 use crate::{
-    bias::lock::{BriefBiased, BriefGuard},
     channel::mpmc::buffer::Buffer,
-    sys::sync::{AtomicUsize, Ordering},
+    sys::{
+        spin::{Brief, BriefGuard},
+        sync::{AtomicUsize, Ordering},
+    },
     wait::{
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -68,7 +68,7 @@ const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
 pub(crate) struct Offer<T> {
     /// `None` if the sender wants a permit.
     pub(crate) value: Option<T>,
-    /// Whether the value was taken, or the permit given. Valid if the wait was decided from the queue.
+    /// Whether the value was taken, or the permit given. Valid if the wait was selected from the queue.
     pub(crate) is_taken: bool,
 }
 
@@ -91,7 +91,7 @@ unsafe impl<T: Send> Send for Target<T> {}
 impl<T> Target<T> {
     pub(crate) const NONE: Self = Self(ptr::null_mut());
 
-    /// Creates a target. The slot's value counts if the wait was decided from the queue, and is forgotten otherwise:
+    /// Creates a target. The slot's value counts if the wait was selected from the queue, and is forgotten otherwise:
     /// the owner writes `None` before a wait, and after a wait that ended otherwise.
     pub(crate) fn at(slot: *mut Option<T>) -> Self {
         Self(slot)
@@ -100,7 +100,7 @@ impl<T> Target<T> {
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
-    state: BriefBiased<State<T>>,
+    state: Brief<State<T>>,
     /// `usize::MAX` if it is unlimited.
     capacity: usize,
     pub(crate) senders: AtomicUsize,
@@ -134,12 +134,12 @@ impl<T> State<T> {
     /// Takes the first offer of a sender that still waits. Returns the value, or `None` for a permit.
     fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
         let mut copy = MaybeUninit::uninit();
-        let wake = self.senders.decide_first(|offer| {
+        let wake = self.senders.select_first(|offer| {
             offer.is_taken = true;
-            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is decided.
+            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is selected.
             copy.write(unsafe { ptr::read(&raw const offer.value) });
         })?;
-        // SAFETY: the last call wrote the copy. The wait was decided with `is_taken`, so the sender forgets the value.
+        // SAFETY: the last call wrote the copy. The wait was selected with `is_taken`, so the sender forgets the value.
         Some((wake, unsafe { copy.assume_init() }))
     }
 
@@ -154,7 +154,7 @@ impl<T> State<T> {
         let receiver = match value {
             Some(value) => {
                 self.buffer.push_back(value);
-                self.receivers.decide_first(|_| ())
+                self.receivers.select_first(|_| ())
             }
             None => {
                 self.add_permit();
@@ -185,19 +185,19 @@ impl<T> State<T> {
     /// Hands a value to a thread or fiber that waits at a rendezvous. Returns the value if there is none.
     fn hand(&mut self, value: T) -> Result<Wake, T> {
         let value = ManuallyDrop::new(value);
-        let wake = self.receivers.decide_first(|target| {
+        let wake = self.receivers.select_first(|target| {
             // SAFETY: the target is not null, as sets wait in `listeners`. The slot belongs to the entry, whose owner
             // does not touch it before the wait has ended, and it is `None`. The bits count for the receiver if the
-            // wait is decided with them, and for the sender if not.
+            // wait is selected with them, and for the sender if not.
             unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
         });
-        // A wait that was decided with the value gave it to that receiver.
+        // A wait that was selected with the value gave it to that receiver.
         wake.ok_or_else(|| ManuallyDrop::into_inner(value))
     }
 
     /// Wakes a waiting receiver, to look for what there is.
     fn call_receiver(&mut self) -> Option<Wake> {
-        self.receivers.decide_first(|_| ()).or_else(|| self.listeners.as_mut()?.decide_first(|_| ()))
+        self.receivers.select_first(|_| ()).or_else(|| self.listeners.as_mut()?.select_first(|_| ()))
     }
 
     /// Returns whether a receiver has to wait.
@@ -236,7 +236,7 @@ impl<T> Channel<T> {
         let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
         let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
         Self {
-            state: BriefBiased::new(state),
+            state: Brief::new(state),
             capacity: capacity.unwrap_or(usize::MAX),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
@@ -292,7 +292,7 @@ impl<T> Channel<T> {
         if !state.has_room(self.capacity) {
             return Err((PushError::Full, value));
         }
-        let receiver = if state.receivers.is_empty() { None } else { state.receivers.decide_first(|_| ()) };
+        let receiver = if state.receivers.is_empty() { None } else { state.receivers.select_first(|_| ()) };
         state.buffer.push_back(value);
         let len = state.buffer.len();
         drop(state);
@@ -376,7 +376,7 @@ impl<T> Channel<T> {
             return Err(value);
         }
         state.buffer.push_back(value);
-        let receiver = state.receivers.decide_first(|_| ());
+        let receiver = state.receivers.select_first(|_| ());
         drop(state);
         wake(receiver);
         Ok(())
@@ -405,7 +405,7 @@ impl<T> Channel<T> {
         self.state.lock().is_closed = true;
         loop {
             let mut state = self.state.lock();
-            let sender = state.senders.decide_first(|offer| offer.is_taken = false);
+            let sender = state.senders.select_first(|offer| offer.is_taken = false);
             let receiver = state.call_receiver();
             drop(state);
             if sender.is_none() && receiver.is_none() {
@@ -459,10 +459,10 @@ impl<T> Channel<T> {
     // ---- waiting ----
 
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with an entry of the
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with an entry of the
     /// waitable.
     pub(crate) unsafe fn register_sender(&self, entry: &Entry<Offer<T>>, waiter: *const Waiter, ticket: u32) -> bool {
-        let mut state = self.state.lock_by_update();
+        let mut state = self.state.lock();
         let has_receiver = self.capacity == 0 && state.receivers.has_other_than(waiter);
         if state.is_closed || state.has_room(self.capacity) || has_receiver {
             return false;
@@ -470,15 +470,15 @@ impl<T> Channel<T> {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
         unsafe { state.senders.push_back(entry, waiter, ticket) };
-        let listener = state.listeners.as_mut().and_then(|listeners| listeners.decide_other_than(waiter));
+        let listener = state.listeners.as_mut().and_then(|listeners| listeners.select_other_than(waiter));
         drop(state);
         wake(listener);
         true
     }
 
     /// # Safety
-    /// The contract of [`Place::unregister`](crate::wait::waitable::Place::unregister) holds, and the wait was not
-    /// decided from here.
+    /// The contract of [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister) holds, and the wait was
+    /// not selected from here.
     pub(crate) unsafe fn unregister_sender(&self, entry: &Entry<Offer<T>>) {
         // SAFETY: the caller promises that the entry is in this queue, or was taken off it.
         unsafe { self.state.lock().senders.remove(entry) };
@@ -494,15 +494,15 @@ impl<T> Channel<T> {
     ) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { self.enqueue(self.state.lock_by_update(), entry, waiter, ticket) }
+        unsafe { self.enqueue(self.state.lock(), entry, waiter, ticket) }
     }
 
-    /// Like [`register_receiver`](Self::register_receiver), for a standing waiter, which is in no scope and needs no
+    /// Like [`register_receiver`](Self::register_receiver), for a persistent waiter, which is in no scope and needs no
     /// update.
     ///
     /// # Safety
     /// The contract of [`register_receiver`](Self::register_receiver) holds.
-    pub(crate) unsafe fn listen(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
+    pub(crate) unsafe fn register_persistent(&self, entry: &Entry<Target<T>>, waiter: *const Waiter) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the entry in place, until it is taken off or
         // removed.
         unsafe { self.enqueue(self.state.lock(), entry, waiter, 0) }

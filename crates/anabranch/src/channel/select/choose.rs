@@ -7,8 +7,8 @@ use crate::{
         WaitError,
         future::{AsyncTurn, poll_pause},
         suspend::WaitReason,
-        waitable::Place,
-        waiter::Outcome,
+        waitable::Waitable,
+        waiter::Selected,
     },
 };
 use std::{
@@ -101,13 +101,13 @@ impl Choice {
     }
 
     /// Attempts and waits until an operation succeeds. Returns its index.
-    pub(super) fn do_one<'p, 'o, P: Place + ?Sized + 'p>(
+    pub(super) fn do_one<'p, 'o, P: Waitable + ?Sized + 'p>(
         &self,
         cx: &Cx<'_>,
         deadlines: Deadlines,
         reason: WaitReason,
         order: impl Fn(usize) -> &'o Cell<u32>,
-        place: impl Fn(usize) -> &'p P,
+        waitable: impl Fn(usize) -> &'p P,
         attempt: impl Fn(usize) -> bool,
     ) -> Result<usize, WaitError> {
         let until = deadlines.operations.min(deadlines.own);
@@ -115,14 +115,14 @@ impl Choice {
             if let Some(index) = self.try_one(&order, &attempt) {
                 return Ok(index);
             }
-            match cx.wait_any(self.count, |turn| place(self.at(turn, &order)), until, reason) {
-                Outcome::Cancelled => return Err(WaitError::Cancelled),
-                Outcome::TimedOut if deadlines.own <= deadlines.operations => {
+            match cx.wait_any(self.count, |turn| waitable(self.at(turn, &order)), until, reason) {
+                Selected::Cancelled => return Err(WaitError::Cancelled),
+                Selected::TimedOut if deadlines.own <= deadlines.operations => {
                     return self.try_one(&order, &attempt).ok_or(WaitError::TimedOut);
                 }
                 // The operation with the deadline can be done now.
-                Outcome::TimedOut => {}
-                Outcome::Ready(turn) => {
+                Selected::TimedOut => {}
+                Selected::Ready(turn) => {
                     let index = self.at(turn as usize, &order);
                     if self.try_this(index, &attempt) {
                         return Ok(index);
@@ -136,11 +136,11 @@ impl Choice {
     ///
     /// # Safety
     /// The contract of [`AsyncTurn::poll`] holds, and the order does not change while the wait lasts.
-    pub(super) unsafe fn poll_one<'p, 'o, P: Place + ?Sized + 'p>(
+    pub(super) unsafe fn poll_one<'p, 'o, P: Waitable + ?Sized + 'p>(
         &self,
         turn: &mut AsyncTurn,
         order: impl Fn(usize) -> &'o Cell<u32>,
-        place: impl Fn(usize) -> &'p P,
+        waitable: impl Fn(usize) -> &'p P,
         attempt: impl Fn(usize) -> bool,
         context: &mut Context<'_>,
     ) -> Poll<usize> {
@@ -155,8 +155,8 @@ impl Choice {
             }
             // SAFETY: the caller upholds the contract of `AsyncTurn::poll`: the waitables stay in place while the wait
             // lasts.
-            let decided = unsafe { turn.poll(self.count, |turn| place(self.at(turn, &order)), context) };
-            let index = self.at(ready!(decided), &order);
+            let selected = unsafe { turn.poll(self.count, |turn| waitable(self.at(turn, &order)), context) };
+            let index = self.at(ready!(selected), &order);
             if self.try_this(index, &attempt) {
                 return Poll::Ready(index);
             }
@@ -167,15 +167,15 @@ impl Choice {
     ///
     /// # Safety
     /// The waitables are those of the last `poll_one`, in the same order.
-    pub(super) unsafe fn leave<'p, 'o, P: Place + ?Sized + 'p>(
+    pub(super) unsafe fn leave<'p, 'o, P: Waitable + ?Sized + 'p>(
         &self,
         turn: &mut AsyncTurn,
         order: impl Fn(usize) -> &'o Cell<u32>,
-        place: impl Fn(usize) -> &'p P,
+        waitable: impl Fn(usize) -> &'p P,
     ) -> Option<usize> {
         // SAFETY: the caller passes the waitables of the last `poll_one`, in the same order.
-        let decided = unsafe { turn.leave(|turn| place(self.at(turn, &order))) };
-        decided.map(|turn| self.at(turn, &order))
+        let selected = unsafe { turn.leave(|turn| waitable(self.at(turn, &order))) };
+        selected.map(|turn| self.at(turn, &order))
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Select<O: Operation> {
     /// Stay in place while `turn` waits. Each method that may move them ends that wait first.
     operations: Vec<O>,
     /// The operations that keep waiting, in front of the others.
-    standing: Option<Box<Persistent<O>>>,
+    persistent: Option<Box<Persistent<O>>>,
     /// A permutation of their indices: see [`Choice`]. It does not change while `turn` waits.
     order: Vec<u32>,
     is_biased: bool,
@@ -77,15 +77,15 @@ impl<O: Operation> Select<O> {
     /// Panics if there is no operation with this index.
     pub fn swap_remove(&mut self, index: usize) -> O {
         self.leave();
-        match self.standing() {
-            Some(standing) => standing.swap_remove(index),
+        match self.persistent() {
+            Some(persistent) => persistent.swap_remove(index),
             None => self.operations.swap_remove(index),
         }
     }
 
     /// Returns the number of operations.
     pub fn len(&self) -> usize {
-        self.operations.len() + self.standing.as_ref().map_or(0, |standing| standing.len())
+        self.operations.len() + self.persistent.as_ref().map_or(0, |persistent| persistent.len())
     }
 
     /// Returns whether there are no operations.
@@ -113,7 +113,7 @@ impl<O: Operation> Select<O> {
     /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
     #[track_caller]
     pub fn wait_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
-        self.wait_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
+        self.wait_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
     }
 
     /// Like [`wait`](Self::wait), with a timeout.
@@ -141,18 +141,18 @@ impl<O: Operation> Select<O> {
         self.leave();
         // Operations that are waited for only once are not moved.
         if O::IS_LONE && !self.is_biased && self.is_used {
-            self.standing.get_or_insert_with(|| Box::new(Persistent::new()));
+            self.persistent.get_or_insert_with(|| Box::new(Persistent::new()));
         }
-        if let Some(standing) = self.standing() {
-            return wait_for(cx, &standing.any(), own, reason);
+        if let Some(persistent) = self.persistent() {
+            return wait_for(cx, &persistent.any(), own, reason);
         }
         let (choice, operations, turns) = self.choice();
         let order = |turn: usize| &turns[turn];
         let deadlines = Deadlines { own, ..Deadlines::of(operations.iter().map(|operation| operation.deadline())) };
         let done = Cell::new(None);
         let attempt = |index: usize| is_done(&done, operations[index].attempt());
-        let place = |index: usize| &operations[index];
-        let index = choice.do_one(cx, deadlines, reason, order, place, attempt);
+        let waitable = |index: usize| &operations[index];
+        let index = choice.do_one(cx, deadlines, reason, order, waitable, attempt);
         pass_on(operations, &choice);
         let index = index?;
         self.is_used = true;
@@ -186,8 +186,8 @@ impl<O: Operation> Select<O> {
     /// Does an operation that can be done now. Does not wait.
     pub fn try_now(&mut self) -> Option<(usize, O::Done)> {
         self.leave();
-        if let Some(standing) = self.standing() {
-            return standing.try_one();
+        if let Some(persistent) = self.persistent() {
+            return persistent.try_one();
         }
         let done = Cell::new(None);
         let (choice, operations, turns) = self.choice();
@@ -199,18 +199,18 @@ impl<O: Operation> Select<O> {
 
     /// Returns the operations that keep waiting, after adding all others to them, if there are any that keep waiting.
     #[inline]
-    fn standing(&mut self) -> Option<&mut Persistent<O>> {
-        let standing = &mut **self.standing.as_mut()?;
+    fn persistent(&mut self) -> Option<&mut Persistent<O>> {
+        let persistent = &mut **self.persistent.as_mut()?;
         if !self.operations.is_empty() {
-            standing.extend(self.operations.drain(..));
+            persistent.extend(self.operations.drain(..));
         }
-        Some(standing)
+        Some(persistent)
     }
 
     /// Makes no operation keep waiting.
     fn settle(&mut self) {
-        if let Some(standing) = self.standing.take() {
-            let added = std::mem::replace(&mut self.operations, standing.into_operations());
+        if let Some(persistent) = self.persistent.take() {
+            let added = std::mem::replace(&mut self.operations, persistent.into_operations());
             self.operations.extend(added);
         }
     }
@@ -280,9 +280,9 @@ impl<O: Operation> Future for Choosing<'_, O> {
         let done = Cell::new(None);
         let order = |turn: usize| &turns[turn];
         let attempt = |index: usize| is_done(&done, operations[index].attempt());
-        let place = |index: usize| &operations[index];
+        let waitable = |index: usize| &operations[index];
         // SAFETY: the methods and the `Drop` of the selection end the wait before they move the operations.
-        let index = unsafe { choice.poll_one(turn, order, place, attempt, context) };
+        let index = unsafe { choice.poll_one(turn, order, waitable, attempt, context) };
         // If it waits, it has nothing left to pass on.
         let index = ready!(index);
         pass_on(operations, choice);
@@ -319,7 +319,7 @@ impl<O: Operation> FromIterator<O> for Select<O> {
 impl<O: Operation> From<Vec<O>> for Select<O> {
     fn from(operations: Vec<O>) -> Self {
         let order = in_order(operations.len());
-        Self { operations, standing: None, order, is_biased: false, is_used: false, turn: AsyncTurn::new() }
+        Self { operations, persistent: None, order, is_biased: false, is_used: false, turn: AsyncTurn::new() }
     }
 }
 

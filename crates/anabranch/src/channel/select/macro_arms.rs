@@ -3,7 +3,7 @@
 use crate::{
     channel::select::choose::{Choice, Deadlines, Operation},
     cx::{Cx, attempt::Attempt},
-    wait::{Cancelled, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{array, cell::Cell};
 
@@ -58,7 +58,7 @@ impl<O: Operation> Arm<O> {
 /// An arm of any type.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "hidden")]
-pub trait AnyArm: Place {
+pub trait AnyArm: Waitable {
     /// Attempts the operation. Returns whether it was done.
     fn attempt(&self) -> bool;
 
@@ -85,16 +85,16 @@ impl<O: Operation> OneArm for Arm<O> {
     }
 }
 
-// SAFETY: `operation` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<O: Operation> Place for Arm<O> {
+// SAFETY: `operation` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<O: Operation> Waitable for Arm<O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.operation.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.operation.unregister(has_decided) }
+        unsafe { self.operation.unregister(is_selected) }
     }
 }
 

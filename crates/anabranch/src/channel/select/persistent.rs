@@ -19,7 +19,7 @@ use crate::{
         },
     },
     cx::attempt::Attempt,
-    wait::{state_word::WaitNode, waitable::Place, waiter::Waiter},
+    wait::{state_word::WaitNode, waitable::Waitable, waiter::Waiter},
 };
 use std::cell::UnsafeCell;
 
@@ -43,8 +43,9 @@ impl<O: Operation> Source for Exclusive<O> {
     }
 
     unsafe fn register(&self, (): &(), waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and this object in place until `withdraw` or the wake-up.
-        unsafe { self.0.listen(waiter) }
+        // SAFETY: the caller keeps the persistent waiter alive and this object in place until `withdraw` or the
+        // wake-up.
+        unsafe { self.0.register_persistent(waiter) }
     }
 
     unsafe fn withdraw(&self, (): &()) -> bool {
@@ -123,7 +124,7 @@ impl<O: Operation> Persistent<O> {
                 let index = (*entry).member.index as usize;
                 let done = (*entry).receiver.receive();
                 self.scheduler.pop();
-                if done.is_ok() && !(*entry).receiver.is_bare() || !Entry::listen(entry) {
+                if done.is_ok() && !(*entry).receiver.is_bare() || !Entry::register_persistent(entry) {
                     self.scheduler.again(entry);
                 }
                 if let Ok(done) = done {
@@ -135,7 +136,7 @@ impl<O: Operation> Persistent<O> {
 
     /// Returns all of them as one operation.
     pub(crate) fn any(&mut self) -> Any<'_, O> {
-        Any { standing: UnsafeCell::new(self), sleeper: WaitNode::new() }
+        Any { persistent: UnsafeCell::new(self), node: WaitNode::new() }
     }
 }
 
@@ -147,8 +148,8 @@ impl<O: Operation> Extend<O> for Persistent<O> {
 
 /// The wait for any of the operations.
 pub(crate) struct Any<'a, O: Operation> {
-    standing: UnsafeCell<&'a mut Persistent<O>>,
-    sleeper: WaitNode,
+    persistent: UnsafeCell<&'a mut Persistent<O>>,
+    node: WaitNode,
 }
 
 impl<O: Operation> Attempt for Any<'_, O> {
@@ -156,21 +157,21 @@ impl<O: Operation> Attempt for Any<'_, O> {
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: this type is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.standing.get() }.try_one()
+        unsafe { &mut *self.persistent.get() }.try_one()
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides the wait before `unregister`
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.
-unsafe impl<O: Operation> Place for Any<'_, O> {
+unsafe impl<O: Operation> Waitable for Any<'_, O> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { (*self.standing.get()).scheduler.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.persistent.get()).scheduler.register(&self.node, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.standing.get()).scheduler.unregister(&self.sleeper, has_decided) }
+        unsafe { (*self.persistent.get()).scheduler.unregister(&self.node, is_selected) }
     }
 }

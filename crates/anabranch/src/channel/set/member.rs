@@ -45,7 +45,7 @@ impl<R: Source> Entry<R> {
     /// # Safety
     /// The entry is in no list and does not wait.
     #[inline]
-    pub(crate) unsafe fn listen(this: *const Self) -> bool {
+    pub(crate) unsafe fn register_persistent(this: *const Self) -> bool {
         // SAFETY: the caller promises that the entry is in no list and does not wait. It stays in place until it is
         // called or withdrawn.
         unsafe { (*this).receiver.register(&(*this).wait, this.cast()) }

@@ -17,7 +17,7 @@
 //! | word of the ready queue | meaning                        | left by                                                        |
 //! |------------------|--------------------------------|----------------------------------------------------------------|
 //! | QUIET            | no call                        | a call -> CALLED; the set waits -> QUIET + address; the end -> GONE |
-//! | QUIET + address  | no call, and the set waits     | a call, which wakes the set -> CALLED, or QUIET, by the owner; the wait ends -> QUIET |
+//! | QUIET + address  | no call, and the set waits     | a call, which wakes the set -> CALLED; the wait ends -> QUIET |
 //! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
@@ -25,31 +25,19 @@
 //! new wait. There is no reference count and no flag beside the word. A member that has nothing more waits again at
 //! once, without another turn.
 //!
-//! Calls on one thread. Most members are called by fibers of the worker that uses the set. If that is always the same
-//! worker, its thread becomes the owner of the ready queue (see [`bias`](crate::bias::bias)), and calls by a few
-//! stores: the token goes to the end of the list `here`. All other threads call by the word, as before, and need not
-//! know the owner. The bias guards only `here`, between the owner and the set, and the set revokes it when it is used
-//! on another thread. Only the set makes its thread the owner, while `here` is empty, so other threads need not agree.
-//! If the channels are biased to this thread too, a message for a member that waits costs no read-modify-write at all.
-//!
-//! Turns. The set collects the called members, from `here` and from the word, when all in `now` have had their turn.
+//! Turns. The set collects the called members when all in `now` have had their turn.
 //! Members in the old lists that may have more come first. So no member has two turns before another ready member has
 //! one, and the word, to which other threads write, is read once in many messages.
 //!
 //! Who keeps what alive. The set owns an entry and frees it when its member leaves. If the entry has been called and
 //! has not come out of the lists, it is `left`, and freed when it comes out. A caller touches the entry and the ready
-//! queue before its token is in the word, and neither afterwards; the owner touches the ready queue until it is no
-//! longer inside. A set that ends while some calls are on their way leaves the ready queue to them: each caller frees
-//! its entry, and the last one frees the ready queue. (The set does not wait for them: foreign wakers may run between
-//! taking a waiter out of a channel and waking it.)
+//! queue before its token is in the word, and neither afterwards. A set that ends while some calls are on their way
+//! leaves the ready queue to them: each caller frees its entry, and the last one frees the ready queue. (The set does
+//! not wait for them: foreign wakers may run between taking a waiter out of a channel and waking it.)
 //!
 //! Orderings: those of [`word`](crate::wait::state_word), by which the set waits too. A call releases and taking all
 //! tokens acquires, so what was sent before is found. GONE releases what was done to the entries that were left. `late`
-//! releases and acquires, so the last access to the ready queue comes before its end. The owner writes `here` while
-//! inside. The set writes it on the same thread, or after it has revoked the bias, which acquires what the owner did. A
-//! set that is about to wait checks `here` first, on its own thread. So `here` is empty while the set waits, and the
-//! owner checks whether the set waits only when it calls the first member. It takes the address out of the word by an
-//! exchange, as other threads may call.
+//! releases and acquires, so the last access to the ready queue comes before its end.
 
 pub(crate) mod member;
 pub(crate) mod ready_queue;
@@ -70,7 +58,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for},
     },
     time::NEVER,
-    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::UnsafeCell,
@@ -224,7 +212,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -291,7 +279,7 @@ impl<R: Receive> ReceiverSet<R> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> SetReceiving<'_, R> {
-        SetReceiving { set: UnsafeCell::new(self), sleeper: WaitNode::new() }
+        SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
     }
 
     /// What there is to receive now.
@@ -311,7 +299,7 @@ impl<R: Receive> ReceiverSet<R> {
                     Ok(value) => {
                         if R::IS_ONCE {
                             self.clear(member);
-                        } else if !(*entry).receiver.is_bare() || !Entry::listen(entry) {
+                        } else if !(*entry).receiver.is_bare() || !Entry::register_persistent(entry) {
                             self.scheduler.again(entry);
                         }
                         return Some(Ok((member, Ok(value))));
@@ -321,7 +309,7 @@ impl<R: Receive> ReceiverSet<R> {
                         return Some(Ok((member, Err(Closed))));
                     }
                     Err(TryRecvError::Empty) => {
-                        if !Entry::listen(entry) {
+                        if !Entry::register_persistent(entry) {
                             self.scheduler.again(entry);
                         }
                     }
@@ -344,7 +332,7 @@ impl<R: Receive> ReceiverSet<R> {
 /// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
-    sleeper: WaitNode,
+    node: WaitNode,
 }
 
 impl<R: Receive> Attempt for SetReceiving<'_, R> {
@@ -356,18 +344,18 @@ impl<R: Receive> Attempt for SetReceiving<'_, R> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a call, which then decides the wait before `unregister`
+// SAFETY: an address leaves the word by `unregister`, or by a call, which then selects the wait before `unregister`
 // ends. Registering is a read-modify-write.
-unsafe impl<R: Receive> Place for SetReceiving<'_, R> {
+unsafe impl<R: Receive> Waitable for SetReceiving<'_, R> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { (*self.set.get()).scheduler.register(&self.sleeper, waiter, ticket) }
+        unsafe { (*self.set.get()).scheduler.register(&self.node, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { (*self.set.get()).scheduler.unregister(&self.sleeper, has_decided) }
+        unsafe { (*self.set.get()).scheduler.unregister(&self.node, is_selected) }
     }
 }
 

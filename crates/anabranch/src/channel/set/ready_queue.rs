@@ -1,17 +1,12 @@
 //! The queue of called members, for their set. See `set`.
 
 use crate::{
-    bias::{
-        bias::{Bias, Owner, Thread},
-        policy::should_bias,
-    },
     sys::{
         prefetch::prefetch,
         sync::{AtomicUsize, Cell, Ordering},
-        thread::identity,
     },
     wait::{
-        state_word::{Content, WaitNode, Word, decide, is_address, number, number_of},
+        state_word::{Content, WaitNode, Word, is_address, number, number_of, try_select},
         waiter::{Kind, Waiter},
     },
 };
@@ -27,10 +22,6 @@ const CALLED: Content = number(1);
 /// The set is gone.
 const GONE: Content = number(2);
 
-/// How many members are called by an exchange, while the set stays on its thread, before that thread becomes the owner:
-/// about as many as pay for a revocation of the bias, see [`record`](crate::bias::policy).
-const STREAK: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 500 };
-
 /// The part of an entry that callers use.
 #[repr(C)]
 pub(crate) struct Token {
@@ -42,7 +33,7 @@ pub(crate) struct Token {
 
 impl Token {
     pub(crate) fn new(ready_queue: NonNull<ReadyQueue>) -> Self {
-        Self { waiter: Waiter::standing(&KIND), next: Cell::new(ptr::null()), ready_queue }
+        Self { waiter: Waiter::persistent(&KIND), next: Cell::new(ptr::null()), ready_queue }
     }
 }
 
@@ -101,19 +92,17 @@ impl List {
         }
     }
 
-    /// Reverses a chain, which begins with the token called last. Returns it as a list, with its length.
-    fn turned_round(mut newest: *const Token) -> (Self, u32) {
+    /// Reverses a chain, which begins with the token called last, and returns it as a list.
+    fn reversed(mut newest: *const Token) -> Self {
         let mut list = Self { first: ptr::null(), last: newest };
-        let mut count = 0;
         // SAFETY: the set owns the chain from here on, so its tokens are alive.
         while let Some(token) = unsafe { newest.as_ref() } {
             let next = token.next.get();
             token.next.set(list.first);
             list.first = newest;
             newest = next;
-            count += 1;
         }
-        (list, count)
+        list
     }
 }
 
@@ -121,13 +110,7 @@ impl List {
 // On a cache line of its own: all callers write to it.
 #[repr(align(64))]
 pub(crate) struct ReadyQueue {
-    /// For calls from all threads.
     word: Word,
-    /// The bias to the thread that uses the set.
-    bias: Bias,
-    /// The members that the owner has called. Used by the owner, inside, and by the set, when it is the owner's or
-    /// there is no owner.
-    here: Cell<List>,
     /// How many calls are still to come after the set is gone. Below zero: how many have come.
     late: AtomicUsize,
     /// Frees an entry.
@@ -136,92 +119,44 @@ pub(crate) struct ReadyQueue {
     pub(crate) left: cell::Cell<usize>,
 }
 
-/// How long the set has been on its thread. Used only by the set.
-pub(crate) struct Stay {
-    home: cell::Cell<Thread>,
-    /// How many members were called by an exchange since then.
-    streak: cell::Cell<u32>,
-}
-
-impl Stay {
-    pub(crate) const fn new() -> Self {
-        Self { home: cell::Cell::new(ptr::null_mut()), streak: cell::Cell::new(0) }
-    }
-}
-
 impl ReadyQueue {
     /// With the function that frees an entry.
     pub(crate) fn new(free: unsafe fn(*const Token)) -> NonNull<Self> {
-        let (here, late, left) = (Cell::new(List::EMPTY), AtomicUsize::new(0), cell::Cell::new(0));
-        let ready_queue = Self { word: Word::new(QUIET), bias: Bias::new(), here, late, free, left };
+        let ready_queue = Self { word: Word::new(QUIET), late: AtomicUsize::new(0), free, left: cell::Cell::new(0) };
         // SAFETY: the pointer of a box is not null.
         unsafe { NonNull::new_unchecked(Box::into_raw(Box::new(ready_queue))) }
     }
 
-    /// Called when this thread uses the set: afterwards no other thread is the owner.
-    #[inline]
-    fn come(&self, stay: &Stay) {
-        if !self.bias.is_mine() {
-            self.settle(stay);
-        }
-    }
-
-    #[inline(never)]
-    fn settle(&self, stay: &Stay) {
-        match self.bias.owner() {
-            Owner::Another => self.bias.revoke(),
-            Owner::None => {
-                let me = identity();
-                if stay.home.replace(me) != me {
-                    stay.streak.set(0);
-                }
-                if should_bias(stay.streak.get(), STREAK) {
-                    self.bias.claim();
-                }
-            }
-            Owner::Me | Owner::Ended => {}
-        }
-    }
-
     /// Takes the called members, in the order of their calls. Called by the set.
     #[inline]
-    pub(crate) fn collect(&self, stay: &Stay) -> List {
-        self.come(stay);
-        let mut called = self.here.replace(List::EMPTY);
-        if number_of(self.word.load()) == CALLED {
-            let (others, count) = List::turned_round(token_of(self.word.swap(QUIET)));
-            stay.streak.set(stay.streak.get().saturating_add(count));
-            called.append(others);
+    pub(crate) fn collect(&self) -> List {
+        if number_of(self.word.load()) != CALLED {
+            return List::EMPTY;
         }
-        called
+        List::reversed(token_of(self.word.swap(QUIET)))
     }
 
     /// Waits until a member is called. Called by the set.
     ///
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, stay: &Stay, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
-        self.come(stay);
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`. Only the set
         // waits.
-        self.here.get().is_empty() && unsafe { self.word.register(QUIET, sleeper, waiter, ticket) }
+        unsafe { self.word.register(QUIET, node, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.word.unregister(QUIET, sleeper, has_decided) }
+        unsafe { self.word.unregister(QUIET, node, is_selected) }
     }
 
     /// Ends the set. Returns the members that were called until now and have not been taken.
-    pub(crate) fn close(&self, stay: &Stay) -> List {
-        self.come(stay);
-        self.bias.end();
-        let mut late = self.here.replace(List::EMPTY);
-        late.append(List::turned_round(token_of(self.word.swap(GONE))).0);
-        late
+    pub(crate) fn close(&self) -> List {
+        List::reversed(token_of(self.word.swap(GONE)))
     }
 
     /// Leaves the ready queue to the callers that are still on their way.
@@ -238,53 +173,17 @@ impl ReadyQueue {
     }
 }
 
-static KIND: Kind = Kind { wake: call, keep: None, looks: 0, resumes: false, home: None };
+static KIND: Kind = Kind { wake: call, keep: None, spins: 0, resumes: false, home: None };
 
-/// Puts a token into the list of called members, and wakes the set if it waits.
+/// Puts a token onto the stack of called members, and wakes the set if it waits.
 ///
 /// # Safety
 /// The waiter is that of a token, and the caller took it out of the channel where it waited.
 unsafe fn call(waiter: *const Waiter) {
     let token: *const Token = waiter.cast();
     prefetch(token.wrapping_byte_add(64).cast());
-    // SAFETY: an entry that is neither in a list nor at its channel is kept for its caller, and so is the ready queue.
-    // Both are kept until the token is in the list, and for the owner until it is no longer inside.
-    unsafe {
-        let ready_queue = (*token).ready_queue.as_ptr();
-        let Some(inside) = (*ready_queue).bias.enter() else { return call_from_elsewhere(token) };
-        let mut here = (*ready_queue).here.get();
-        let is_first = here.is_empty();
-        here.push(token);
-        (*ready_queue).here.set(here);
-        // The set does not wait if a member was called before.
-        let found = if is_first { (*ready_queue).word.load() } else { QUIET };
-        let is_awaited = is_address(found) && number_of(found) == QUIET && (*ready_queue).word.replace(found, QUIET);
-        drop(inside);
-        if is_awaited {
-            wake_set(found);
-        }
-    }
-}
-
-/// Ends the wait of a set.
-///
-/// # Safety
-/// The caller took the set's wait node out of the word.
-#[inline(never)]
-unsafe fn wake_set(found: Content) {
-    // SAFETY: the caller took the wait node out of the word, so no other thread decides this wait.
-    if let Some(wake) = unsafe { decide(found) } {
-        wake.wake();
-    }
-}
-
-/// Like [`call`], for a thread that is not the owner.
-///
-/// # Safety
-/// The contract of [`call`] holds for the token's waiter.
-#[inline(never)]
-unsafe fn call_from_elsewhere(token: *const Token) {
-    // SAFETY: the entry and the ready queue are kept for the caller until its token is in the list.
+    // SAFETY: an entry that is neither in a list nor at its channel is kept for its caller until its token is in the
+    // list, and so is the ready queue.
     unsafe {
         let ready_queue = (*token).ready_queue.as_ptr();
         loop {
@@ -300,6 +199,18 @@ unsafe fn call_from_elsewhere(token: *const Token) {
                 return;
             }
         }
+    }
+}
+
+/// Ends the wait of a set.
+///
+/// # Safety
+/// The caller took the set's wait node out of the word.
+#[inline(never)]
+unsafe fn wake_set(found: Content) {
+    // SAFETY: the caller took the wait node out of the word, so no other thread selects this wait.
+    if let Some(wake) = unsafe { try_select(found) } {
+        wake.wake();
     }
 }
 
@@ -327,35 +238,4 @@ fn token_of(content: Content) -> *const Token {
         return ptr::null();
     }
     content.map_addr(|address| address - CALLED.addr()).cast_const().cast()
-}
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::{ReadyQueue, STREAK, Stay, Token};
-    use crate::{sys::asymmetric_fence, wait::state_word::WaitNode};
-    use std::ptr;
-
-    /// A foreign waker may call a member between the set's last look and its wait.
-    #[test]
-    fn a_set_does_not_wait_when_the_owner_has_called() {
-        let (ready_queue, stay) = (ReadyQueue::new(|_| unreachable!("the token is on the stack")), Stay::new());
-        let token = Token::new(ready_queue);
-        // SAFETY: the token is alive until the end, and each call finds it in no list. No thread waits: the node is
-        // taken out.
-        unsafe {
-            let call = || crate::channel::set::ready_queue::call((&raw const token).cast());
-            for _ in 0..=STREAK {
-                call();
-                assert!(ptr::eq(ready_queue.as_ref().collect(&stay).first, &raw const token));
-            }
-            assert!(ready_queue.as_ref().bias.is_mine() == asymmetric_fence::is_available());
-            let sleeper = WaitNode::new();
-            assert!(ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            ready_queue.as_ref().unregister(&sleeper, false);
-            call();
-            assert!(!ready_queue.as_ref().register(&stay, &sleeper, ptr::null(), 0));
-            assert!(!ready_queue.as_ref().close(&stay).is_empty());
-            ReadyQueue::leave(ready_queue, 0);
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use crate::{
     channel::set::{
         member::{Entry, Member, Taken},
-        ready_queue::{List, ReadyQueue, Stay},
+        ready_queue::{List, ReadyQueue},
         source::Source,
     },
     wait::{state_word::WaitNode, waiter::Waiter},
@@ -16,7 +16,6 @@ const SPARE: usize = if cfg!(any(loom, shuttle)) { 0 } else { 16 };
 /// The members that may have something to receive, for their set.
 pub(crate) struct SetScheduler<R: Source> {
     ready_queue: NonNull<ReadyQueue>,
-    stay: Stay,
     /// The members whose turn it is.
     now: List,
     /// The members whose turn is next.
@@ -27,7 +26,7 @@ pub(crate) struct SetScheduler<R: Source> {
 impl<R: Source> SetScheduler<R> {
     pub(crate) fn new() -> Self {
         let ready_queue = ReadyQueue::new(Entry::<R>::free);
-        Self { ready_queue, stay: Stay::new(), now: List::EMPTY, later: List::EMPTY, _owns: PhantomData }
+        Self { ready_queue, now: List::EMPTY, later: List::EMPTY, _owns: PhantomData }
     }
 
     fn ready_queue(&self) -> &ReadyQueue {
@@ -39,7 +38,7 @@ impl<R: Source> SetScheduler<R> {
     pub(crate) fn admit(&mut self, receiver: R, member: Member) -> Taken<R> {
         let entry = Entry::new(receiver, member, self.ready_queue);
         // SAFETY: the entry was just made, so it is in no list and does not wait.
-        if !unsafe { Entry::listen(entry.as_ptr()) } {
+        if !unsafe { Entry::register_persistent(entry.as_ptr()) } {
             self.again(entry.as_ptr());
         }
         Taken(entry)
@@ -48,18 +47,18 @@ impl<R: Source> SetScheduler<R> {
     /// Waits until a member is called.
     ///
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a wait node of the
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a wait node of the
     /// waitable.
-    pub(crate) unsafe fn register(&self, sleeper: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
+    pub(crate) unsafe fn register(&self, node: &WaitNode, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and the node in place, until `unregister`.
-        unsafe { self.ready_queue().register(&self.stay, sleeper, waiter, ticket) }
+        unsafe { self.ready_queue().register(node, waiter, ticket) }
     }
 
     /// # Safety
-    /// As for [`Place::unregister`](crate::wait::waitable::Place::unregister).
-    pub(crate) unsafe fn unregister(&self, sleeper: &WaitNode, has_decided: bool) {
+    /// As for [`Waitable::unregister`](crate::wait::waitable::Waitable::unregister).
+    pub(crate) unsafe fn unregister(&self, node: &WaitNode, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.ready_queue().unregister(sleeper, has_decided) }
+        unsafe { self.ready_queue().unregister(node, is_selected) }
     }
 
     /// Returns the first member. It stays first until it is popped.
@@ -104,7 +103,7 @@ impl<R: Source> SetScheduler<R> {
     fn turn(&mut self) {
         self.now = self.later;
         self.later = List::EMPTY;
-        self.now.append(self.ready_queue().collect(&self.stay));
+        self.now.append(self.ready_queue().collect());
     }
 
     /// Returns the number of entries of former members that are, or will be, in one of the lists.
@@ -130,7 +129,7 @@ impl<R: Source> SetScheduler<R> {
 
     /// Frees all entries of former members except those that have yet to come into a list.
     fn sweep(&mut self) {
-        let called = self.ready_queue().collect(&self.stay);
+        let called = self.ready_queue().collect();
         let (now, later) = (self.now, self.later);
         (self.now, self.later) = (List::EMPTY, List::EMPTY);
         for mut list in [now, later, called] {
@@ -157,7 +156,7 @@ impl<R: Source> Drop for SetScheduler<R> {
     /// All members have left.
     fn drop(&mut self) {
         self.sweep();
-        let mut late = self.ready_queue().close(&self.stay);
+        let mut late = self.ready_queue().close();
         while let Some(entry) = entry_of::<R>(late) {
             late.pop();
             self.forget(entry.as_ptr());

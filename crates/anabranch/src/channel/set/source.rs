@@ -43,8 +43,8 @@ pub(crate) trait Source {
     }
 
     /// # Safety
-    /// The contract of [`Place::register`](crate::wait::waitable::Place::register) holds, with a `wait` of this
-    /// receiver and a standing waiter.
+    /// The contract of [`Waitable::register`](crate::wait::waitable::Waitable::register) holds, with a `wait` of this
+    /// receiver and a persistent waiter.
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool;
 
     /// Takes the address of the waiter out again. Returns `false` if it is not there. If it was registered, another

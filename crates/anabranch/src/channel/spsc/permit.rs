@@ -51,7 +51,7 @@ impl<T> Sender<T> {
     /// passes.
     #[track_caller]
     pub fn reserve_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
+        self.reserve_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
     }
 
     /// Like [`reserve`](Self::reserve), with a timeout.

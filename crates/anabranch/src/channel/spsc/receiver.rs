@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, begin, go_on, wait_async_for, wait_for},
+        attempt::{Attempt, begin, resume, wait_async_for, wait_for},
     },
     fiber::switch::PendingSwitch,
     sys::prefetch::prefetch,
@@ -16,7 +16,7 @@ use crate::{
     wait::{
         Cancelled, WaitError,
         suspend::{WaitReason, leave},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -43,11 +43,11 @@ impl<T> Receiver<T> {
     #[inline(always)]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<T, RecvError> {
-        let goes_on = cx.goes_on();
-        if goes_on && let Some(value) = self.consumer.pop_fast() {
+        let may_proceed = cx.checkpoint_fast();
+        if may_proceed && let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
         }
-        if goes_on
+        if may_proceed
             && self.consumer.is_apart()
             && let Some(value) = self.consumer.pop_apart()
         {
@@ -55,13 +55,13 @@ impl<T> Receiver<T> {
         }
         let operation = self.receiving();
         let (reason, mut result) = (WaitReason::new(&"spsc::Receiver::recv"), None);
-        let mut switch = operation.begin(cx, goes_on, reason, &mut result);
+        let mut switch = operation.begin(cx, may_proceed, reason, &mut result);
         loop {
             if let Some(result) = result {
                 return result;
             }
             leave(switch);
-            switch = operation.go_on(cx, reason, &mut result);
+            switch = operation.resume(cx, reason, &mut result);
         }
     }
 
@@ -72,7 +72,7 @@ impl<T> Receiver<T> {
     /// deadline passes.
     #[track_caller]
     pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
+        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
     }
 
     /// Like [`recv`](Self::recv), with a timeout.
@@ -241,25 +241,25 @@ impl<T> Receiving<'_, T> {
     fn begin(
         &self,
         cx: &Cx<'_>,
-        goes_on: bool,
+        may_proceed: bool,
         reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
-        if goes_on && cx.begin_here(self) {
+        if may_proceed && cx.begin_local(self) {
             return cx.suspend(NEVER, reason);
         }
-        self.begin_slow(cx, goes_on, reason, result)
+        self.begin_slow(cx, may_proceed, reason, result)
     }
 
     #[inline(never)]
     fn begin_slow(
         &self,
         cx: &Cx<'_>,
-        goes_on: bool,
+        may_proceed: bool,
         reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
-        if !goes_on && cx.checkpoint_slow().is_err() {
+        if !may_proceed && cx.checkpoint_slow().is_err() {
             *result = Some(Err(RecvError::Cancelled));
             return None;
         }
@@ -277,13 +277,13 @@ impl<T> Receiving<'_, T> {
 
     /// The part of [`recv`](Receiver::recv) after the wait.
     #[inline(never)]
-    fn go_on(
+    fn resume(
         &self,
         cx: &Cx<'_>,
         reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
-        if cx.ended_here() {
+        if cx.ended_local() {
             // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
             if let Some(value) = unsafe { &mut *self.consumer.get() }.pop_fast() {
                 *result = Some(Ok(value));
@@ -301,7 +301,7 @@ impl<T> Receiving<'_, T> {
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
         let mut waited = None;
-        let switch = go_on(cx, self, NEVER, reason, &mut waited);
+        let switch = resume(cx, self, NEVER, reason, &mut waited);
         *result = waited.map(flat);
         switch
     }
@@ -352,32 +352,32 @@ impl<T> Attempt for Receiving<'_, T> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a thread that then decides the wait before `unregister`
+// SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.
-unsafe impl<T> Place for Receiving<'_, T> {
+unsafe impl<T> Waitable for Receiving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { self.wait.register_outlet(&**self.consumer.get(), waiter, ticket) }
+        unsafe { self.wait.register_consumer(&**self.consumer.get(), waiter, ticket) }
     }
 
     #[inline]
-    unsafe fn register_here(&self, waiter: *const Waiter) -> bool {
+    unsafe fn register_local(&self, waiter: *const Waiter) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller is the waiter's thread and keeps the waiter armed and alive,
         // and this object in place, until `unregister`.
-        unsafe { self.wait.register_outlet_here(&**self.consumer.get(), waiter) }
+        unsafe { self.wait.register_consumer_local(&**self.consumer.get(), waiter) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister_outlet(&**self.consumer.get(), has_decided) }
+        unsafe { self.wait.unregister_consumer(&**self.consumer.get(), is_selected) }
     }
 
     #[inline]
-    unsafe fn listen(&self, waiter: *const Waiter) -> bool {
-        // SAFETY: no attempt runs meanwhile. The caller keeps the standing waiter alive, and this object in place,
+    unsafe fn register_persistent(&self, waiter: *const Waiter) -> bool {
+        // SAFETY: no attempt runs meanwhile. The caller keeps the persistent waiter alive, and this object in place,
         // until `withdraw` or the wake-up.
-        unsafe { self.wait.listen(&**self.consumer.get(), waiter) }
+        unsafe { self.wait.register_persistent(&**self.consumer.get(), waiter) }
     }
 }
 
@@ -414,8 +414,8 @@ impl<T> Source for Receiver<T> {
 
     #[inline]
     unsafe fn register(&self, wait: &StreamWait, waiter: *const Waiter) -> bool {
-        // SAFETY: the caller keeps the standing waiter alive and `wait` in place until `withdraw` or the wake-up.
-        unsafe { wait.listen(&self.consumer, waiter) }
+        // SAFETY: the caller keeps the persistent waiter alive and `wait` in place until `withdraw` or the wake-up.
+        unsafe { wait.register_persistent(&self.consumer, waiter) }
     }
 
     unsafe fn withdraw(&self, wait: &StreamWait) -> bool {

@@ -6,7 +6,7 @@ use crate::{
         spsc::stream::{cursor::PushError, producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
-    wait::{waitable::Place, waiter::Waiter},
+    wait::{waitable::Waitable, waiter::Waiter},
 };
 use std::cell::UnsafeCell;
 
@@ -48,17 +48,17 @@ impl<T> Attempt for Reserving<'_, T> {
     }
 }
 
-// SAFETY: an address leaves the word by `unregister`, or by a thread that then decides the wait before `unregister`
+// SAFETY: an address leaves the word by `unregister`, or by a thread that then selects the wait before `unregister`
 // ends. The operation borrows the end, and an attempt that fails does not move it.
-unsafe impl<T> Place for Reserving<'_, T> {
+unsafe impl<T> Waitable for Reserving<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: no attempt runs meanwhile. The caller keeps the waiter armed and alive, and this object in place,
         // until `unregister`.
-        unsafe { self.wait.register_inlet(&**self.producer.get(), waiter, ticket) }
+        unsafe { self.wait.register_producer(&**self.producer.get(), waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: no attempt runs meanwhile. The caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister_inlet(&**self.producer.get(), has_decided) }
+        unsafe { self.wait.unregister_producer(&**self.producer.get(), is_selected) }
     }
 }

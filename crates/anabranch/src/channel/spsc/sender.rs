@@ -11,7 +11,7 @@ use crate::{
         attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
     },
     time::NEVER,
-    wait::{suspend::WaitReason, waitable::Place, waiter::Waiter},
+    wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
 use std::{
     cell::Cell,
@@ -35,21 +35,21 @@ impl<T> Sender<T> {
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
-        let goes_on = cx.goes_on();
-        let value = match if goes_on { self.producer.push_fast(value) } else { Err(value) } {
+        let may_proceed = cx.checkpoint_fast();
+        let value = match if may_proceed { self.producer.push_fast(value) } else { Err(value) } {
             Ok(()) => return Ok(()),
             Err(value) => value,
         };
-        self.send_slow(cx, goes_on, value, WaitReason::new(&"spsc::Sender::send"))
+        self.send_slow(cx, may_proceed, value, WaitReason::new(&"spsc::Sender::send"))
     }
 
     #[inline(never)]
-    fn send_slow(&mut self, cx: &Cx<'_>, goes_on: bool, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
-        if !goes_on && cx.checkpoint_slow().is_err() {
+    fn send_slow(&mut self, cx: &Cx<'_>, may_proceed: bool, value: T, reason: WaitReason) -> Result<(), SendError<T>> {
+        if !may_proceed && cx.checkpoint_slow().is_err() {
             return Err(SendError::Cancelled(value));
         }
         let pushed =
-            if self.producer.is_apart() { self.producer.push_remote(value) } else { self.producer.push_here(value) };
+            if self.producer.is_apart() { self.producer.push_remote(value) } else { self.producer.push_local(value) };
         match pushed {
             Ok(()) => Ok(()),
             Err(value) => self.send_shared(cx, value, reason),
@@ -81,7 +81,7 @@ impl<T> Sender<T> {
     /// once the deadline passes.
     #[track_caller]
     pub fn send_deadline(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.strand.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
+        self.send_to(cx, value, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
     }
 
     /// Like [`send`](Self::send), with a timeout.
@@ -256,16 +256,16 @@ impl<T> Attempt for Sending<'_, T> {
     }
 }
 
-// SAFETY: `room` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T> Place for Sending<'_, T> {
+// SAFETY: `room` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T> Waitable for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.room.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.room.unregister(has_decided) }
+        unsafe { self.room.unregister(is_selected) }
     }
 }
 

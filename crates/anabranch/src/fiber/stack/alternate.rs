@@ -1,19 +1,20 @@
-//! An alternate stack for signal handlers: where a thread has overflowed its own, there is no other to call a handler
-//! on.
+//! An alternate stack for signal handlers. When a thread has overflowed its own stack, a handler can only run on
+//! another one.
 
 use crate::sys::memory::{self, Guard, Mapping};
 use std::{cell::RefCell, io, mem, ops::Range, ptr};
 
 thread_local! {
-    /// The alternate stack that this thread was given here.
+    /// The alternate stack that this module gave to this thread.
     static ALTERNATE: RefCell<Option<AlternateStack>> = const { RefCell::new(None) };
 }
 
-/// Gives this thread an alternate stack for signal handlers if it has none, until it ends. The standard library gives
-/// one to the threads that it starts, others have none; without it the system cannot call the handler of an overflow.
+/// Gives this thread an alternate stack for signal handlers until the thread ends, unless it has one. The standard
+/// library gives one to the threads that it starts; other threads have none. Without it the system cannot call the
+/// handler of an overflow.
 ///
 /// # Errors
-/// When the system refuses the memory.
+/// Fails when the system refuses the memory.
 pub(crate) fn ensure() -> io::Result<()> {
     ALTERNATE.with_borrow_mut(|alternate| {
         if current().ss_flags & libc::SS_DISABLE != 0 {
@@ -23,12 +24,12 @@ pub(crate) fn ensure() -> io::Result<()> {
     })
 }
 
-/// An alternate stack of this thread, above a guard; taken away when dropped.
+/// An alternate stack of this thread, above a guard. Dropping it removes it from the thread.
 struct AlternateStack {
     memory: Mapping,
 }
 
-/// Enough for handlers that were there before ours and that walk the stack.
+/// Enough for handlers that were installed before ours and that walk the stack.
 const ALTERNATE_SIZE: usize = 64 << 10;
 
 impl AlternateStack {
@@ -37,8 +38,8 @@ impl AlternateStack {
         let memory = Mapping::new(guard + alternate_size())?;
         let range = memory.range();
         let stack = stack_t(range.start + guard..range.end, 0);
-        // SAFETY: the guard is the first page of a new mapping. The stack is the rest of it, which belongs to the
-        // system until `drop` has taken it away.
+        // SAFETY: the guard is the first page of a new mapping. The stack is the rest of the mapping, which belongs to
+        // the system until `drop` has removed it from the thread.
         unsafe {
             memory::install_guard(range.start..range.start + guard, Guard::Protection)?;
             if libc::sigaltstack(&raw const stack, ptr::null_mut()) != 0 {
@@ -51,20 +52,20 @@ impl AlternateStack {
 
 impl Drop for AlternateStack {
     fn drop(&mut self) {
-        // Other code may have set another since.
+        // Other code may have set another alternate stack since.
         if self.memory.range().contains(&(current().ss_sp as usize)) {
             let none = stack_t(self.memory.range(), libc::SS_DISABLE);
-            // SAFETY: this takes the alternate stack of this thread away, on which no handler runs: a handler does not
-            // end threads.
+            // SAFETY: this removes the alternate stack of this thread. No handler runs on it, because a handler does
+            // not end threads.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
         }
     }
 }
 
-/// Returns the size of an alternate stack: no smaller than what the registers of this processor need.
+/// Returns the size of an alternate stack, at least the minimum that this processor's registers need.
 fn alternate_size() -> usize {
     #[cfg(target_os = "linux")]
-    // SAFETY: `getauxval` has no preconditions; what the kernel does not know is 0.
+    // SAFETY: `getauxval` has no preconditions. It returns 0 for a value that the kernel does not know.
     let least = unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize;
     #[cfg(not(target_os = "linux"))]
     let least = libc::SIGSTKSZ;
@@ -73,7 +74,7 @@ fn alternate_size() -> usize {
 
 fn current() -> libc::stack_t {
     let mut stack = stack_t(0..0, libc::SS_DISABLE);
-    // SAFETY: `stack` is there to be written.
+    // SAFETY: `stack` is a live `stack_t`, which the call writes.
     unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
     stack
 }
@@ -110,17 +111,17 @@ mod tests {
         thread::spawn(|| {
             let before = current();
             let none = stack_t(0..1 << 20, libc::SS_DISABLE);
-            // SAFETY: this takes a stack away on which no handler runs; it is put back below.
+            // SAFETY: this removes a stack on which no handler runs; it is restored below.
             unsafe { libc::sigaltstack(&raw const none, ptr::null_mut()) };
             ensure().unwrap();
             let ours = current();
             assert!(ours.ss_flags & libc::SS_DISABLE == 0 && ours.ss_size >= ALTERNATE_SIZE);
             ensure().unwrap();
             assert_eq!(current().ss_sp, ours.ss_sp);
-            // What the end of the thread does.
+            // This is what the end of the thread does.
             ALTERNATE.take();
             assert_ne!(current().ss_flags & libc::SS_DISABLE, 0);
-            // SAFETY: `before` is what the system gave.
+            // SAFETY: the system returned `before`, so it is a valid `stack_t`.
             unsafe { libc::sigaltstack(&raw const before, ptr::null_mut()) };
         })
         .join()

@@ -1,4 +1,4 @@
-//! Tests whose point is how a process dies: the test binary again, as a child.
+//! Tests of how a process dies: they run the test binary again, as a child.
 
 use std::{
     env,
@@ -8,35 +8,35 @@ use std::{
 
 const CASE: &str = "ANABRANCH_TEST_CASE";
 
-/// In the child: which case it is to run.
+/// Returns the case that this child process is to run.
 pub(crate) fn case() -> Option<String> {
     let case = env::var(CASE).ok()?;
-    // What dies here dies on purpose.
+    // These children die on purpose and need no core dump.
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `none` is valid to be read.
+    // SAFETY: `none` is a live `rlimit`, which the call reads.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
     Some(case)
 }
 
-/// Runs `test`, by its path in the crate, in a child of its own, for one case.
+/// Runs `test`, given by its path in the crate, in its own child process for one case.
 pub(crate) fn run(test: &str, case: &str) -> Output {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads", "2"])
         .env(CASE, case)
-        // The sanitizer, where there is one, has handlers of its own, which would come before those that are tested.
+        // A sanitizer has its own handlers, which would run before the tested ones.
         .env("ASAN_OPTIONS", "handle_segv=0:handle_sigbus=0")
         .output()
         .unwrap()
 }
 
-/// The child ran its test, which passed.
+/// Asserts that the child ran its test and that the test passed.
 #[track_caller]
 pub(crate) fn assert_passed(child: &Output) {
     let text = String::from_utf8_lossy(&child.stdout);
     assert!(child.status.success() && text.contains("1 passed"), "{text}\n{}", error_text(child));
 }
 
-/// The child was ended by one of these signals.
+/// Asserts that one of these signals ended the child.
 #[track_caller]
 pub(crate) fn assert_killed(child: &Output, signals: &[libc::c_int]) {
     let signal = child.status.signal();

@@ -1,23 +1,22 @@
-//! How the stacks of fibers are made and kept.
+//! The configuration of the stacks of fibers.
 
-/// The size of a guard where the program does not say it. Address space is plentiful on 64-bit systems, and page tables
-/// are not: guards of 1 MiB would take 2 KiB more of them for each stack, and make a new stack three times as
-/// expensive.
+/// The default size of a guard. 64-bit systems have plenty of address space, but page tables are expensive. Guards of 1
+/// MiB would take 2 KiB more page tables per stack, and make a new stack three times as expensive.
 pub(crate) const DEFAULT_GUARD_SIZE: usize = if usize::BITS >= 64 { 256 << 10 } else { 64 << 10 };
 
-/// How a pool of stacks makes and keeps them.
+/// The configuration of a pool of stacks.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "elsewhere the system makes guards and keeps memory"))]
 pub(crate) struct StackConfig {
-    /// The bytes that a fiber can use; rounded up to whole pages.
+    /// The bytes that a fiber can use, rounded up to whole pages.
     pub(crate) stack_size: usize,
-    /// The bytes below a stack that cannot be touched; rounded up to whole pages.
+    /// The inaccessible bytes below a stack, rounded up to whole pages.
     pub(crate) guard_size: usize,
-    /// How many free stacks keep their memory, and up to a batch more.
+    /// How many free stacks keep their memory; up to a batch more may keep it.
     pub(crate) warm: usize,
-    /// How many free stacks beyond those keep their topmost page, and up to a batch more.
+    /// How many more free stacks keep their topmost page; up to a batch more may keep it.
     pub(crate) cool: usize,
-    /// Makes guards by protection, as where the system has no markers.
+    /// Makes guards by page protection, as on systems without guard markers.
     pub(crate) without_guard_markers: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Why there is no stack for a fiber, and what to do about it.
+//! Errors that leave a fiber without a stack, with advice.
 
 use std::{fmt, io};
 
-/// A stack whose guard is made by protection is a mapping, and its guard another.
+/// A stack with a guard by page protection is one mapping, and its guard is another.
 pub(crate) const MAPPINGS_PER_STACK: usize = 2;
 
 /// Why there is no stack for another fiber.
@@ -10,25 +10,25 @@ pub(crate) const MAPPINGS_PER_STACK: usize = 2;
 #[non_exhaustive]
 #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have other reasons"))]
 pub enum StackError {
-    /// No stack can be left on this system.
+    /// The system has no support for switching stacks.
     #[cfg(not(any(unix, windows)))]
     Unsupported,
-    /// A stack of so many bytes does not fit into the address space.
+    /// A stack of this many bytes does not fit into the address space.
     TooLarge(usize),
     /// The system refused the address space.
     Map {
-        /// How many bytes one more stack takes.
+        /// The number of bytes that one more stack takes.
         bytes: usize,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system refused the guard below the stack.
     Guard(io::Error),
-    /// The stacks that there are use up the mappings that the system allows to a process.
+    /// The existing stacks use up the mappings that the system allows to a process.
     Mappings {
-        /// How many stacks the process has.
+        /// The number of stacks in the process.
         stacks: usize,
-        /// How many mappings the process may have.
+        /// The number of mappings that the process may have.
         allowed: usize,
     },
 }

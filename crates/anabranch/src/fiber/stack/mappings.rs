@@ -1,5 +1,5 @@
-//! The mappings that guards by protection take from all that the system allows to the process. A part is left to the
-//! rest of the program: with none left it could not even start a thread.
+//! Counts the mappings that guards by protection take, out of those that the system allows to the process. An eighth is
+//! left to the rest of the program, which without any could not even start a thread.
 
 use crate::{
     fiber::stack::error::{MAPPINGS_PER_STACK, StackError},
@@ -14,11 +14,11 @@ use std::sync::{
 #[derive(Debug)]
 pub(crate) struct Mappings {
     allowed: usize,
-    /// For how many stacks.
+    /// The number of stacks for which mappings are reserved.
     booked: AtomicUsize,
 }
 
-/// Those of this process.
+/// The mappings of this process.
 pub(crate) static MAPPINGS: LazyLock<Mappings> =
     LazyLock::new(|| Mappings::new(memory::max_mappings().unwrap_or(usize::MAX)));
 
@@ -27,7 +27,7 @@ impl Mappings {
         Self { allowed, booked: AtomicUsize::new(0) }
     }
 
-    /// Books what so many stacks take; an eighth is left.
+    /// Reserves the mappings of this many stacks. Always leaves an eighth of all mappings unreserved.
     pub(crate) fn book(&self, stacks: usize) -> Result<(), StackError> {
         let max = (self.allowed - self.allowed / 8) / MAPPINGS_PER_STACK;
         let book = |booked| (booked + stacks <= max).then_some(booked + stacks);
@@ -37,12 +37,12 @@ impl Mappings {
         }
     }
 
-    /// No longer books what so many stacks take.
+    /// Releases the mappings of this many stacks.
     pub(crate) fn cancel(&self, stacks: usize) {
         self.booked.fetch_sub(stacks, Ordering::Relaxed);
     }
 
-    /// Returns for how many stacks mappings are booked.
+    /// Returns the number of stacks for which mappings are reserved.
     #[cfg(test)]
     pub(crate) fn booked(&self) -> usize {
         self.booked.load(Ordering::Relaxed)

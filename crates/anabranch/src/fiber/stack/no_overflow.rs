@@ -1,8 +1,8 @@
-//! In the place of the handler of overflows, where the system reports them by itself or there are no fibers.
+//! A substitute for the overflow handler, for systems that report overflows themselves or have no fibers.
 
 use std::{io, ptr};
 
-/// Nothing has to be known of a fiber.
+/// The handler's record of a fiber: empty here.
 pub(crate) struct Guarded;
 
 impl Guarded {
@@ -10,13 +10,13 @@ impl Guarded {
 }
 
 /// # Safety
-/// None is needed: nothing is kept.
+/// There are no requirements, because nothing is stored.
 #[inline]
 pub(crate) unsafe fn set_current(_: *const Guarded) -> *const Guarded {
     ptr::null()
 }
 
-/// Nothing has to be done.
+/// Does nothing.
 pub(crate) fn ensure_alternate_stack() -> io::Result<()> {
     Ok(())
 }

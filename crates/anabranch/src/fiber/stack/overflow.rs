@@ -1,17 +1,17 @@
 //! Reports which fiber has overflowed its stack.
 //!
-//! A stack that overflows runs into the guard below it, and the system sends SIGSEGV (SIGBUS on some). The handler of
-//! the standard library knows the guards of threads only; it would take that for a wild pointer, and the process would
-//! die without a word. So there is a handler of our own, installed with the first stack. It asks which fiber the
-//! faulting thread runs; if the address lies in the guard of that fiber, it names the fiber and aborts. Every other
-//! fault goes on to the handler that was there before, as if this one did not exist.
+//! A stack that overflows runs into the guard below it, and the system sends SIGSEGV (SIGBUS on some systems). The
+//! handler of the standard library knows only the guards of threads. It would take the fault for a wild pointer, and
+//! the process would die without a message. So the first stack installs a handler of this crate. The handler checks
+//! which fiber the faulting thread runs. If the address lies in the guard of that fiber, it names the fiber and aborts.
+//! Every other fault goes to the handler that was installed before, as if this one did not exist.
 //!
-//! The handler runs on the thread's alternate stack (the thread's own has no room left) and does nothing that is not
-//! async-signal-safe: it reads a thread-local that needs no initialisation, fills a buffer on its stack, and calls
+//! The handler runs on the thread's alternate stack, because the thread's own stack has no room left. It does only what
+//! is async-signal-safe. It reads a thread-local that needs no initialisation, fills a buffer on its stack, and calls
 //! `write` and `abort`, or `sigaction` and `raise`.
 //!
-//! Ordering: the handler runs on the thread that has written what it reads, so the compiler alone has to be kept from
-//! moving things: the release fence in [`set_current`] pairs with the acquire fence in [`handle`].
+//! Ordering: the handler runs on the thread that wrote the data it reads. So only the compiler must not reorder the
+//! accesses: the release fence in [`set_current`] pairs with the acquire fence in [`handle`].
 
 use crate::{fiber::stack::alternate, sys::diagnostics};
 use std::{
@@ -24,7 +24,7 @@ use std::{
     },
 };
 
-/// What the handler has to know of a fiber.
+/// The handler's record of a fiber.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     guard: Range<usize>,
@@ -33,28 +33,29 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Of a fiber on a stack of `stack_size` bytes above `guard`. The name must stay where it is for as long as the
-    /// fiber is the [current](set_current) one.
+    /// Creates the record of a fiber on a stack of `stack_size` bytes above `guard`. The name must stay in place for as
+    /// long as the fiber is the [current](set_current) one.
     pub(crate) fn new(guard: Range<usize>, stack_size: usize, name: Option<&str>) -> Self {
         Self { guard, stack_size, name: name.map(ptr::NonNull::from) }
     }
 
-    /// Sets another name, which must stay where it is for as long as the fiber is current. Not called while this is the
-    /// current one.
+    /// Sets another name, which must stay in place for as long as the fiber is current. This is not called while the
+    /// fiber is the current one.
     pub(crate) fn set_name(&mut self, name: Option<&str>) {
         self.name = name.map(ptr::NonNull::from);
     }
 }
 
 thread_local! {
-    /// The fiber that this thread runs; null while it runs none.
+    /// The fiber that this thread runs, or null.
     static CURRENT: AtomicPtr<Guarded> = const { AtomicPtr::new(ptr::null_mut()) };
 }
 
-/// Sets the fiber that this thread runs from now on, null for none. Returns the one before.
+/// Sets the fiber that this thread runs from now on, or null. Returns the previous one.
 ///
 /// # Safety
-/// `fiber`, and the name in it, stay valid and unchanged until this is called again on this thread, or it ends.
+/// `fiber`, and the name in it, stay valid and unchanged until this is called again on this thread, or until the thread
+/// ends.
 #[inline]
 pub(crate) unsafe fn set_current(fiber: *const Guarded) -> *const Guarded {
     CURRENT.with(|current| {
@@ -65,23 +66,23 @@ pub(crate) unsafe fn set_current(fiber: *const Guarded) -> *const Guarded {
     })
 }
 
-/// The signals by which systems report a guard that was touched.
+/// The signals by which systems report an access to a guard.
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// What was done on these signals before, from just after [`install`] has put [`handle`] in its place.
+/// The previous actions for these signals. They are set just after [`install`] has replaced them by [`handle`].
 static PREVIOUS: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
-/// Installs the handler, once in a process.
+/// Installs the handler, once per process.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
-            // SAFETY: a `sigaction` of zeros is a valid one. `handle` is a handler for SA_SIGINFO and
+            // SAFETY: a `sigaction` of zeros is valid. `handle` has the signature that SA_SIGINFO requires, and is
             // async-signal-safe.
             unsafe {
                 let mut before: libc::sigaction = mem::zeroed();
                 libc::sigaction(signal, ptr::null(), &raw mut before);
-                // The previous handler may count on its mask, and on being restarted or not.
+                // The previous handler may depend on its mask, and on whether system calls restart.
                 let mut ours = before;
                 ours.sa_sigaction = handle as *const () as usize;
                 ours.sa_flags =
@@ -94,19 +95,20 @@ pub(crate) fn install() {
     });
 }
 
-/// Makes sure that the handler can run on this thread, on whose own stack a fiber may have left no room. Each thread
-/// calls this before it runs fibers.
+/// Ensures that the handler can run on this thread, whose own stack may have no room left after an overflow. Each
+/// thread calls this before it runs fibers.
 ///
 /// # Errors
-/// When the system refuses the memory for an alternate stack. Without one an overflow ends the process without a word.
+/// Fails when the system refuses the memory for an alternate stack. Without one an overflow ends the process without a
+/// message.
 pub(crate) fn ensure_alternate_stack() -> io::Result<()> {
     alternate::ensure()
 }
 
-/// The handler.
+/// The signal handler.
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the system calls this with a valid `info`. Only a fault has an address; what a process sends (`kill`) has
-    // a code that is not positive, or, on BSD and its heirs, one above 65,536.
+    // SAFETY: the system calls this with a valid `info`. Only a fault has an address. A signal that a process sends
+    // (`kill`) has a code that is not positive, or, on BSD and its descendants, above 65,536.
     let (is_fault, address) = unsafe { ((1..0x1_0000).contains(&(*info).si_code), (*info).si_addr() as usize) };
     let current = CURRENT.try_with(|current| current.load(Ordering::Relaxed)).unwrap_or(ptr::null_mut());
     compiler_fence(Ordering::Acquire);
@@ -116,17 +118,17 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
         && is_fault
         && fiber.guard.contains(&address)
     {
-        // SAFETY: the name stays valid as long as the fiber does.
+        // SAFETY: the name stays valid as long as the fiber does, which the caller of `set_current` guarantees.
         report(fiber.stack_size, fiber.name.map(|name| unsafe { name.as_ref() }));
     }
-    // SAFETY: the arguments are those that the system gave.
+    // SAFETY: the system passed these arguments to this handler.
     unsafe { pass_on(signal, info, context, is_fault) };
 }
 
-/// How much of a fiber's name is shown, in bytes.
+/// The number of bytes of a fiber's name that the report shows.
 const MAX_NAME: usize = 256;
 
-/// Reports which fiber has overflowed a stack of so many bytes, and ends the process. Async-signal-safe.
+/// Reports the fiber that has overflowed a stack of `stack_size` bytes, and ends the process. Async-signal-safe.
 fn report(stack_size: usize, name: Option<&str>) -> ! {
     const ADVICE: &str = "make it larger with Builder::fiber_stack_size";
     let size = stack_size >> 10;
@@ -140,22 +142,22 @@ fn report(stack_size: usize, name: Option<&str>) -> ! {
     }
 }
 
-/// Does what would have been done on the signal if our handler were not there.
+/// Performs the previous action of the signal.
 ///
 /// # Safety
-/// To be called in a handler for `signal`, with the arguments of the handler.
+/// The caller is a handler for `signal`, and passes the arguments of the handler.
 unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void, is_fault: bool) {
     let Some(previous) = SIGNALS.iter().position(|known| *known == signal).and_then(|index| PREVIOUS[index].get())
     else {
-        // `install` is about to say it. The fault happens again until then.
+        // `install` is about to store the previous action. The fault repeats until then.
         return;
     };
     match previous.sa_sigaction {
-        // What a process sent is ignored, and a fault cannot be: it happens again, without a handler.
+        // A signal that a process sent is ignored. A fault cannot be ignored: it repeats, without a handler.
         libc::SIG_IGN if !is_fault => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: `previous` is what the system gave for this signal. `raise` is for a signal that does not come
-            // again by itself; it is pending until this handler returns.
+            // SAFETY: `previous` is the action that the system returned for this signal. `raise` is for a signal that
+            // does not repeat by itself; it stays pending until this handler returns.
             unsafe {
                 libc::sigaction(signal, previous, ptr::null_mut());
                 if !is_fault {
@@ -165,10 +167,10 @@ unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut
         }
         handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
             type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-            // SAFETY: with SA_SIGINFO this is what a handler is.
+            // SAFETY: with SA_SIGINFO the stored address is a function of this type.
             unsafe { mem::transmute::<usize, Handler>(handler)(signal, info, context) };
         }
-        // SAFETY: without it, this.
+        // SAFETY: without SA_SIGINFO the stored address is a function of this type.
         handler => unsafe { mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler)(signal) },
     }
 }
@@ -191,7 +193,7 @@ mod tests {
     }
 
     fn touch_nothing() {
-        // SAFETY: none: this is to end the process, by an address that is never mapped.
+        // SAFETY: none. The write goes to an address that is never mapped, and ends the process.
         unsafe { ptr::without_provenance_mut::<u8>(16).write_volatile(1) };
     }
 
@@ -207,7 +209,7 @@ mod tests {
         let stack = pool.take().unwrap();
         let guarded = stack.guarded(name);
         let mut fiber = Coroutine::<(), (), (), _>::with_stack(stack, move |_, ()| body());
-        // SAFETY: `guarded` and the name live longer than this.
+        // SAFETY: `guarded` and the name outlive this block.
         unsafe {
             assert!(set_current(&raw const guarded).is_null());
             fiber.resume(());
@@ -217,7 +219,7 @@ mod tests {
         below.into_iter().for_each(|stack| pool.give_back(stack));
     }
 
-    /// Runs the test of this name in a child.
+    /// Runs the test with this name in a child process.
     fn run(test: &str, case: &str) -> Output {
         child::run(&format!("fiber::stack::overflow::tests::{test}"), case)
     }
@@ -229,7 +231,7 @@ mod tests {
         assert!(error.contains(text), "{error}");
     }
 
-    /// Not a word of fibers.
+    /// Asserts that the child's message does not mention fibers.
     #[track_caller]
     fn assert_no_word(child: &Output) {
         let error = child::error_text(child);
@@ -252,12 +254,12 @@ mod tests {
         in_fiber((case != "unnamed").then_some("crawler"), case == "protected", || _ = recurse(0));
     }
 
-    /// What a function compiled by C does whose frame has so many bytes: it writes to the end of the frame, and not to
-    /// the pages on the way.
+    /// Acts like a function compiled by C with a frame of this many bytes: it writes to the end of the frame, and not
+    /// to the pages between.
     fn leap<const BYTES: usize>() {
         let here = black_box(0_u8);
         let end = ptr::from_ref(&here).addr() - BYTES;
-        // SAFETY: none: this is to end the process.
+        // SAFETY: none. The write is meant to end the process.
         unsafe { ptr::with_exposed_provenance_mut::<u8>(end).write_volatile(1) };
     }
 
@@ -296,7 +298,7 @@ mod tests {
             let child = run("a_thread_that_the_library_did_not_start_can_report_an_overflow", "foreign");
             return assert_says(&child, &[libc::SIGABRT], "the stack of fiber `guest` overflowed");
         };
-        // SAFETY: `start` is what a thread starts with, and `thread` is there to be written.
+        // SAFETY: `start` has the signature of a thread's start function, and `thread` is live and may be written.
         unsafe {
             let mut thread = mem::zeroed();
             assert_eq!(libc::pthread_create(&raw mut thread, ptr::null(), start, ptr::null_mut()), 0);
@@ -336,7 +338,7 @@ mod tests {
 
     fn set_handler(handler: libc::sighandler_t, flags: libc::c_int) {
         for signal in SIGNALS {
-            // SAFETY: a `sigaction` of zeros is a valid one, and the tests give handlers that fit the flags.
+            // SAFETY: a `sigaction` of zeros is valid, and the tests pass handlers that match the flags.
             unsafe {
                 let mut action: libc::sigaction = mem::zeroed();
                 (action.sa_sigaction, action.sa_flags) = (handler, flags);
@@ -352,7 +354,7 @@ mod tests {
             unsafe { libc::_exit(if FAULTS.contains(&signal) { 41 } else { 1 }) }
         }
         extern "C" fn with_info(_: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-            // SAFETY: `info` is that of a fault. `_exit` has no preconditions.
+            // SAFETY: the system passes the `info` of a fault. `_exit` has no preconditions.
             unsafe { libc::_exit(if (*info).si_addr() as usize == 16 && !context.is_null() { 42 } else { 1 }) }
         }
         let Some(case) = child::case() else {

@@ -1,4 +1,4 @@
-//! The stacks of a worker's fibers: taken, given back, kept.
+//! The stacks of a worker's fibers, used and free.
 //!
 //! | state | where                               | memory                    | left by                              |
 //! |-------|-------------------------------------|---------------------------|--------------------------------------|
@@ -8,14 +8,14 @@
 //! | cool  | below the warm ones                 | its topmost page          | `take` -> out; newer ones -> cold    |
 //! | cold  | below the cool ones                 | none but page tables      | `take` -> out                        |
 //!
-//! `free` is a stack itself: what was given back last, and is still in the caches, is taken first. Only what lies deep
-//! has its pages given back to the system, so taking and giving back in turn makes no system call, however many are
-//! free. It is done for [`BATCH`] stacks at a time, since each call that frees a page interrupts all other threads.
-//! Most fibers touch no more than the topmost page: to give back all the others is cheap, and spares a fault when the
-//! stack is used again.
+//! `free` is a stack itself: the stack that was returned last, and is still in the caches, is taken first. Only deep
+//! entries return their pages to the system. So taking and returning stacks in turn makes no system call, however many
+//! are free. Pages are returned for [`BATCH`] stacks at a time, because each call that frees a page interrupts all
+//! other threads. Most fibers touch only the topmost page. Returning all the other pages is then cheap, and saves a
+//! page fault when the stack is used again.
 //!
-//! A pool belongs to one worker, and there is no lock in it. No fiber can run on freed memory: a pool that is dropped
-//! while one of its stacks is out ends the process.
+//! A pool belongs to one worker, and has no lock. No fiber can run on freed memory: if a pool is dropped while one of
+//! its stacks is in use, the process ends.
 
 pub use crate::fiber::stack::error::StackError;
 
@@ -35,25 +35,25 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// How many stacks have their pages given back at a time.
+/// The number of stacks whose pages are returned in one call.
 const BATCH: usize = 128;
 
-/// A stack of a [`StackPool`]. The holder gives it back: a stack that is dropped stays out.
+/// A stack of a [`StackPool`]. The holder must give it back: a stack that is dropped still counts as out.
 #[derive(Debug)]
 #[must_use = "a stack that is not given back ends the process when its pool is dropped"]
 pub(crate) struct FiberStack {
     place: Place,
-    /// The number of the pool that the stack is of.
+    /// The number of the pool that owns the stack.
     pool: u64,
 }
 
 impl FiberStack {
-    /// Returns the addresses below the stack that cannot be touched.
+    /// Returns the inaccessible addresses below the stack.
     pub(crate) fn guard(&self) -> Range<usize> {
         self.place.guard.clone()
     }
 
-    /// Returns the bytes that a fiber can use: there are this many, and a part of a page.
+    /// Returns the number of whole-page bytes that a fiber can use; it can use a part of another page too.
     pub(crate) fn size(&self) -> usize {
         self.lower_pages().len()
     }
@@ -64,18 +64,18 @@ impl FiberStack {
     }
 
     fn lower_pages(&self) -> Range<usize> {
-        self.place.guard.end..self.place.top
+        self.place.guard.end..self.place.base - memory::page_size()
     }
 
     fn top_page(&self) -> Range<usize> {
-        self.place.top..self.place.top + memory::page_size()
+        self.place.base - memory::page_size()..self.place.base
     }
 }
 
-// SAFETY: `Slabs::cut` has put a guard into its place, and guards stay. Between it and the base are at least
-// MIN_STACK_SIZE bytes of writable memory, of slabs that the pool keeps for as long as the stack is out. The limit is
-// at a page and the base aligned to sixteen bytes. There is one value for each place: `cut` gives it once, and then it
-// is moved to and from `free`.
+// SAFETY: `Slabs::cut` has installed a guard, and guards are never removed. Between the guard and the base there are at
+// least MIN_STACK_SIZE bytes of writable memory. The pool keeps their slab for as long as the stack is out. The limit
+// is page-aligned, and the base is aligned to sixteen bytes. Each place has one value: `cut` returns it once, and
+// afterwards it only moves to and from `free`.
 unsafe impl Stack for FiberStack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -93,9 +93,9 @@ unsafe impl Stack for FiberStack {
 pub(crate) struct StackPool {
     config: StackConfig,
     number: u64,
-    /// The cold ones, then the cool ones, then the warm ones; the newest is the last.
+    /// The cold stacks, then the cool ones, then the warm ones. The newest is the last.
     free: Vec<FiberStack>,
-    /// Where in `free` the cold ones end, and where the cool ones do.
+    /// The index in `free` at which the cold stacks end, and that at which the cool ones end.
     cold: usize,
     cool: usize,
     slabs: Slabs,
@@ -105,7 +105,7 @@ impl StackPool {
     /// Creates a pool that has no stack yet.
     ///
     /// # Errors
-    /// When a stack of this size does not fit into the address space.
+    /// Fails when a stack of this size does not fit into the address space.
     pub(crate) fn new(config: StackConfig) -> Result<Self, StackError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let slabs = Slabs::new(config.stack_size, config.guard_size, !config.without_guard_markers)?;
@@ -113,10 +113,10 @@ impl StackPool {
         Ok(Self { config, number, free: Vec::new(), cold: 0, cool: 0, slabs })
     }
 
-    /// Returns the stack that was given back last, or else a new one. O(1); a new one takes one or more system calls.
+    /// Returns the stack that was given back last, or else a new one. O(1). A new stack takes one or more system calls.
     ///
     /// # Errors
-    /// When none is free and the system has no address space or no mappings left for another.
+    /// Fails when no stack is free and the system has no address space or no mappings left for another.
     #[inline]
     pub(crate) fn take(&mut self) -> Result<FiberStack, StackError> {
         let Some(stack) = self.free.pop() else { return self.cut() };
@@ -125,10 +125,10 @@ impl StackPool {
         Ok(stack)
     }
 
-    /// Takes a stack back. O(1), amortised, with an occasional system call.
+    /// Takes a stack back. Amortised O(1), with an occasional system call.
     ///
     /// # Panics
-    /// When the stack is of another pool.
+    /// Panics when the stack belongs to another pool.
     #[inline]
     pub(crate) fn give_back(&mut self, stack: FiberStack) {
         assert_eq!(stack.pool, self.number, "a stack goes back to the pool that it is of");
@@ -146,7 +146,7 @@ impl StackPool {
         Ok(FiberStack { place: self.slabs.cut()?, pool: self.number })
     }
 
-    /// Turns the oldest warm stacks cool, and the oldest cool stacks cold.
+    /// Makes the oldest warm stacks cool, and the oldest cool stacks cold.
     #[cold]
     fn cool_down(&mut self) {
         let batch = &self.free[self.cool..][..BATCH];
@@ -219,8 +219,8 @@ mod tests {
             let stacks: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
             stacks.iter().for_each(touch);
             give_all_back(&mut pool, stacks);
-            // Whenever 131 were warm, 128 of them became cool: after 131, 259 and 387. Whenever 133 were cool, 128 of
-            // them became cold: at the second and the third of these.
+            // Whenever 131 stacks were warm, 128 of them became cool: after 131, 259 and 387. Whenever 133 were cool,
+            // 128 of them became cold: at the second and the third of these times.
             assert_eq!((pool.cold, pool.cool), (256, 384));
             let pages = |stack: &FiberStack| {
                 (probe::resident_pages(stack.lower_pages()), probe::resident_pages(stack.top_page()))
@@ -235,11 +235,11 @@ mod tests {
                 assert_eq!(pages(stack), expected, "stack {index}");
                 assert!(!probe::is_readable(stack.guard().start) && !probe::is_readable(stack.guard().end - 1));
             }
-            // What was given back to the system is there again, empty, when it is touched.
+            // A page that was returned to the system is there again, zeroed, when it is touched.
             let stack = &pool.free[0];
             // SAFETY: no fiber runs on the stack.
             assert_eq!(unsafe { (stack.guard().end as *const u8).read() }, 0);
-            // Taken out of the depth, they are counted as warm when they come back.
+            // Stacks taken from the deep end count as warm when they come back.
             let stacks: Vec<_> = (0..490).map(|_| pool.take().unwrap()).collect();
             assert_eq!((pool.cold, pool.cool), (10, 10));
             give_all_back(&mut pool, stacks);
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a stack goes back to the pool that it is of")]
     fn a_stack_does_not_go_to_another_pool() {
-        // The stack stays out, so its pool must not be dropped while this panics.
+        // The stack stays out, so its pool must not be dropped when this test panics.
         static ONE: Mutex<Option<StackPool>> = Mutex::new(None);
         let mut other = pool(1, 1, false);
         let stack = ONE.lock().unwrap().insert(pool(1, 1, false)).take().unwrap();

@@ -1,29 +1,27 @@
-//! Slabs: where the stacks of fibers are cut from.
+//! Slabs: the memory from which the stacks of fibers are cut.
 //!
-//! A *slab* is one mapping that holds many stacks, each above a guard of its own:
+//! A *slab* is one mapping with many stacks, each above its own guard:
 //!
 //! ```text
 //! | guard | stack ........... | guard | stack ........... | ...
 //! ^ limit ^ floor      base ^ ^ limit of the next
 //! ```
 //!
-//! A stack grows from its base down to its floor. Compiled Rust touches every page on the way, so that one page below
-//! the floor would stop it. C code need not: it touches a frame where it uses it. So a guard is larger than the frames
-//! of nearly all functions (`stack_config` has the default), or else a large one would lie in the stack below.
+//! A stack grows from its base down to its floor. Compiled Rust touches every page in order, so one page below the
+//! floor would stop it. C code may touch a large frame anywhere. So a guard is larger than the frames of nearly all
+//! functions (`config` has the default). Otherwise a large frame would reach into the stack below.
 //!
-//! **Colours.** The base lies a little below the end of the topmost page, by another distance on each of sixteen stacks
-//! in a row. The busiest bytes of a fiber lie near its base. If all bases had the same place in their page, these bytes
-//! would compete for the same few lines of the first-level cache: a round through a thousand fibers would cost three
-//! times as much. The page is there for this, on top of the bytes that were asked for.
+//! The distance from one stack to the next is an odd number of pages. The topmost pages, which all fibers use, then
+//! spread over all sets of the processor's TLB. With a power of two they would compete for a few of them.
 //!
-//! Slabs double in size as more are needed, stacks are cut off one at a time, and all is kept until the slabs are
-//! dropped.
+//! Slabs double in size as more stacks are needed. Stacks are cut one at a time, and all memory is kept until the slabs
+//! are dropped.
 //!
 //! With a guard of 64 KiB, a C function with a frame of 137 KiB stepped over it and wrote to the stack of another
-//! fiber; with the default of 256 KiB it ends the process with the name of its own. A larger guard would stop more, and
-//! costs page tables. Where guards are mappings, an eighth of those that Linux allows is left to the program, and stack
-//! number 28,670 is an error that says what to do. Some emulators take the advice for markers and do nothing, so a
-//! marker is believed only when the kernel itself refuses to read there.
+//! fiber. With the default of 256 KiB it ends the process, and the message names the right fiber. A larger guard would
+//! stop more, and costs page tables. Where guards are mappings, an eighth of those that Linux allows is left to the
+//! program. Stack number 28,670 is then an error with advice. Some emulators accept the call for markers and do
+//! nothing. So a marker is trusted only if the kernel itself refuses to read there.
 
 use crate::{
     fiber::stack::{
@@ -35,25 +33,19 @@ use crate::{
 use corosensei::stack::MIN_STACK_SIZE;
 use std::ops::Range;
 
-/// How many stacks the first slab has, and the most that any has.
+/// The number of stacks in the first slab, and the maximum in any slab.
 const FIRST_SLAB: usize = 16;
 const LAST_SLAB: usize = 1024;
 
-/// The most bytes of address space in a slab of more than one stack.
+/// The maximum address space of a slab with more than one stack, in bytes.
 const MAX_SLAB_BYTES: usize = if usize::BITS >= 64 { 1 << 30 } else { 16 << 20 };
 
-/// How many colours there are, two to the power of this, and the bytes from one to the next.
-const COLOUR_BITS: u32 = 4;
-const COLOUR_STEP: usize = 128;
-
-/// Where a stack lies. `guard` below it cannot be touched.
+/// The place of a stack. The `guard` below it is inaccessible.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) guard: Range<usize>,
-    /// Where the stack begins, to grow down from there; aligned to sixteen bytes.
+    /// The base of the stack, from which it grows down: the end of its topmost page.
     pub(crate) base: usize,
-    /// Where the topmost page, which has the base in it, begins.
-    pub(crate) top: usize,
 }
 
 /// See the [module](self).
@@ -61,22 +53,22 @@ pub(crate) struct Place {
 pub(crate) struct Slabs {
     layout: Layout,
     slabs: Vec<Mapping>,
-    /// How many stacks the next slab will have.
+    /// The number of stacks in the next slab.
     next_slab: usize,
-    /// What is not yet cut of the newest slab.
+    /// The uncut part of the newest slab.
     uncut: Range<usize>,
-    /// How many stacks were cut.
+    /// The number of stacks cut.
     cut: usize,
-    /// Whether markers may be used, and how guards are made in the newest slab.
+    /// Whether guard markers may be used, and the kind of guards in the newest slab.
     markers: bool,
     guard: Guard,
     mappings: &'static Mappings,
-    /// How many stacks mappings are booked for.
+    /// The number of stacks for which mappings are reserved.
     booked: usize,
 }
 
 impl Slabs {
-    /// Creates an empty set of slabs. With `markers`, guards need no mappings where the system can do that.
+    /// Creates an empty set of slabs. With `markers`, guards need no mappings if the system supports that.
     pub(crate) fn new(stack_size: usize, guard_size: usize, markers: bool) -> Result<Self, StackError> {
         Self::with_mappings(stack_size, guard_size, markers, &MAPPINGS)
     }
@@ -101,17 +93,17 @@ impl Slabs {
         })
     }
 
-    /// Returns how many stacks were cut.
+    /// Returns the number of stacks cut.
     pub(crate) fn cut_so_far(&self) -> usize {
         self.cut
     }
 
-    /// Returns whether the next stack takes another slab.
+    /// Returns whether the next stack needs another slab.
     pub(crate) fn is_used_up(&self) -> bool {
         self.uncut.is_empty()
     }
 
-    /// Cuts a stack that was never there before. The guard is in its place, and stays.
+    /// Cuts a new stack. Its guard is installed, and stays.
     pub(crate) fn cut(&mut self) -> Result<Place, StackError> {
         if self.is_used_up() {
             self.grow()?;
@@ -121,19 +113,18 @@ impl Slabs {
         let guard = limit..limit + self.layout.guard;
         let books = usize::from(self.guard == Guard::Protection);
         self.mappings.book(books)?;
-        // SAFETY: the guard is whole pages of the newest slab, in the part of it from which no stack was cut yet.
+        // SAFETY: the guard consists of whole pages of the newest slab, in the part from which no stack has been cut.
         if let Err(source) = unsafe { memory::install_guard(guard.clone(), self.guard) } {
             self.mappings.cancel(books);
             return Err(StackError::Guard(source));
         }
         self.booked += books;
-        let base = end - colour(self.cut);
         self.uncut.start = end;
         self.cut += 1;
-        Ok(Place { guard, base, top: end - memory::page_size() })
+        Ok(Place { guard, base: end })
     }
 
-    /// Maps another slab; a smaller one than planned where the system refuses that.
+    /// Maps another slab. If the system refuses, maps a smaller one.
     fn grow(&mut self) -> Result<(), StackError> {
         let mut stacks = self.next_slab;
         let slab = loop {
@@ -159,16 +150,10 @@ impl Drop for Slabs {
     }
 }
 
-/// Returns how far below the end of its page the base of a stack lies. Two stacks in a row lie far from each other.
-fn colour(index: usize) -> usize {
-    (index.reverse_bits() >> (usize::BITS - COLOUR_BITS)) * COLOUR_STEP
-}
-
-/// The sizes of the parts of a slab, in bytes; multiples of the page size.
+/// The sizes of the parts of a slab in bytes, multiples of the page size.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     guard: usize,
-    /// With the page for the colours.
     stack: usize,
 }
 
@@ -176,17 +161,20 @@ impl Layout {
     fn new(stack_size: usize, guard_size: usize) -> Option<Self> {
         let page = memory::page_size();
         let guard = guard_size.max(1).checked_next_multiple_of(page)?;
-        let stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?.checked_add(page)?;
+        let mut stack = stack_size.max(MIN_STACK_SIZE).checked_next_multiple_of(page)?;
+        if (guard / page + stack / page).is_multiple_of(2) {
+            stack = stack.checked_add(page)?;
+        }
         stack.checked_add(guard).filter(|stride| *stride <= isize::MAX as usize)?;
         Some(Self { guard, stack })
     }
 
-    /// From one stack to the next.
+    /// Returns the distance from one stack to the next.
     fn stride(self) -> usize {
         self.guard + self.stack
     }
 
-    /// Returns the most stacks in a slab.
+    /// Returns the maximum number of stacks in a slab.
     fn max_slab(self) -> usize {
         (MAX_SLAB_BYTES / self.stride()).clamp(1, LAST_SLAB)
     }
@@ -199,7 +187,6 @@ mod tests {
         fiber::stack::{child, config::DEFAULT_GUARD_SIZE},
         sys::memory::probe::is_readable,
     };
-    use std::collections::HashSet;
 
     const KIB: usize = 1 << 10;
 
@@ -212,7 +199,7 @@ mod tests {
         let page = memory::page_size();
         for markers in [true, false] {
             let mut slabs = slabs(markers);
-            // Into the second slab.
+            // This reaches the second slab.
             for _ in 0..FIRST_SLAB + 3 {
                 let place = slabs.cut().unwrap();
                 assert!(place.guard.len() >= DEFAULT_GUARD_SIZE);
@@ -239,7 +226,7 @@ mod tests {
             };
             let guard = slabs(case.starts_with("marker")).cut().map(|place| place.guard).unwrap();
             let address = if case.ends_with("first") { guard.start } else { guard.end - 1 };
-            // SAFETY: none: this is to end the process.
+            // SAFETY: none. The write is meant to end the process.
             unsafe { (address as *mut u8).write_volatile(1) };
             return;
         }
@@ -252,11 +239,12 @@ mod tests {
             let mut slabs = Slabs::new(asked, 64 * KIB, true).unwrap();
             let places: Vec<_> = (0..200).map(|_| slabs.cut().unwrap()).collect();
             for place in &places {
-                assert_eq!(place.top - place.guard.end, least.next_multiple_of(page));
-                assert_eq!((place.base % 16, place.guard.start % page, place.top % page), (0, 0, 0));
-                assert!(place.top < place.base && place.base <= place.top + page);
+                let size = place.base - place.guard.end;
+                assert!(size >= least && size - least < 2 * page);
+                assert_eq!((place.base % page, place.guard.start % page), (0, 0));
+                assert_eq!((place.base - place.guard.start) / page % 2, 1);
             }
-            let mut ranges: Vec<_> = places.iter().map(|place| place.guard.start..place.top + page).collect();
+            let mut ranges: Vec<_> = places.iter().map(|place| place.guard.start..place.base).collect();
             ranges.sort_by_key(|range| range.start);
             assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start));
             assert_eq!(slabs.cut_so_far(), 200);
@@ -272,14 +260,6 @@ mod tests {
             assert!(guards.iter().all(|guard| guard.len() == expected));
         }
         assert!(matches!(Slabs::new(64 * KIB, usize::MAX, true), Err(StackError::TooLarge(_))));
-    }
-
-    #[test]
-    fn sixteen_stacks_in_a_row_have_sixteen_colours() {
-        let mut slabs = slabs(true);
-        let places: Vec<_> = (0..16).map(|_| slabs.cut().unwrap()).collect();
-        assert_eq!(places.iter().map(|place| place.base - place.top).collect::<HashSet<_>>().len(), 16);
-        assert!((0..1000).all(|index| colour(index) <= 2 * KIB && colour(index).abs_diff(colour(index + 1)) >= 512));
     }
 
     #[test]
@@ -311,7 +291,7 @@ mod tests {
         static MAPPINGS: Mappings = Mappings::new(80);
         let slabs = || Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());
-        // 80 less an eighth, two for each.
+        // 80 less an eighth is 70 mappings, two for each stack.
         for _ in 0..30 {
             one.cut().unwrap();
         }
@@ -338,7 +318,7 @@ mod tests {
         static MAPPINGS: Mappings = Mappings::new(80);
         let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         slabs.cut().unwrap();
-        // The kernel's own part of the address space.
+        // The kernel's part of the address space.
         let good = std::mem::replace(&mut slabs.uncut, 1 << 63..(1 << 63) + (1 << 20));
         let error = slabs.cut().unwrap_err();
         assert!(matches!(error, StackError::Guard(_)), "{error}");
@@ -355,7 +335,7 @@ mod tests {
         let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, true, &MAPPINGS).unwrap();
         match slabs.cut() {
             Ok(_) => assert!((0..100).all(|_| slabs.cut().is_ok()) && slabs.booked == 0),
-            // Linux before 6.13.
+            // Linux before 6.13 has no guard markers.
             Err(error) => assert!(slabs.guard == Guard::Protection && matches!(error, StackError::Mappings { .. })),
         }
     }
@@ -373,7 +353,7 @@ mod tests {
         let pages: usize = size.split_whitespace().next().unwrap().parse().unwrap();
         let limit = (pages * memory::page_size() + (100 << 20)) as libc::rlim_t;
         let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-        // SAFETY: `limit` is valid to be read.
+        // SAFETY: `limit` is a live `rlimit`, which the call reads.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
         let error = loop {
             if let Err(error) = slabs.cut() {
@@ -382,7 +362,7 @@ mod tests {
         };
         assert!(matches!(error, StackError::Map { .. }), "{error}");
         assert!(error.to_string().contains("ulimit -v"), "{error}");
-        // As many as fit: the slabs became smaller towards the end.
+        // Slabs become smaller at the end, so as many stacks as possible fit.
         assert!(slabs.cut_so_far() > 16 + 80, "{} stacks", slabs.cut_so_far());
         assert!(slabs.slabs.last().unwrap().range().len() < 32 << 20);
     }

@@ -1,4 +1,4 @@
-//! The stacks of a system on which no stack can be left: there are none.
+//! A substitute for stacks on systems without stack switching: there are none.
 
 pub use crate::fiber::stack::error::StackError;
 

@@ -1,13 +1,13 @@
-//! The stacks of a worker's fibers on Windows: those of corosensei.
+//! The stacks of a worker's fibers on Windows, from corosensei.
 //!
-//! Windows grows stacks itself: it moves a guard page down when that is touched, and keeps in each thread's environment
-//! block where the stack ends. So a switch has to exchange these fields, which corosensei does, and the memory of a
-//! stack is that of its crate. Guards are sound for frames of any size: all code for Windows touches each page of its
-//! frame on the way down (`__chkstk`), C code too. A stack that overflows is reported by the standard library, as an
-//! overflow of the thread that runs it.
+//! Windows grows stacks itself. When a guard page is touched, it moves the guard down, and it stores the end of the
+//! stack in each thread's environment block. So a switch must exchange these fields, which corosensei does, and the
+//! memory of a stack comes from that crate. Guards work for frames of any size, because all code for Windows, C code
+//! included, touches each page of its frame in order (`__chkstk`). The standard library reports an overflow, as an
+//! overflow of the thread that runs the fiber.
 //!
-//! Free stacks are kept up to a number, and what is beyond goes back to the system. A pool that is dropped while one of
-//! its stacks is out ends the process, as elsewhere.
+//! The pool keeps a limited number of free stacks, and returns the rest to the system. If a pool is dropped while one
+//! of its stacks is in use, the process ends, as on other systems.
 
 pub use crate::fiber::stack::error::StackError;
 
@@ -17,22 +17,22 @@ use crate::{fiber::stack::overflow::Guarded, sys::diagnostics};
 use corosensei::stack::{DefaultStack, Stack, StackPointer, StackTebFields};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A stack of a [`StackPool`]. The holder gives it back: a stack that is dropped stays out.
+/// A stack of a [`StackPool`]. The holder must give it back: a stack that is dropped still counts as out.
 #[must_use = "a stack that is not given back ends the process when its pool is dropped"]
 pub(crate) struct FiberStack {
     stack: DefaultStack,
-    /// The number of the pool that the stack is of.
+    /// The number of the pool that owns the stack.
     pool: u64,
 }
 
 impl FiberStack {
-    /// Returns what has to be known of a fiber that runs on this stack.
+    /// Returns the overflow handler's record, which is empty on Windows.
     pub(crate) fn guarded(&self, _: Option<&str>) -> Guarded {
         Guarded
     }
 }
 
-// SAFETY: all is that of corosensei's own stack.
+// SAFETY: every method returns the value of corosensei's own stack, which upholds the requirements.
 unsafe impl Stack for FiberStack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -68,10 +68,10 @@ impl StackPool {
     /// Creates a pool that has no stack yet.
     ///
     /// # Errors
-    /// When a stack of this size does not fit into the address space.
+    /// Fails when a stack of this size does not fit into the address space.
     pub(crate) fn new(config: StackConfig) -> Result<Self, StackError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
-        // With room for the pages that are added to it.
+        // This leaves room for the pages that corosensei adds.
         if config.stack_size > isize::MAX as usize / 2 {
             return Err(StackError::TooLarge(config.stack_size));
         }
@@ -81,7 +81,7 @@ impl StackPool {
     /// Returns the stack that was given back last, or else a new one.
     ///
     /// # Errors
-    /// When none is free and the system has no memory for another.
+    /// Fails when no stack is free and the system has no memory for another.
     pub(crate) fn take(&mut self) -> Result<FiberStack, StackError> {
         let bytes = self.config.stack_size;
         let stack = match self.free.pop() {
@@ -98,7 +98,7 @@ impl StackPool {
     /// Takes a stack back.
     ///
     /// # Panics
-    /// When the stack is of another pool.
+    /// Panics when the stack belongs to another pool.
     pub(crate) fn give_back(&mut self, stack: FiberStack) {
         assert_eq!(stack.pool, self.number, "a stack goes back to the pool that it is of");
         self.out -= 1;

@@ -11,7 +11,7 @@
 use super::error::WireError;
 use crate::proto::{
     done::Protocol,
-    duplex::{Endpoint, Line},
+    duplex::{Endpoint, Link},
     wire::limits::{Count, Guard},
 };
 use postcard::de_flavors::Slice;
@@ -28,7 +28,7 @@ pub(super) const LEFT: [u8; LENGTH] = [0; LENGTH];
 /// `#[wire(version = ..)]`.
 pub trait Script: Protocol {
     #[doc(hidden)]
-    type Line: super::relay::Relay;
+    type Link: super::relay::Relay;
     /// The version in the attribute.
     const VERSION: u32;
     /// The room for messages of the client, and of the server. `None` if there is no limit, or none is needed.
@@ -39,7 +39,7 @@ pub trait Script: Protocol {
 
     /// Writes a message. Returns the next state.
     #[doc(hidden)]
-    fn write(message: <Self::Line as Line>::Message, to: &mut Writer<'_>) -> Result<Option<usize>, Unfit>;
+    fn write(message: <Self::Link as Link>::Message, to: &mut Writer<'_>) -> Result<Option<usize>, Unfit>;
 
     /// Reads a message of a state. Returns the next state.
     #[doc(hidden)]
@@ -47,7 +47,7 @@ pub trait Script: Protocol {
         state: usize,
         number: u32,
         from: &mut Reader<'_>,
-    ) -> Result<(<Self::Line as Line>::Message, Option<usize>), Unfit>;
+    ) -> Result<(<Self::Link as Link>::Message, Option<usize>), Unfit>;
 }
 
 /// A state, for those who carry its messages.
@@ -206,7 +206,7 @@ impl<T> Value for Of<T> {
 /// error the output is unchanged.
 pub(super) fn write<P: Script>(
     state: usize,
-    message: <P::Line as Line>::Message,
+    message: <P::Link as Link>::Message,
     to: &mut Vec<u8>,
     limit: usize,
 ) -> Result<Option<usize>, WireError> {
@@ -238,13 +238,13 @@ pub(super) fn write<P: Script>(
 pub(super) fn read<P: Script>(
     state: usize,
     body: &[u8],
-) -> Result<(<P::Line as Line>::Message, Option<usize>), WireError> {
+) -> Result<(<P::Link as Link>::Message, Option<usize>), WireError> {
     let State { name, messages, .. } = P::STATES[state];
     let mut reader = Reader::new(body);
     let mut number = None;
     let mut whole = || {
-        let said = *number.insert(reader.take::<u32>()?);
-        P::read(state, said, &mut reader)
+        let found = *number.insert(reader.take::<u32>()?);
+        P::read(state, found, &mut reader)
     };
     let read = whole().and_then(|read| reader.end().map(|()| read));
     read.map_err(|unfit| match unfit {

@@ -6,10 +6,10 @@
 //! other side, its message is read, and sent to the endpoint. The message leads to the next state, the same on both
 //! sides, as both see all messages in one order. So there is one loop, which never reads and writes at the same time.
 //!
-//! | in this state, there speaks | waits for | besides, in async code |
-//! |---|---|---|
-//! | this side | a message of the endpoint: that it has gone -> tells the other side | a word of the other side, which can only be that it has gone |
-//! | the other side | a frame; then, if need be, for room | that the endpoint has gone |
+//! | sender in this state | waits for                                                           | besides, in async code |
+//! |----------------------|---------------------------------------------------------------------|------------|
+//! | this side            | a message of the endpoint: that it has gone -> tells the other side | bytes of the other side, which can only report that it is gone |
+//! | the other side       | a frame; then, if need be, for room                                 | that the endpoint has gone |
 //!
 //! Encoded messages are gathered while there are more, and sent before any wait.
 //!
@@ -20,20 +20,20 @@
 //! This costs a wake-up for each message, besides system calls. An endpoint whose transport *is* the stream would save
 //! that, but could not be waited for like any other.
 //!
-//! One direction at a time is enough, as only one side speaks in a state. On a thread a plain `Read + Write` does; two
+//! One direction at a time is enough, as only one side sends in a state. On a thread a plain `Read + Write` does; two
 //! directions at once would take two handles and two threads.
 
 use super::{
     codec::{self, LEFT, LENGTH, Script},
     error::WireError,
-    relay::{Hearing, Relayed},
+    relay::{ReceivingAny, Relayed},
     stream::{InAsync, Mode, OnThread, Wire},
 };
 use crate::{
     channel::Closed,
     cx::attempt::wait_async_for,
     proto::{
-        duplex::{At, Line, Transport},
+        duplex::{At, Link, Transport},
         wire::handshake,
     },
     wait::future::poll_pause,
@@ -56,7 +56,7 @@ use std::{
 /// `Closed`.
 #[must_use = "nothing goes over the wire unless the connection is run"]
 pub struct Connection<P: Script, S> {
-    line: P::Line,
+    link: P::Link,
     wire: Wire<S>,
     is_client: bool,
     state: usize,
@@ -64,11 +64,11 @@ pub struct Connection<P: Script, S> {
 
 impl<P: Script, S> Connection<P, S> {
     /// Creates the end of an endpoint, and the connection that carries its messages.
-    fn new(wire: Wire<S>, is_client: bool) -> (P::Line, Self) {
+    fn new(wire: Wire<S>, is_client: bool) -> (P::Link, Self) {
         let [of_client, of_server] = P::ROOM;
         let (of_endpoint, of_wire) = if is_client { (of_client, of_server) } else { (of_server, of_client) };
-        let (endpoint, line) = P::Line::pair(of_endpoint, of_wire);
-        (endpoint, Self { line, wire, is_client, state: 0 })
+        let (endpoint, link) = P::Link::pair(of_endpoint, of_wire);
+        (endpoint, Self { link, wire, is_client, state: 0 })
     }
 
     /// Returns the stream.
@@ -111,12 +111,12 @@ impl<P: Script, S> Connection<P, S> {
         loop {
             poll_fn(poll_pause).await;
             let is_ours = P::STATES[self.state].is_clients == self.is_client;
-            let next = if is_ours { self.speak::<M>().await } else { self.listen::<M>().await };
+            let next = if is_ours { self.send_next::<M>().await } else { self.recv_next::<M>().await };
             match next? {
                 Some(state) => self.state = state,
                 None => {
                     self.wire.send::<M>().await?;
-                    Transport::finish(self.line);
+                    Transport::finish(self.link);
                     return Ok(self.wire);
                 }
             }
@@ -131,15 +131,15 @@ impl<P: Script, S> Connection<P, S> {
     }
 
     /// Sends a message of this side to the wire.
-    async fn speak<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
-        let heard = match self.line.hear() {
-            Some(heard) => heard,
+    async fn send_next<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
+        let received = match self.link.recv() {
+            Some(received) => received,
             None => {
                 self.wire.send::<M>().await?;
-                self.hear::<M>().await?
+                self.wait_for_message::<M>().await?
             }
         };
-        let Ok(message) = heard else { return Err(self.leave::<M>(WireError::Dropped).await) };
+        let Ok(message) = received else { return Err(self.leave::<M>(WireError::Dropped).await) };
         let limit = self.wire.limit();
         let next = match codec::write::<P>(self.state, message, self.wire.output(), limit) {
             Ok(next) => next,
@@ -152,22 +152,22 @@ impl<P: Script, S> Connection<P, S> {
     }
 
     /// Waits for a message of the endpoint, or for the end of the other side, which can send nothing else now.
-    async fn hear<M: Mode<S>>(&mut self) -> Result<Result<<P::Line as Line>::Message, Closed>, WireError> {
-        let Self { line, wire, state, .. } = self;
-        let mut hearing = pin!(wait_async_for(Hearing::new(line)));
+    async fn wait_for_message<M: Mode<S>>(&mut self) -> Result<Result<<P::Link as Link>::Message, Closed>, WireError> {
+        let Self { link, wire, state, .. } = self;
+        let mut receiving = pin!(wait_async_for(ReceivingAny::new(link)));
         poll_fn(|context| {
-            if let Poll::Ready(heard) = hearing.as_mut().poll(context) {
-                return Poll::Ready(Ok(heard));
+            if let Poll::Ready(received) = receiving.as_mut().poll(context) {
+                return Poll::Ready(Ok(received));
             }
             if !M::READS_ASIDE {
                 return Poll::Pending;
             }
             loop {
-                let said = wire.unused();
-                if said.iter().zip(LEFT).any(|(&said, left)| said != left) {
+                let unread = wire.unused();
+                if unread.iter().zip(LEFT).any(|(&unread, left)| unread != left) {
                     return Poll::Ready(Err(WireError::OutOfTurn { state: P::STATES[*state].name }));
                 }
-                if said.len() >= LENGTH {
+                if unread.len() >= LENGTH {
                     return Poll::Ready(Err(WireError::Left));
                 }
                 ready!(wire.poll_fill::<M>(context))?;
@@ -177,7 +177,7 @@ impl<P: Script, S> Connection<P, S> {
     }
 
     /// Sends a message of the other side to the endpoint.
-    async fn listen<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
+    async fn recv_next<M: Mode<S>>(&mut self) -> Result<Option<usize>, WireError> {
         self.wire.send::<M>().await?;
         let length = loop {
             match self.wire.frame()? {
@@ -187,10 +187,10 @@ impl<P: Script, S> Connection<P, S> {
         };
         let (message, next) = codec::read::<P>(self.state, &self.wire.unused()[LENGTH..][..length])?;
         self.wire.consume(LENGTH + length);
-        if let Some(room) = self.line.room() {
+        if let Some(room) = self.link.room() {
             wait_async_for(room).await;
         }
-        match self.line.say(message) {
+        match self.link.send(message) {
             Ok(()) => Ok(next),
             Err(Closed) => Err(self.leave::<M>(WireError::Dropped).await),
         }
@@ -198,12 +198,12 @@ impl<P: Script, S> Connection<P, S> {
 
     /// Reads more bytes, unless the endpoint leaves.
     async fn fill<M: Mode<S>>(&mut self) -> Result<(), WireError> {
-        let Self { line, wire, .. } = self;
+        let Self { link, wire, .. } = self;
         if !M::READS_ASIDE {
             return wire.fill::<M>().await;
         }
         let read = {
-            let mut gone = pin!(wait_async_for(line.gone()));
+            let mut gone = pin!(wait_async_for(link.gone()));
             poll_fn(|context| match wire.poll_fill::<M>(context) {
                 Poll::Ready(read) => Poll::Ready(Some(read)),
                 Poll::Pending => gone.as_mut().poll(context).map(|()| None),
@@ -240,7 +240,7 @@ async fn greet<P: Script, S, M: Mode<S>>(wire: &mut Wire<S>, is_client: bool) ->
 }
 
 /// The end of a conversation at which it begins, and what carries it.
-type Begun<P, S, E> = (At<<P as Script>::Line, E>, Connection<P, S>);
+type Begun<P, S, E> = (At<<P as Script>::Link, E>, Connection<P, S>);
 
 /// Begins a conversation over a wire, for generated code. Blocks.
 ///
@@ -253,8 +253,8 @@ pub unsafe fn over<P: Script, S: Read + Write, E>(
     is_client: bool,
 ) -> Result<Begun<P, S, E>, WireError> {
     block_on(greet::<P, S, OnThread>(&mut wire, is_client))?;
-    let (line, connection) = Connection::new(wire, is_client);
-    Ok((At::new(line), connection))
+    let (link, connection) = Connection::new(wire, is_client);
+    Ok((At::new(link), connection))
 }
 
 /// Like [`over`], in async code.
@@ -267,8 +267,8 @@ pub async unsafe fn over_async<P: Script, S: AsyncRead + AsyncWrite + Unpin, E>(
     is_client: bool,
 ) -> Result<Begun<P, S, E>, WireError> {
     greet::<P, S, InAsync>(&mut wire, is_client).await?;
-    let (line, connection) = Connection::new(wire, is_client);
-    Ok((At::new(line), connection))
+    let (link, connection) = Connection::new(wire, is_client);
+    Ok((At::new(link), connection))
 }
 
 /// Wakes a thread that waits for an endpoint.

@@ -20,14 +20,14 @@ pub enum WireError {
     Stranger(Vec<u8>),
     /// The other side uses an `anabranch` with another byte format, which is given here.
     Format(u8),
-    /// The other side speaks another protocol.
+    /// The other side uses another protocol.
     OtherProtocol {
         /// The protocol of this side.
         ours: &'static str,
         /// The protocol that the other side names.
         theirs: String,
     },
-    /// The other side speaks another version of the protocol.
+    /// The other side uses another version of the protocol.
     OtherVersion {
         /// The protocol.
         protocol: &'static str,
@@ -86,7 +86,7 @@ impl fmt::Display for WireError {
             Self::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 write!(
                     f,
-                    "the time limit of the stream was up before the other side had said or taken anything: {error}"
+                    "the time limit of the stream was up before the other side had sent or received anything: {error}"
                 )
             }
             Self::Io(error) => write!(f, "the stream of the conversation failed: {error}"),
@@ -104,12 +104,12 @@ impl fmt::Display for WireError {
                 FORMAT
             ),
             Self::OtherProtocol { ours, theirs } => {
-                write!(f, "the other side speaks the protocol \"{}\", and this side `{ours}`", theirs.escape_debug())
+                write!(f, "the other side uses the protocol \"{}\", and this side `{ours}`", theirs.escape_debug())
             }
             Self::OtherVersion { protocol, ours, theirs } => {
                 write!(
                     f,
-                    "the other side speaks version {theirs} of the protocol `{protocol}`, and this side version {ours}: build both of one text"
+                    "the other side uses version {theirs} of the protocol `{protocol}`, and this side version {ours}: build both of one text"
                 )
             }
             Self::OtherText { protocol } => write!(
@@ -124,7 +124,7 @@ impl fmt::Display for WireError {
                 )
             }
             Self::UnknownMessage { state, number } => {
-                write!(f, "the other side said message {number} in the state `{state}`, which has no such message")
+                write!(f, "the other side sent message {number} in the state `{state}`, which has no such message")
             }
             Self::BadMessage { state, message: Some(message), why } => {
                 write!(f, "the message `{message}` that came in the state `{state}` cannot be read: {why}")
@@ -133,7 +133,7 @@ impl fmt::Display for WireError {
                 write!(f, "a message that came in the state `{state}` cannot be read: {why}")
             }
             Self::OutOfTurn { state } => {
-                write!(f, "the other side spoke out of turn: in the state `{state}` it is this side that speaks")
+                write!(f, "the other side sent out of turn: in the state `{state}` this side sends")
             }
             Self::Unwritable { state, why } => {
                 write!(f, "a message in the state `{state}` cannot be written: {why}")

@@ -1,30 +1,30 @@
 //! A deserializer around another one, for bytes that are not trusted.
 //!
-//! Serde lets a type ask for as much as the bytes claim. This module limits:
-//! - **Lengths.** A sequence does not see the length that it claims, so nothing is allocated ahead of the bytes that
-//!   are really there.
-//! - **Depth.** A type that contains itself nests as deep as the bytes say, and could exhaust the stack.
-//! - **Number.** A sequence can claim 2^60 values without bytes. It is refused if there are far more values than bytes.
-//! - **Memory.** A large value that is absent, by one byte, still takes its full size in a sequence. Sequences and maps
-//!   are refused if their values take far more memory than there are bytes.
+//! Serde lets a type allocate as much as the bytes claim. This module limits:
+//! - **Lengths.** A sequence does not see its claimed length, so nothing is allocated before the bytes arrive.
+//! - **Depth.** A type that contains itself nests as deep as the bytes claim, and could exhaust the stack.
+//! - **Number.** A sequence can claim 2^60 values without any bytes. It is refused if it has far more values than
+//!   bytes.
+//! - **Memory.** A large value that is absent takes one byte, and still its full size in a sequence. Sequences and maps
+//!   are refused if their values take far more memory than the bytes.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{cell::Cell, fmt};
 
-/// How deep values may lie in values.
+/// The maximum nesting depth of values.
 pub(crate) const DEPTH: u32 = 128;
 
-/// How many values there may be to a byte: as a newtype in a newtype in a struct is three.
+/// The maximum number of values per byte: a newtype in a newtype in a struct is three values.
 const VALUES_A_BYTE: usize = 64;
 
-/// And in any message, of however few bytes.
+/// The number of values that any message may have, even with few bytes.
 const VALUES: usize = 1024;
 
-/// How much memory the values of sequences and maps may take to a byte, and in any message.
+/// The memory that the values of sequences and maps may take, per byte and in any message.
 const MEMORY_A_BYTE: usize = 64;
 const MEMORY: usize = 1 << 16;
 
-/// What is counted while a message is read.
+/// The counts while a message is read.
 pub(crate) struct Count {
     depth: Cell<u32>,
     values: Cell<usize>,
@@ -33,14 +33,14 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// For a message of so many bytes.
+    /// Creates the counts of a message of this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         let values = bytes.saturating_mul(VALUES_A_BYTE).saturating_add(VALUES);
         let memory = bytes.saturating_mul(MEMORY_A_BYTE).saturating_add(MEMORY);
         Self { depth: Cell::new(DEPTH), values: Cell::new(values), memory: Cell::new(memory), refused: Cell::new(None) }
     }
 
-    /// A sequence or a map has one value more, of so many bytes in memory.
+    /// Counts one more value of a sequence or map, which takes this many bytes of memory.
     fn grow<E: Error>(&self, by: usize) -> Result<(), E> {
         match self.memory.get().checked_sub(by) {
             Some(left) => {
@@ -54,7 +54,7 @@ impl Count {
         }
     }
 
-    /// Goes one value deeper; what comes of it, on the way out.
+    /// Runs `body` one level deeper, and returns its result.
     fn within<T, E: Error>(&self, body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let (depth, values) = (self.depth.get(), self.values.get());
         if depth == 0 || values == 0 {
@@ -69,7 +69,7 @@ impl Count {
         result
     }
 
-    /// Why a value was refused here, as the text is lost on its way through the format.
+    /// Returns why this module refused a value. The format loses the text of the error.
     pub(crate) fn refused(&self) -> Option<&'static str> {
         self.refused.get()
     }
@@ -79,11 +79,11 @@ const TOO_DEEP: &str = "its values lie too deep in each other";
 const TOO_MANY: &str = "it has more values than so few bytes can have";
 const TOO_LARGE: &str = "its values take more memory than so few bytes may";
 
-/// Something of serde's, whose values are counted.
+/// A wrapper around a part of serde's interface, which counts its values.
 pub(crate) struct Guard<'c, T> {
     inner: T,
     count: &'c Count,
-    /// Whether its values lie in a place that grows with them.
+    /// Whether the values are in a collection that grows.
     is_growing: bool,
 }
 
@@ -230,7 +230,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Guard<'_, S> {
     }
 }
 
-// Without `size_hint`: see above.
+// No `size_hint`: see the module.
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Guard<'_, A> {
     type Error = A::Error;
 
@@ -265,7 +265,7 @@ impl<'de, 'c, A: EnumAccess<'de>> EnumAccess<'de> for Guard<'c, A> {
     type Variant = Guard<'c, A::Variant>;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
-        // The name of the variant: no value that could have others in it.
+        // This is the name of the variant, which contains no other values.
         let (value, variant) = self.inner.variant_seed(seed)?;
         Ok((value, Guard::new(variant, self.count)))
     }

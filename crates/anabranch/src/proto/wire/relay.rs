@@ -4,13 +4,13 @@ use crate::{
     channel::Closed,
     cx::attempt::Attempt,
     proto::{
-        duplex::{Duplex, Line, Transport, new_conversation},
+        duplex::{Duplex, Link, Transport, new_conversation},
         ring::Ring,
         sending::Room,
     },
     wait::{
         latch::{Latch, LatchWait},
-        waitable::Place,
+        waitable::Waitable,
         waiter::Waiter,
     },
 };
@@ -23,7 +23,7 @@ const ROOM: usize = 16;
 /// The transport of a conversation, as far as wires use it. Sealed.
 #[doc(hidden)]
 #[allow(private_bounds, reason = "sealed")]
-pub trait Relay: Line + Relayed<Said = <Self as Line>::Message> {}
+pub trait Relay: Link + Relayed<Sent = <Self as Link>::Message> {}
 
 impl<M, const N: usize> Relay for Ring<M, N> {}
 
@@ -50,7 +50,7 @@ impl<M, const N: usize> Relayed for Ring<M, N> {
     }
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {
-        Gone { slot: self.watch(), wait: LatchWait::new(self.watch()) }
+        Gone { latch: self.watch(), wait: LatchWait::new(self.watch()) }
     }
 }
 
@@ -65,13 +65,13 @@ impl<M> Relayed for Duplex<M> {
 
     fn gone(&mut self) -> impl Attempt<Output = ()> {
         // The endpoint sends nothing before it has received something, so the only event here is that it is gone.
-        Ready(Hearing::new(self))
+        Ready(ReceivingAny::new(self))
     }
 }
 
 /// The wait for the end of the other end.
 struct Gone<'a> {
-    slot: &'a Latch,
+    latch: &'a Latch,
     wait: LatchWait<&'a Latch>,
 }
 
@@ -79,83 +79,83 @@ impl Attempt for Gone<'_> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        self.slot.is_notified().then_some(())
+        self.latch.is_notified().then_some(())
     }
 }
 
-// SAFETY: `wait` upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl Place for Gone<'_> {
+// SAFETY: `wait` upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl Waitable for Gone<'_> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.wait.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.wait.unregister(has_decided) }
+        unsafe { self.wait.unregister(is_selected) }
     }
 }
 
 /// Receiving the next message, of any state.
-pub(super) struct Hearing<'a, T: Transport> {
-    line: UnsafeCell<&'a mut T>,
+pub(super) struct ReceivingAny<'a, T: Transport> {
+    link: UnsafeCell<&'a mut T>,
     wait: T::Wait,
 }
 
-impl<'a, T: Transport> Hearing<'a, T> {
-    pub(super) fn new(line: &'a mut T) -> Self {
-        Self { line: UnsafeCell::new(line), wait: T::wait() }
+impl<'a, T: Transport> ReceivingAny<'a, T> {
+    pub(super) fn new(link: &'a mut T) -> Self {
+        Self { link: UnsafeCell::new(link), wait: T::wait() }
     }
 
-    fn line(&self) -> &T {
+    fn link(&self) -> &T {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field, and no attempt runs while this
         // reference is used.
-        unsafe { &*self.line.get() }
+        unsafe { &*self.link.get() }
     }
 }
 
-impl<T: Transport> Attempt for Hearing<'_, T> {
-    type Output = Result<T::Said, Closed>;
+impl<T: Transport> Attempt for ReceivingAny<'_, T> {
+    type Output = Result<T::Sent, Closed>;
 
     fn attempt(&self) -> Option<Self::Output> {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut **self.line.get() }.hear()
+        unsafe { &mut **self.link.get() }.recv()
     }
 }
 
-// SAFETY: the line upholds the contract of `Place`, and its end stays in place while it is borrowed.
-unsafe impl<T: Transport> Place for Hearing<'_, T> {
+// SAFETY: the link upholds the contract of `Waitable`, and its end stays in place while it is borrowed.
+unsafe impl<T: Transport> Waitable for ReceivingAny<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.line().register(&self.wait, waiter, ticket) }
+        unsafe { self.link().register(&self.wait, waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.line().unregister(&self.wait, has_decided) }
+        unsafe { self.link().unregister(&self.wait, is_selected) }
     }
 }
 
 /// The same wait, without a receive.
-struct Ready<'a, T: Transport>(Hearing<'a, T>);
+struct Ready<'a, T: Transport>(ReceivingAny<'a, T>);
 
 impl<T: Transport> Attempt for Ready<'_, T> {
     type Output = ();
 
     fn attempt(&self) -> Option<()> {
-        self.0.line().is_ready().then_some(())
+        self.0.link().is_ready().then_some(())
     }
 }
 
-// SAFETY: the wrapped operation upholds the contract of `Place`, and every call is forwarded to it.
-unsafe impl<T: Transport> Place for Ready<'_, T> {
+// SAFETY: the wrapped operation upholds the contract of `Waitable`, and every call is forwarded to it.
+unsafe impl<T: Transport> Waitable for Ready<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
         unsafe { self.0.register(waiter, ticket) }
     }
 
-    unsafe fn unregister(&self, has_decided: bool) {
+    unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.0.unregister(has_decided) }
+        unsafe { self.0.unregister(is_selected) }
     }
 }

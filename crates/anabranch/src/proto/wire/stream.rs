@@ -1,4 +1,4 @@
-//! A stream of bytes with what was read ahead of it and what is still to be written, on a thread or in async code.
+//! A stream of bytes with its buffers, on a thread or in async code.
 
 use super::{
     codec::{LEFT, LENGTH},
@@ -13,13 +13,13 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// How long messages may be if nothing else is said.
+/// The default limit on the length of a message.
 const MAX_MESSAGE: usize = 1 << 20;
 
-/// How much is read at a time, and how much is gathered before it is written.
+/// The bytes of one read, and the bytes that are gathered before a write.
 const CHUNK: usize = 8 << 10;
 
-/// A stream of bytes over which conversations go, one after the other.
+/// A stream of bytes that carries conversations, one after the other.
 ///
 /// ```
 /// use anabranch::proto::wire::Wire;
@@ -30,25 +30,25 @@ const CHUNK: usize = 8 << 10;
 pub struct Wire<S> {
     stream: S,
     limit: usize,
-    /// Read, and from `start` on not used.
+    /// Bytes that were read, unused from `start` on.
     input: Vec<u8>,
     start: usize,
-    /// To be written, from `written` on.
+    /// Bytes to write, from `written` on.
     output: Vec<u8>,
     written: usize,
 }
 
 impl<S> Wire<S> {
-    /// One end of a wire, which is a stream that the other end has the other end of.
+    /// Creates one end of a wire from a stream, whose other end must be a wire too.
     ///
-    /// Each side sends its handshake before it reads, in 279 bytes at most. A stream that takes fewer bytes before the
+    /// Each side sends its handshake, at most 279 bytes, before it reads. A stream that accepts fewer bytes before the
     /// other side reads, as a pipe in memory may, does not work as a wire.
     pub fn new(stream: S) -> Self {
         Self { stream, limit: MAX_MESSAGE, input: Vec::new(), start: 0, output: Vec::new(), written: 0 }
     }
 
-    /// Limits the bytes of each message: of those that are read, whose lengths the other side chooses, and of those
-    /// that are written. The default is one mebibyte.
+    /// Limits the bytes of each message, read or written. The other side chooses the lengths of the messages that are
+    /// read. The default is one mebibyte.
     #[must_use]
     pub fn max_message(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -77,7 +77,7 @@ impl<S> Wire<S> {
         self.limit
     }
 
-    /// What was read and not used.
+    /// Returns the bytes that were read and not used.
     pub(super) fn unused(&self) -> &[u8] {
         &self.input[self.start..]
     }
@@ -85,20 +85,20 @@ impl<S> Wire<S> {
     pub(super) fn consume(&mut self, count: usize) {
         self.start += count;
         if self.start == self.input.len() {
-            // A long message is not to be paid for from then on.
+            // This frees the memory of a long message.
             self.input.clear();
             self.input.shrink_to(2 * CHUNK);
             self.start = 0;
         }
     }
 
-    /// The length of the frame that comes next, if it is there as a whole.
+    /// Returns the length of the next frame, if all of it has arrived.
     pub(super) fn frame(&self) -> Result<Option<usize>, WireError> {
         let Some((length, rest)) = self.unused().split_first_chunk::<LENGTH>() else { return Ok(None) };
         if *length == LEFT {
             return Err(WireError::Left);
         }
-        // Before anything is allocated for it.
+        // The check comes before any allocation for the frame.
         let length = u32::from_le_bytes(*length) as usize;
         if length > self.limit {
             return Err(WireError::TooLong { length, limit: self.limit });
@@ -114,9 +114,9 @@ impl<S> Wire<S> {
         self.output.len() > CHUNK
     }
 
-    /// Reads some more. At the end of the stream, an error.
+    /// Reads more bytes. Returns an error at the end of the stream.
     pub(super) fn poll_fill<M: Mode<S>>(&mut self, context: &mut Context<'_>) -> Poll<Result<(), WireError>> {
-        // What has been used is in the way when there is much of it.
+        // Used bytes are removed once there are many of them.
         if self.start > CHUNK {
             self.input.drain(..self.start);
             self.start = 0;
@@ -130,7 +130,7 @@ impl<S> Wire<S> {
             }
         };
         let count = match &read {
-            // More than there was room for would be the stream's mistake.
+            // A stream that reports more bytes than the buffer has is faulty.
             Poll::Ready(Ok(count)) => (*count).min(CHUNK),
             _ => 0,
         };
@@ -146,7 +146,7 @@ impl<S> Wire<S> {
         poll_fn(|context| self.poll_fill::<M>(context)).await
     }
 
-    /// Writes all that is to be written, and sees to it that it is on its way.
+    /// Writes and flushes all bytes of the output buffer.
     pub(super) async fn send<M: Mode<S>>(&mut self) -> Result<(), WireError> {
         poll_fn(|context| self.poll_send::<M>(context)).await
     }
@@ -183,9 +183,9 @@ impl<S> fmt::Debug for Wire<S> {
     }
 }
 
-/// How a stream is read and written: [`OnThread`] or [`InAsync`].
+/// The way to read and write a stream: [`OnThread`] or [`InAsync`].
 pub(super) trait Mode<S> {
-    /// Whether a read can be waited for together with something else.
+    /// Whether a task can wait for a read and for something else at a time.
     const READS_ASIDE: bool;
 
     fn poll_read(stream: &mut S, context: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>>;
@@ -195,7 +195,7 @@ pub(super) trait Mode<S> {
     fn poll_flush(stream: &mut S, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
 
-/// By calls that block.
+/// By blocking calls.
 pub(super) enum OnThread {}
 
 impl<S: Read + Write> Mode<S> for OnThread {
@@ -214,7 +214,7 @@ impl<S: Read + Write> Mode<S> for OnThread {
     }
 }
 
-/// By calls that come back.
+/// By non-blocking calls.
 pub(super) enum InAsync {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Mode<S> for InAsync {

@@ -6,7 +6,7 @@ use crate::common::{
     fibers::{Event, FOREVER, Meeting, in_all_pools, sleep_for_ever, trigger, until_waiting, with_every_cx},
     pool, watchdog,
 };
-use anabranch::{Cancelled, Canceller, Cx, FiberState, JoinError, Pool, WaitError};
+use anabranch::{CancelHandle, Cancelled, Cx, FiberState, JoinError, Pool, WaitError};
 use std::{
     sync::{
         Arc, OnceLock,
@@ -26,7 +26,7 @@ struct Inner {
     taken: AtomicUsize,
     fatal: usize,
     how: How,
-    target: OnceLock<Canceller>,
+    target: OnceLock<CancelHandle>,
     shielded: AtomicBool,
     tally: Tally,
 }
@@ -201,7 +201,7 @@ fn run_with(pool: &Pool, fatal: usize, how: How) -> bool {
             (result, cx.is_cancelled())
         }
     });
-    steps.0.target.set(handle.canceller()).ok().unwrap();
+    steps.0.target.set(handle.cancel_handle()).ok().unwrap();
     go.set();
     let (result, is_cancelled) = pool.run(|cx| handle.join(cx)).unwrap();
     let was_reached = steps.0.taken.load(Ordering::Relaxed) >= fatal;
@@ -298,7 +298,7 @@ fn a_canceller_may_be_used_at_any_time() {
         });
         assert!(kept.is_cancelled());
         let handle = anabranch::spawn(|cx| cx.sleep(FOREVER));
-        let canceller = handle.canceller();
+        let canceller = handle.cancel_handle();
         assert!(!canceller.is_cancelled());
         handle.cancel();
         assert!(canceller.is_cancelled());

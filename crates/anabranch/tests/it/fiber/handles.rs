@@ -73,7 +73,7 @@ fn a_panic_is_reported_while_a_canceller_is_kept() {
     with_reports(|pool, reports| {
         // After the panic.
         let handle = pool.spawn(|_| panic!("early"));
-        let first = handle.canceller();
+        let first = handle.cancel_handle();
         until(|| handle.is_finished());
         drop(handle);
         assert_eq!(reports(), ["early"]);
@@ -84,7 +84,7 @@ fn a_panic_is_reported_while_a_canceller_is_kept() {
             wait.wait(cx).unwrap();
             panic!("late");
         });
-        let second = handle.canceller();
+        let second = handle.cancel_handle();
         drop(handle);
         gate.set();
         until(|| reports().len() == 2);

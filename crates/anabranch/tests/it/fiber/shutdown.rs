@@ -152,7 +152,7 @@ fn handles_outlive_pool() {
                     value
                 }));
             }
-            let cancellers: Vec<_> = handles.iter().map(anabranch::JoinHandle::canceller).collect();
+            let cancellers: Vec<_> = handles.iter().map(anabranch::JoinHandle::cancel_handle).collect();
             // One waits for them in another pool meanwhile.
             let first = handles.remove(0);
             let waits = other.spawn(move |cx| first.join(cx).map(drop));
@@ -166,7 +166,7 @@ fn handles_outlive_pool() {
                     assert_eq!(other.run(|cx| handle.join(cx)).is_ok(), (i + 1) % 10 != 3);
                 }
             }
-            cancellers.iter().for_each(anabranch::Canceller::cancel);
+            cancellers.iter().for_each(anabranch::CancelHandle::cancel);
             triggers.iter().for_each(anabranch::sync::Signal::send);
             drop(cancellers);
             tally.assert_all_dropped();

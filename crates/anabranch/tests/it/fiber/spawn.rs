@@ -20,7 +20,7 @@ fn handles_are_send_and_sync() {
     fn assert_send_and_sync<T: Send + Sync>() {}
     assert_send_and_sync::<JoinHandle<u32>>();
     assert_send_and_sync::<JoinHandle<std::cell::Cell<u32>>>();
-    assert_send_and_sync::<anabranch::Canceller>();
+    assert_send_and_sync::<anabranch::CancelHandle>();
     assert_send_and_sync::<anabranch::sync::Trigger>();
     assert_send_and_sync::<anabranch::sync::Signal>();
     assert_send_and_sync::<anabranch::Spawner<'_, '_>>();
@@ -193,13 +193,13 @@ fn cancel_works_while_running_waiting_and_ended() {
         let waiting = pool.spawn(|cx| (cx.sleep(FOREVER), cx.sleep(Duration::ZERO), cx.is_cancelled()));
         until_waiting(pool, 1);
         waiting.cancel();
-        waiting.canceller().cancel();
+        waiting.cancel_handle().cancel();
         assert_eq!(pool.run(|cx| waiting.join(cx)).unwrap(), (Err(Cancelled), Err(Cancelled), true));
 
         let ended = pool.spawn(|_| 5);
         until(|| ended.is_finished());
         ended.cancel();
-        let canceller = ended.canceller();
+        let canceller = ended.cancel_handle();
         assert_eq!(pool.run(|cx| ended.join(cx)).unwrap(), 5);
         canceller.cancel();
     });
@@ -241,7 +241,7 @@ fn ended_fiber_can_be_joined_in_cancelled_scope() {
             // That one may have ended or not.
             assert!(matches!(slow.join(cx), Err(JoinError::Cancelled) | Ok(Err(Cancelled))));
             let slower = anabranch::spawn(|cx| cx.sleep(FOREVER));
-            let canceller = slower.canceller();
+            let canceller = slower.cancel_handle();
             assert!(matches!(slower.join(cx), Err(JoinError::Cancelled)));
             canceller.cancel();
         });

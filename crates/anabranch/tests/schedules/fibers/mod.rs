@@ -17,7 +17,7 @@ use crate::{
     sum,
     trap::Trap,
 };
-use anabranch::{Builder, Cancelled, Canceller, Cx, Odds, Pool, WaitError, panicking, set_odds, time::ManualClock};
+use anabranch::{Builder, CancelHandle, Cancelled, Cx, Odds, Pool, WaitError, panicking, set_odds, time::ManualClock};
 use shuttle::{sync::Mutex, thread};
 use std::{
     sync::{
@@ -66,7 +66,7 @@ impl Stage<'_> {
     }
 
     /// Cancels at some time, from a thread, or now, or never.
-    pub fn threaten(&self, canceller: Canceller) {
+    pub fn threaten(&self, canceller: CancelHandle) {
         match any(0, 7) {
             0..=3 => {}
             4 => canceller.cancel(),

@@ -91,7 +91,7 @@ fn spawned() {
                 .collect();
             for handle in handles {
                 if any(0, 3) == 0 {
-                    stage.threaten(handle.canceller());
+                    stage.threaten(handle.cancel_handle());
                 }
                 if let Some(result) = end(cx, &stage.trap, handle) {
                     stage.note(result, CutShort, Received);

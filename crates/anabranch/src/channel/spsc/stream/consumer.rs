@@ -6,7 +6,7 @@ use crate::{
         dropping::drop_all,
         spsc::stream::{
             backoff::Backoff,
-            cursor::{Closed, Cursor, wake, wake_here},
+            cursor::{Closed, Cursor, wake, wake_local},
             slab::{EMPTY, END, FULL, Slab},
         },
     },
@@ -101,7 +101,7 @@ impl<T> Consumer<T> {
             drop(inside);
             if found != FULL {
                 // SAFETY: the store took the address out of the word, inside.
-                unsafe { wake_here(found) };
+                unsafe { wake_local(found) };
             }
             return Some(Ok(value));
         }

@@ -4,7 +4,7 @@ use crate::{
     bias::pair::{BiasedPair, Side},
     channel::spsc::stream::slab::{Slab, Slot},
     sys::sync::{AtomicBool, AtomicU8, Ordering},
-    wait::state_word::{Content, decide, decide_at_home, is_address},
+    wait::state_word::{Content, is_address, try_select, try_select_local},
 };
 use std::ptr::NonNull;
 
@@ -51,21 +51,21 @@ impl<T> Copy for Cursor<T> {}
 /// The caller took the address out of the word.
 #[inline(never)]
 pub(crate) unsafe fn wake(found: Content) {
-    // SAFETY: the caller took the address out of the word, so no other thread decides this wait.
-    if let Some(wake) = unsafe { decide(found) } {
+    // SAFETY: the caller took the address out of the word, so no other thread selects this wait.
+    if let Some(wake) = unsafe { try_select(found) } {
         wake.wake();
     }
 }
 
-/// Like [`wake`], for the owner of the bias. A waiter that waits [here](crate::wait::waiter) does so on this thread.
+/// Like [`wake`], for the owner of the bias. A waiter that waits [locally](crate::wait::waiter) does so on this thread.
 ///
 /// # Safety
 /// The caller took the address out of the word, and was inside when it did so.
 #[inline]
-pub(crate) unsafe fn wake_here(found: Content) {
+pub(crate) unsafe fn wake_local(found: Content) {
     // SAFETY: the caller took the address out, inside. A local waiter waited as the owner, which changes only once, to
     // none.
-    if let Some(wake) = unsafe { decide_at_home(found) } {
+    if let Some(wake) = unsafe { try_select_local(found) } {
         wake.wake();
     }
 }

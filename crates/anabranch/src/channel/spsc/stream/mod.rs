@@ -18,8 +18,8 @@
 //! A sender that waits for room does so at the slot that it will fill next, which is also the one that the receiver
 //! will empty next. So a send is one swap. A receive is one load, and in a bounded stream another swap, which gives the
 //! room back. While one thread uses both ends, a load and a store replace the swap: see [`sides`](crate::bias::pair).
-//! Only the words are subject to that. Registering an address is always an update, as `Place` requires, unless the
-//! waiter is a standing one. Closing ends the bias for good, so an owner need not check whether the stream is closed.
+//! Only the words are subject to that. Registering an address is always an update, as `Waitable` requires, unless the
+//! waiter is a persistent one. Closing ends the bias for good, so an owner need not check whether the stream is closed.
 //!
 //! Closing. Either end sets `is_closed`, and ends the wait of the other if there is one. From then on nothing can be
 //! sent. The receiver takes the values that are there, and ends the stream by putting END into the first empty slot. A

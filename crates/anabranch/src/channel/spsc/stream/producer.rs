@@ -4,7 +4,7 @@ use crate::{
     bias::pair::Side,
     channel::spsc::stream::{
         backoff::Backoff,
-        cursor::{Cursor, PushError, wake, wake_here},
+        cursor::{Cursor, PushError, wake, wake_local},
         slab::{EMPTY, END, FULL},
     },
     sys::sync::Ordering,
@@ -108,7 +108,7 @@ impl<T> Producer<T> {
 
     /// Puts a value in and wakes the receiver, if this thread uses both ends and there is room.
     #[inline(always)]
-    pub(crate) fn push_here(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push_local(&mut self, value: T) -> Result<(), T> {
         let shared = self.at.shared;
         // SAFETY: the shared part is alive while this end is.
         let Some(inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
@@ -128,7 +128,7 @@ impl<T> Producer<T> {
         drop(inside);
         if found != EMPTY {
             // SAFETY: the store took the address out of the word, inside.
-            unsafe { wake_here(found) };
+            unsafe { wake_local(found) };
         }
         Ok(())
     }
@@ -136,7 +136,7 @@ impl<T> Producer<T> {
     /// Puts a value in and wakes the receiver.
     #[inline]
     pub(crate) fn push(&mut self, value: T) -> Result<(), (PushError, T)> {
-        match self.push_here(value) {
+        match self.push_local(value) {
             Ok(()) => Ok(()),
             Err(value) => self.push_shared(value),
         }

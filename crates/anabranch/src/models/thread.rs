@@ -9,8 +9,8 @@ use crate::{
     wait::{
         cancel::CancelScope,
         parked::Parked,
-        suspend::{Strand, WaitReason},
-        waiter::{Outcome, Waiter},
+        suspend::{Suspend, WaitReason},
+        waiter::{Selected, Waiter},
     },
 };
 use loom::thread::{self, JoinHandle};
@@ -42,16 +42,17 @@ impl Thread {
     }
 }
 
-/// As `ThreadStrand`, without a pool and without a clock: a deadline may have passed at any time, so it passes at once.
-// SAFETY: `suspend` ends when the waiter has been decided; a wake-up that comes later is a reason to look.
-unsafe impl Strand for Thread {
+/// As `BlockingThread`, without a pool and without a clock: a deadline may have passed at any time, so it passes at
+/// once.
+// SAFETY: `suspend` ends when the waiter has been selected; a wake-up that comes later is a reason to look.
+unsafe impl Suspend for Thread {
     fn waiter(&self) -> *const Waiter {
         Parked::waiter(&self.parked)
     }
 
     fn suspend(&self, deadline: u64, _: WaitReason) -> Option<PendingSwitch> {
-        while self.parked.waiter.outcome().is_none() {
-            if deadline != NEVER && self.parked.waiter.decide_for_itself(Outcome::TimedOut) {
+        while self.parked.waiter.selected().is_none() {
+            if deadline != NEVER && self.parked.waiter.select_itself(Selected::TimedOut) {
                 return None;
             }
             self.parked.parker.park();
@@ -59,11 +60,11 @@ unsafe impl Strand for Thread {
         None
     }
 
-    fn step_aside(&self) -> Option<PendingSwitch> {
+    fn yield_now(&self) -> Option<PendingSwitch> {
         None
     }
 
-    fn shares_its_thread(&self) -> bool {
+    fn shares_thread(&self) -> bool {
         false
     }
 
@@ -86,10 +87,10 @@ pub(super) fn spawn_below<R: 'static>(
 ) -> JoinHandle<R> {
     let root = Arc::clone(root);
     thread::spawn(move || {
-        let strand = Thread::new();
-        // SAFETY: the root and the strand live longer.
-        let scope = unsafe { CancelScope::below(&root, strand.waiter(), false) };
-        body(&strand.cx(&scope))
+        let owner = Thread::new();
+        // SAFETY: the root and the owner live longer.
+        let scope = unsafe { CancelScope::below(&root, owner.waiter(), false) };
+        body(&owner.cx(&scope))
     })
 }
 

@@ -8,20 +8,23 @@ use crate::{
 use std::{fmt, sync::Arc};
 
 /// Cancels a scope, from any thread. Made by [`Cx::cancellable`] and
-/// [`JoinHandle::canceller`](crate::JoinHandle::canceller).
+/// [`JoinHandle::cancel_handle`](crate::JoinHandle::cancel_handle).
 ///
 /// It may outlive the scope; it then does nothing.
 #[derive(Clone)]
-pub struct Canceller(Arc<dyn Cancel>);
+#[doc(alias = "Canceller")]
+#[doc(alias = "CancellationToken")]
+#[doc(alias = "AbortHandle")]
+pub struct CancelHandle(Arc<dyn Cancel>);
 
-/// The target of a [`Canceller`].
+/// The target of a [`CancelHandle`].
 pub(super) trait Cancel: Send + Sync {
     fn cancel(&self);
 
     fn is_cancelled(&self) -> bool;
 }
 
-impl Canceller {
+impl CancelHandle {
     pub(super) fn new(target: impl Cancel + 'static) -> Self {
         Self(Arc::new(target))
     }
@@ -39,9 +42,9 @@ impl Canceller {
     }
 }
 
-impl fmt::Debug for Canceller {
+impl fmt::Debug for CancelHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Canceller").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
+        f.debug_struct("CancelHandle").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
     }
 }
 
@@ -88,27 +91,27 @@ impl Drop for Forget<'_> {
 }
 
 impl Cx<'_> {
-    /// Runs `body` in a new scope, which the [`Canceller`] cancels.
+    /// Runs `body` in a new scope, which the [`CancelHandle`] cancels.
     ///
     /// ```
     /// use anabranch::Cancelled;
     /// use std::{thread, time::Duration};
     ///
     /// let slept = anabranch::run(|cx| {
-    ///     cx.cancellable(|cx, canceller| {
-    ///         thread::spawn(move || canceller.cancel());
+    ///     cx.cancellable(|cx, handle| {
+    ///         thread::spawn(move || handle.cancel());
     ///         cx.sleep(Duration::from_secs(3600))
     ///     })
     /// });
     /// assert_eq!(slept, Err(Cancelled));
     /// ```
-    pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, Canceller) -> R) -> R {
+    pub fn cancellable<R>(&self, body: impl FnOnce(&Cx<'_>, CancelHandle) -> R) -> R {
         // SAFETY: this scope and the waiter of this `Cx` outlive the call, and the new scope does not move.
         let scope = unsafe { CancelScope::below(self.scope, self.waiter_address(), false) };
         let target = Arc::new(Target { scope: Mutex::new(&raw const scope), was_cancelled: AtomicBool::new(false) });
         let _forget = Forget(&target);
-        let canceller = Canceller::new(Arc::clone(&target));
-        body(&self.within(&scope, self.deadline, self.locals), canceller)
+        let handle = CancelHandle::new(Arc::clone(&target));
+        body(&self.within(&scope, self.deadline, self.locals), handle)
     }
 
     /// Names the fiber, for [`Pool::fibers`](crate::Pool::fibers) and for the message about a stack that overflows. Has
@@ -120,6 +123,6 @@ impl Cx<'_> {
     #[track_caller]
     pub fn set_name(&self, name: &str) {
         self.check_stack();
-        self.strand.set_name(Arc::from(name));
+        self.owner.set_name(Arc::from(name));
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
     channel::{RecvError, broadcast, watch},
@@ -15,7 +15,7 @@ fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvE
 }
 
 /// What comes next, whatever was missed before it.
-fn hear(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
+fn recv(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
     loop {
         let missed = receiver.lagged();
         match receiver.recv(cx) {
@@ -87,7 +87,7 @@ fn models_channel_broadcast_all_comes_or_is_missed() {
         let sending = spawn(move |_| assert!((1..=3).all(|n| sender.send(Parcel::new(n)).is_ok())));
         Thread::new().shielded(|cx| {
             let (mut seen, mut last) = (0, 0);
-            while let Ok(n) = hear(&mut receiver, cx) {
+            while let Ok(n) = recv(&mut receiver, cx) {
                 assert!(n > last);
                 (seen, last) = (seen + 1, n);
                 assert_eq!(seen + receiver.lagged(), u64::from(last));
@@ -104,8 +104,8 @@ fn models_channel_broadcast_two_receivers() {
         let (sender, mut receiver) = broadcast::channel(2);
         let mut other = receiver.clone();
         let hear_all = |receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>| {
-            assert_eq!(hear(receiver, cx), Ok(1));
-            assert_eq!(hear(receiver, cx), Err(RecvError::Closed));
+            assert_eq!(recv(receiver, cx), Ok(1));
+            assert_eq!(recv(receiver, cx), Err(RecvError::Closed));
         };
         let waiting = spawn(move |cx| hear_all(&mut other, cx));
         let sending = spawn(move |_| assert!(sender.send(Parcel::new(1)).is_ok()));
@@ -142,9 +142,9 @@ fn models_channel_broadcast_is_closed() {
             other
         });
         Thread::new().shielded(|cx| {
-            let is_heard = hear(&mut receiver, cx).is_ok();
-            assert_eq!(sending.join().unwrap(), is_heard);
-            assert_eq!(hear(&mut receiver, cx), Err(RecvError::Closed));
+            let is_received = recv(&mut receiver, cx).is_ok();
+            assert_eq!(sending.join().unwrap(), is_received);
+            assert_eq!(recv(&mut receiver, cx), Err(RecvError::Closed));
         });
         assert!(closing.join().unwrap().send(Parcel::new(2)).is_err());
     });

@@ -1,91 +1,90 @@
-//! Code that blocks while it waits: fibers, coroutines and threads.
+//! Blocking code: fibers, coroutines and threads, all called strands here.
 
 use std::thread::{self, JoinHandle};
 
-/// How strands of one kind are begun and joined.
-pub trait Strands: 'static {
-    /// What permits to wait; nothing where anybody may.
+/// How to start and join strands of one kind.
+pub trait Blocking: 'static {
+    /// The permission to wait; `()` if none is needed.
     type Cx<'a>;
-    /// Whatever holds the threads.
+    /// The pool of threads.
     type Pool;
-    /// What a strand is joined by.
+    /// The handle of a strand.
     type Handle<R: Send + 'static>;
 
-    /// A pool in which `workers` threads run strands.
+    /// Makes a pool in which `workers` threads run strands.
     fn pool(workers: usize) -> Self::Pool;
 
-    /// Runs `body` as the first strand.
+    /// Runs `body` as the first fiber or thread.
     fn root<R: Send + 'static>(pool: &Self::Pool, body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> R;
 
-    /// Begins a strand, from within one.
+    /// Starts a strand from another one.
     fn spawn<R: Send + 'static>(body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> Self::Handle<R>;
 
-    /// Waits for what a strand returns.
+    /// Waits for the result of a strand.
     fn join<R: Send + 'static>(cx: &Self::Cx<'_>, handle: Self::Handle<R>) -> R;
 }
 
-/// A channel from one strand to another. Sending and receiving wait where they must.
-pub trait Channel<S: Strands>: 'static {
+/// A channel from one strand to another. Sending and receiving wait if necessary.
+pub trait Channel<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
     /// The end that receives.
     type Receiver: Send + 'static;
 
-    /// Done once before the first channel, where the library asks for it.
+    /// Prepares the library, once before the first channel.
     fn prepare() {}
 
-    /// Makes one.
+    /// Creates a channel.
     fn new() -> (Self::Sender, Self::Receiver);
 
-    /// Sends a value; the receiver is there.
+    /// Sends a value; the receiver exists.
     fn send(cx: &S::Cx<'_>, sender: &mut Self::Sender, value: u64);
 
-    /// Receives a value; `None` after the last one.
+    /// Receives a value. Returns `None` after the last one.
     fn recv(cx: &S::Cx<'_>, receiver: &mut Self::Receiver) -> Option<u64>;
 }
 
 /// A channel with any number of senders.
-pub trait Shared<S: Strands>: Channel<S> {
-    /// One more sender.
+pub trait Shared<S: Blocking>: Channel<S> {
+    /// Returns another sender.
     fn share(sender: &Self::Sender) -> Self::Sender;
 }
 
-/// Many channels, one sender each, and one strand that receives from whichever has something.
-pub trait Selection<S: Strands>: 'static {
+/// Many channels with one sender each, and one strand that receives from all of them.
+pub trait Selection<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
     /// All the ends that receive.
     type Receivers: Send + 'static;
-    /// How the receiver answers.
+    /// The channel for the receiver's answers.
     type Answers: Channel<S>;
 
     /// Whether [`sum`](Self::sum) returns only when all channels have been closed.
     const WAITS_FOR_THE_END: bool = false;
 
-    /// Done once before the first channel, where the library asks for it.
+    /// Prepares the library, once before the first channel.
     fn prepare() {}
 
-    /// Makes `count` channels.
+    /// Creates `count` channels.
     fn new(count: usize) -> (Vec<Self::Sender>, Self::Receivers);
 
-    /// Sends a value; the receiver is there.
+    /// Sends a value; the receiver exists.
     fn send(cx: &S::Cx<'_>, sender: &mut Self::Sender, value: u64);
 
-    /// Receives so many `messages`, passing over channels that have been closed, and calls `took` after each. Returns
-    /// their sum.
+    /// Receives `messages` messages, skips closed channels, and calls `took` after each message. Returns the sum.
     fn sum(cx: &S::Cx<'_>, receivers: &mut Self::Receivers, messages: u64, took: impl FnMut()) -> u64;
 }
 
-/// Receives what there must be.
+/// Receives a value that must exist.
 #[inline(always)]
-pub(super) fn must_recv<S: Strands, C: Channel<S>>(cx: &S::Cx<'_>, receiver: &mut C::Receiver) -> u64 {
+pub(super) fn must_recv<S: Blocking, C: Channel<S>>(cx: &S::Cx<'_>, receiver: &mut C::Receiver) -> u64 {
     C::recv(cx, receiver).expect("the sender has not gone")
 }
 
 /// Threads of the system.
 pub struct Threads;
 
-impl Strands for Threads {
+impl Blocking for Threads {
     type Cx<'a> = ();
     type Pool = ();
     type Handle<R: Send + 'static> = JoinHandle<R>;

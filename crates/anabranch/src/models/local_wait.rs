@@ -1,8 +1,8 @@
-//! Waits here: what a fiber does without updates at a place that its own thread alone uses, and others who come there
-//! all the same, or cancel it, is never in the way of each other. The streams are those that ship; the worker is what
-//! of one is needed.
+//! Local waits: what a fiber does without updates at a waitable that its own thread alone uses, and others who come
+//! there all the same, or cancel it, is never in the way of each other. The streams are those that ship; the worker is
+//! what of one is needed.
 
-use super::{explore, parcel::Parcel, strand::reason};
+use super::{explore, parcel::Parcel, thread::reason};
 use crate::{
     channel::{RecvError, spsc},
     cx::cx::{Cx, Deadline},
@@ -20,7 +20,7 @@ use crate::{
     time::{Clock, NEVER},
     wait::{
         cancel::CancelScope,
-        suspend::{Strand, WaitReason},
+        suspend::{Suspend, WaitReason},
         waiter::{Home, Kind, Waiter},
     },
 };
@@ -62,11 +62,11 @@ static KIND: Kind = Kind {
     // SAFETY: as for fibers, whose waiter is their first field.
     wake: |waiter| unsafe { wake(waiter.cast()) },
     keep: None,
-    looks: 0,
+    spins: 0,
     resumes: true,
     home: Some(Home {
         // SAFETY: as above.
-        is_here: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },
+        is_local: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },
         // SAFETY: as above.
         kick: |waiter| unsafe {
             let fiber = waiter.cast::<Fiber>();
@@ -83,13 +83,13 @@ unsafe fn wake(fiber: *const Fiber) {
         if ptr::eq((*home).thread, identity()) {
             (*home).ready.push(fiber);
         } else {
-            Inbox::post(&raw const (*home).inbox, fiber, || (*home).parker.unpark());
+            Inbox::push_remote(&raw const (*home).inbox, fiber, || (*home).parker.unpark());
         }
     }
 }
 
-// SAFETY: `suspend` ends when the wake-up has been taken, which follows the decision.
-unsafe impl Strand for Fiber {
+// SAFETY: `suspend` ends when the wake-up has been taken, which follows the selection.
+unsafe impl Suspend for Fiber {
     fn waiter(&self) -> *const Waiter {
         ptr::from_ref(self).cast()
     }
@@ -101,7 +101,7 @@ unsafe impl Strand for Fiber {
             home.inbox.collect(&home.ready);
             home.answer();
             if let Some(fiber) = home.ready.pop() {
-                assert!(ptr::eq(fiber, self) && self.waiter.outcome().is_some(), "woken before it was decided");
+                assert!(ptr::eq(fiber, self) && self.waiter.selected().is_some(), "woken before it was selected");
                 assert!(home.ready.is_empty(), "woken twice");
                 return None;
             }
@@ -115,11 +115,11 @@ unsafe impl Strand for Fiber {
         }
     }
 
-    fn step_aside(&self) -> Option<PendingSwitch> {
+    fn yield_now(&self) -> Option<PendingSwitch> {
         None
     }
 
-    fn shares_its_thread(&self) -> bool {
+    fn shares_thread(&self) -> bool {
         true
     }
 
@@ -161,7 +161,7 @@ fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     {
         // SAFETY: both live longer.
         let scope = unsafe { CancelScope::below(&worker.root, &fiber.waiter, false) };
-        // As after the first wait: only then waits are here.
+        // As after the first wait: only then waits are local.
         scope.enlist();
         body(&Cx::new(&fiber, &scope, Deadline::NONE, &fiber.locals), &mut others);
     }
@@ -198,14 +198,14 @@ fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, sp
     let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
     sender.send(cx, Parcel::new(1)).unwrap();
     assert_eq!(receiver.recv(cx).map(Parcel::open), Ok(1));
-    assert!(cx.goes_on(), "otherwise it would not wait here");
+    assert!(cx.checkpoint_fast(), "otherwise it would not wait locally");
     (sender, receiver)
 }
 
 /// The sender goes to another thread, where it sends, and is dropped.
 #[test]
-fn models_here_a_value_comes_from_elsewhere() {
-    explore("here, a value from elsewhere", Some(2), || {
+fn models_local_wait_a_value_comes_from_elsewhere() {
+    explore("local wait, a value from elsewhere", Some(2), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, None);
             others.spawn(move || sender.try_send(Parcel::new(2)).unwrap());
@@ -217,8 +217,8 @@ fn models_here_a_value_comes_from_elsewhere() {
 
 /// The receiver goes to another thread, and makes room.
 #[test]
-fn models_here_room_is_made_elsewhere() {
-    explore("here, room from elsewhere", Some(2), || {
+fn models_local_wait_room_is_made_elsewhere() {
+    explore("local wait, room from elsewhere", Some(2), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, Some(1));
             sender.send(cx, Parcel::new(2)).unwrap();
@@ -233,8 +233,8 @@ fn models_here_room_is_made_elsewhere() {
 }
 
 #[test]
-fn models_here_a_wait_is_cancelled_from_elsewhere() {
-    explore("here, cancelled from elsewhere", None, || {
+fn models_local_wait_a_wait_is_cancelled_from_elsewhere() {
+    explore("local wait, cancelled from elsewhere", None, || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);
             others.cancel();
@@ -245,8 +245,8 @@ fn models_here_a_wait_is_cancelled_from_elsewhere() {
 
 /// Two reasons to look, of which one may come in the next wait.
 #[test]
-fn models_here_a_value_comes_and_the_scope_is_cancelled() {
-    explore("here, a value and a cancellation", Some(1), || {
+fn models_local_wait_a_value_comes_and_the_scope_is_cancelled() {
+    explore("local wait, a value and a cancellation", Some(1), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, None);
             // Refused if the receiver has gone.
@@ -263,16 +263,16 @@ fn models_here_a_value_comes_and_the_scope_is_cancelled() {
 /// One kicks for nothing, and one has a reason: who finds the fiber marked relies on the other's kick. The fiber waits
 /// here each time.
 #[test]
-fn models_here_two_hail() {
-    explore("here, two kick", Some(3), || {
+fn models_local_wait_two_hail() {
+    explore("local wait, two kick", Some(3), || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);
             let waiter = Lent(cx.waiter_address());
             let kicking = thread::spawn(move || waiter.kick());
             others.cancel();
             let receiving = receiver.receiving();
-            while cx.goes_on() {
-                assert!(cx.begin_here(&receiving));
+            while cx.checkpoint_fast() {
+                assert!(cx.begin_local(&receiving));
                 assert!(cx.suspend(NEVER, reason()).is_none());
                 cx.end_wait(&receiving, NEVER);
             }

@@ -4,7 +4,7 @@
 use super::{
     explore,
     parcel::Parcel,
-    strand::{Thread, root, spawn, spawn_below},
+    thread::{Thread, root, spawn, spawn_below},
 };
 use crate::{
     channel::{RecvError, Select, broadcast, watch},
@@ -114,11 +114,11 @@ fn models_channel_broadcast_selected_again() {
         });
         let mut select = Select::from_iter([first.receiving(), second.receiving()]);
         Thread::new().shielded(|cx| {
-            let mut heard = [0, 9];
+            let mut received = [0, 9];
             for _ in 0..3 {
                 let (index, got) = select.wait(cx).unwrap();
-                heard[index] += 1;
-                assert_eq!(look(got), Ok(heard[index]));
+                received[index] += 1;
+                assert_eq!(look(got), Ok(received[index]));
             }
         });
         sending.join().unwrap();

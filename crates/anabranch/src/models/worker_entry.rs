@@ -1,6 +1,6 @@
 //! What the models of forks share: forks that count their runs, and what of a worker they need.
 
-use super::strand::{Thread, reason};
+use super::thread::{Thread, reason};
 use crate::{
     fork::{
         frame::Frame,
@@ -62,8 +62,8 @@ impl Fork {
     }
 }
 
-/// What of a worker the protocols need. It outlives the forks, as the seats of a pool do.
-pub(super) struct Seat {
+/// What of a worker the protocols need. It outlives the forks, as the worker entries of a pool do.
+pub(super) struct WorkerEntry {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
     /// The roots of its guests.
@@ -71,7 +71,7 @@ pub(super) struct Seat {
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
 
-impl Seat {
+impl WorkerEntry {
     pub(super) fn new() -> Arc<Self> {
         Self::with(Fence::Asymmetric)
     }
@@ -112,11 +112,11 @@ impl Seat {
     }
 
     /// As the end of `Cx::join`.
-    pub(super) fn join_waiting(&self, strand: &Thread, fork: &Fork) {
+    pub(super) fn join_waiting(&self, owner: &Thread, fork: &Fork) {
         let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: as in `join`.
         let offer = unsafe { if self.stack.pop(frame) { None } else { self.stack.finish_offered(frame) } };
-        if offer.is_none_or(|offer| strand.shielded(|cx| offer.take_back(cx, reason()))) {
+        if offer.is_none_or(|offer| owner.shielded(|cx| offer.take_back(cx, reason()))) {
             fork.run();
         }
         fork.check();
@@ -149,7 +149,7 @@ impl Seat {
     }
 }
 
-pub(super) fn thief(seat: &Arc<Seat>, act: impl Fn(&Seat) + Send + 'static) -> thread::JoinHandle<()> {
-    let seat = Arc::clone(seat);
-    thread::spawn(move || act(&seat))
+pub(super) fn thief(worker: &Arc<WorkerEntry>, act: impl Fn(&WorkerEntry) + Send + 'static) -> thread::JoinHandle<()> {
+    let worker = Arc::clone(worker);
+    thread::spawn(move || act(&worker))
 }
