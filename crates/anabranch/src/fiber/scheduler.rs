@@ -54,8 +54,8 @@ const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
 
 /// How long after the first timer a parked worker may wake, in nanoseconds, if other timers are due until then. A
 /// switch to a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread
-/// by 50 us.
-const SLACK: u64 = 500_000;
+/// by 50 us. Less than a millisecond, so that an interval of one does not miss ticks.
+const SLACK: u64 = 900_000;
 
 /// How many rounds run before the worker looks for other work.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
