@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most searches of a lookout that found nothing for so long: some at first, and one every 25 ms from then
+/// The most searches of a heartbeat worker that found nothing for so long: some at first, and one every 25 ms from then
 /// on.
 fn looks_within(time: Duration) -> u64 {
     60 + time.as_millis() as u64 / 10
@@ -113,7 +113,7 @@ fn sleeping_halves_of_cx_join_cause_few_wakeups() {
     });
 }
 
-/// The lookout sleeps for long by then, and must be woken for what is forked.
+/// The heartbeat worker sleeps for long by then, and must be woken for what is forked.
 #[test]
 fn work_after_long_sleep_is_stolen() {
     watchdog(LONG, || {

@@ -1,5 +1,5 @@
-//! Workers that block at an inconvenient time: before a lookout exists, after a broadcast, by short sleeps, without
-//! spares.
+//! Workers that block at an inconvenient time: before there is a heartbeat worker, after a broadcast, by short sleeps,
+//! without spares.
 
 use crate::common::{self, LONG, at_rest, pool, rerun, watchdog};
 use anabranch::{Pool, join, scope};
@@ -34,8 +34,8 @@ fn receive_before_sending() {
     join(move || receiver.recv().unwrap(), move || sender.send(()).unwrap());
 }
 
-/// The threads of a new pool all search, and there is no lookout. If each finds work before it checks for a free slot,
-/// and blocks in that work, no thread would search any more.
+/// The threads of a new pool all search, and there is no heartbeat worker. If each finds work before it checks for a
+/// free slot, and blocks in that work, no thread would search any more.
 #[test]
 fn workers_may_block_in_first_work_of_new_pool() {
     watchdog(LONG, || {
@@ -46,13 +46,13 @@ fn workers_may_block_in_first_work_of_new_pool() {
     });
 }
 
-/// After a broadcast all threads search too, the one that was the lookout among them.
+/// After a broadcast all threads search too, the one that was the heartbeat worker among them.
 #[test]
 fn workers_may_block_in_first_work_after_broadcast() {
     watchdog(LONG, || {
         for i in 0..200 {
             let pool = pool(1 + i % 2);
-            // Until there is a lookout, and the others sleep.
+            // Until there is a heartbeat worker, and the others sleep.
             thread::sleep(Duration::from_millis(3));
             pool.broadcast(|_| ());
             pool.install(|| scope(|s| s.spawn(chain_of_receivers)));
@@ -75,7 +75,8 @@ fn branch_may_wait_by_short_sleeps() {
     });
 }
 
-/// No thread is blocked, the lookout merely has no successor: a cap that is not needed must not cause a warning.
+/// No thread is blocked, the heartbeat worker merely has no successor: a cap that is not needed must not cause a
+/// warning.
 #[test]
 fn cap_of_zero_refuses_nothing_if_no_thread_blocks() {
     watchdog(LONG, || {

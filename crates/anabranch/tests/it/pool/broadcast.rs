@@ -153,7 +153,8 @@ fn guest_may_enter_while_operations_wait() {
     });
 }
 
-/// A sleeper that runs an operation is woken as the lookout, and the wait inside the operation consumes the wakeup.
+/// A sleeper that runs an operation is woken as the heartbeat worker, and the wait inside the operation consumes the
+/// wakeup.
 #[test]
 fn wakeup_during_operation_is_not_lost() {
     watchdog(LONG, || {

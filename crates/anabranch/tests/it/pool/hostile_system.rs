@@ -75,7 +75,7 @@ fn failing_membarrier_aborts_with_one_message() {
         pool.install(feeds_a_blocked_branch);
     }
     fn bias() {
-        let (sender, receiver) = channel::unbounded();
+        let (mut sender, mut receiver) = channel::spsc::unbounded();
         for n in 0..2000 {
             sender.try_send(n).unwrap();
             receiver.try_recv().unwrap();

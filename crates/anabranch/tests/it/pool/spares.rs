@@ -129,8 +129,8 @@ fn spares_are_reused() {
             pool.install(meet);
         }
         let stats = pool.stats();
-        // The guest, two threads, nine spares, and one lookout; a thread that is late makes it one more. Without
-        // using them again it would be some two hundred.
+        // The guest, two threads, nine spares, and one heartbeat worker; a thread that is late makes it one more.
+        // Without using them again it would be some two hundred.
         assert!((PARTIES - 3..4 * PARTIES).contains(&stats.spare_threads), "{stats}");
         assert!(stats.slots_lent > 0 && stats.spares.stolen > 0 && stats.spares_refused == 0, "{stats}");
     });
