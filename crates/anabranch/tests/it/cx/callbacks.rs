@@ -266,7 +266,11 @@ fn drop_of_fiber_local_refuses_cx_of_another_fiber() {
                 cx.yield_now();
                 LOCAL.get(cx);
             });
-            CURRENT.set(s, || s.sleep(SHORT * 10).unwrap());
+            CURRENT.set(s, || {
+                while REFUSED.load(Ordering::Relaxed) == 0 {
+                    s.sleep(SHORT).unwrap();
+                }
+            });
         });
     });
     assert_eq!(REFUSED.load(Ordering::Relaxed), 1);

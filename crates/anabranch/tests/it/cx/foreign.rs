@@ -242,7 +242,7 @@ fn set_and_handle_refuse_cx_of_another_fiber() {
         cx.scope(|s| {
             let child = s.spawn(move |cx| {
                 let mut set = channel::ReceiverSet::from_iter([receiver]);
-                let slow = anabranch::spawn(|cx| cx.sleep(SHORT * 10));
+                let slow = anabranch::spawn(|cx| cx.sleep(LONG));
                 let by_set = catch_unwind(AssertUnwindSafe(|| _ = set.recv(own)));
                 let by_handle = catch_unwind(AssertUnwindSafe(|| _ = slow.join(own)));
                 cx.sleep(SHORT).unwrap();

@@ -1,7 +1,7 @@
 //! Every waiting operation with the `Cx` of another fiber panics. Each of these tests ended in a crash, a hang or a
 //! corrupted list before the check existed.
 
-use super::{SHORT, check_foreign, on_one_thread};
+use super::{CURRENT, SHORT, check_foreign, on_one_thread};
 use crate::common::{LONG, one_thread, panic_text, watchdog};
 use anabranch::{
     Cancelled, Cx, Pool,
@@ -171,8 +171,6 @@ fn scope_waits_for_fiber_spawned_by_another_fiber() {
     assert_eq!(seen, 1);
 }
 
-scoped_tls_hkt::scoped_thread_local!(static CURRENT: for<'a> &'a Cx<'a>);
-
 #[test]
 fn cx_in_thread_local_is_refused_in_other_fibers() {
     let text = panic_text(|| {
@@ -180,7 +178,7 @@ fn cx_in_thread_local_is_refused_in_other_fibers() {
             cx.scope(|s| {
                 s.spawn(|_| CURRENT.with(|cx| _ = cx.sleep(SHORT)));
                 // Cancelled by the panic of the other one.
-                CURRENT.set(s, || CURRENT.with(|cx| _ = cx.sleep(SHORT)));
+                CURRENT.set(s, || CURRENT.with(|cx| _ = cx.sleep(LONG)));
             });
         });
     });
