@@ -38,7 +38,7 @@ fn diagrams_and_code() {
         "Connected --> [*] : quit",
         "Question --> [*] : ask(Vec#lt;T#gt;)",
         "pub fn login( self, name: String, ) -> Result<Response, anabranch::channel::Closed> {",
-        "There is room for 16 messages; while they are under way, sending waits.",
+        "There is room for 16 messages; sending waits while it is full.",
         "pub enum ConnectedMessage",
     ] {
         assert!(all.contains(part), "{part:?} is missing in\n{all}");
@@ -60,7 +60,7 @@ fn only_a_part() {
 fn what_is_wrong_and_where() {
     let output = show("wrong.rs", &BANK.replace("invalid -> Login", "invalid -> Logn"), &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("wrong.rs:6:54: there is no state `Logn`; is it `Login`?"), "{output:?}");
+    assert!(text(&output.stderr).contains("wrong.rs:6:54: there is no state `Logn`; did you mean `Login`?"), "{output:?}");
     let output = show("none.rs", "fn main() {}", &[]);
     assert!(text(&output.stderr).contains("no `proto! { .. }` in it"), "{output:?}");
     let output = show("other.rs", BANK, &["--name", "shop"]);
