@@ -60,7 +60,10 @@ fn only_a_part() {
 fn what_is_wrong_and_where() {
     let output = show("wrong.rs", &BANK.replace("invalid -> Login", "invalid -> Logn"), &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("wrong.rs:6:54: there is no state `Logn`; did you mean `Login`?"), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("wrong.rs:6:54: there is no state `Logn`; did you mean `Login`?"),
+        "{output:?}"
+    );
     let output = show("none.rs", "fn main() {}", &[]);
     assert!(text(&output.stderr).contains("no `proto! { .. }` in it"), "{output:?}");
     let output = show("other.rs", BANK, &["--name", "shop"]);
