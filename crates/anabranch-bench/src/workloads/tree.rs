@@ -108,8 +108,8 @@ impl Large {
         Large { root: Node::tree(1, nodes).expect("a tree has nodes"), warm_up, nodes }
     }
 
-    /// Walks the tree once, untimed. A process that was forked finds all pages marked as not accessed, and the processor
-    /// takes half a microsecond to mark one. That would more than double the time of plain recursion.
+    /// Walks the tree once, untimed. A process that was forked finds all pages marked as not accessed, and the
+    /// processor takes half a microsecond to mark one. That would more than double the time of plain recursion.
     fn touch(&self) {
         black_box(sum::<Plain>(&self.root, &()));
     }

@@ -71,7 +71,7 @@ fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
     });
     pool.enter();
     worker.join().unwrap();
-    assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+    assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn models_sleep_a_root_begins_while_two_workers_lie_down() {
         for worker in workers {
             worker.join().unwrap();
         }
-        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
     });
 }
 
@@ -116,14 +116,14 @@ fn models_sleep_roots_follow_each_other() {
         pool.guest.vacate();
         pool.enter();
         worker.join().unwrap();
-        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
     });
 }
 
 /// A heartbeat worker that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not
 /// lost.
 #[test]
-fn models_sleep_the_post_is_handed_on() {
+fn models_sleep_the_role_is_handed_on() {
     explore("sleep, successor", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
@@ -133,16 +133,16 @@ fn models_sleep_the_post_is_handed_on() {
             }
         });
         pool.enter();
-        pool.wake(pool.sleep.successor().or_else(|| pool.sleep.resign()));
+        pool.wake(pool.sleep.successor().or_else(|| pool.sleep.resign().ok()));
         other.join().unwrap();
-        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
     });
 }
 
-/// A thread that waits relies on the heartbeat worker, which goes to work meanwhile and finds nobody to follow it: it
-/// hears of that, or has found no heartbeat worker.
+/// A thread that waits relies on the heartbeat worker, which goes to work meanwhile and finds no successor: it
+/// is woken, or has found no heartbeat worker.
 #[test]
-fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
+fn models_sleep_a_long_wait_ends_when_the_role_falls_vacant() {
     explore("sleep, long wait", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
@@ -152,19 +152,18 @@ fn models_sleep_a_long_wait_hears_that_nobody_looks_out() {
                 pool.sleep.end_long_wait(1);
             }
         });
-        if pool.sleep.resign().is_none() {
-            pool.sleep.take_long_waits().into_iter().for_each(|waiting| pool.wake(Some(waiting)));
-        }
+        let relying = pool.sleep.resign().expect_err("no worker sleeps");
+        relying.into_iter().for_each(|waiting| pool.wake(Some(waiting)));
         waiting.join().unwrap();
-        assert!(!pool.sleep.begin_long_wait(1), "nobody looks out");
-        assert!(pool.sleep.take_long_waits().is_empty());
+        assert!(!pool.sleep.begin_long_wait(1), "there is no heartbeat worker");
+        assert_eq!(pool.sleep.resign(), Err(Vec::new()));
     });
 }
 
-/// A heartbeat worker that lies down stays to be called, so a long wait may go on relying on it.
+/// A heartbeat worker that falls asleep can still be called, so a long wait may go on relying on it.
 #[test]
 fn models_sleep_a_long_wait_relies_on_a_sleeper() {
-    explore("sleep, long wait while the heartbeat worker lies down", None, || {
+    explore("sleep, long wait while the heartbeat worker falls asleep", None, || {
         let pool = Pool::new(1, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
         let heartbeat = spawn(&pool, |pool| {
@@ -175,6 +174,6 @@ fn models_sleep_a_long_wait_relies_on_a_sleeper() {
         assert!(pool.sleep.begin_long_wait(1), "a sleeper can be called");
         pool.enter();
         heartbeat.join().unwrap();
-        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "nobody looks out");
+        assert_eq!(pool.sleep.retire(9), Idle::Asleep, "there is no heartbeat worker");
     });
 }

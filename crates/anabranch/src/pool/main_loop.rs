@@ -197,7 +197,7 @@ impl Registry {
                 if idle == Idle::Heartbeat || !self.wakes_by_itself(me) {
                     // Not to a spare: most broadcasts are short, and the thread that waits for one makes sure that
                     // there is a heartbeat worker.
-                    self.wake(self.sleep.resign());
+                    self.resign_role();
                 }
                 me.status.activate();
                 break;
@@ -330,13 +330,15 @@ impl Registry {
         if self.pool_threads.add_spare(self) {
             return;
         }
+        self.resign_role();
+    }
+
+    /// Gives up the role of the heartbeat worker, and wakes the sleeper that has it now. If there is none, wakes the
+    /// threads that rely on a heartbeat worker: each makes sure of another, or searches at intervals.
+    fn resign_role(&self) {
         match self.sleep.resign() {
-            Some(sleeper) => self.wake(Some(sleeper)),
-            None => {
-                for waiting in self.sleep.take_long_waits() {
-                    self.worker(waiting).parker.unpark();
-                }
-            }
+            Ok(sleeper) => self.wake(Some(sleeper)),
+            Err(waiting) => waiting.into_iter().for_each(|waiting| self.worker(waiting).parker.unpark()),
         }
     }
 }

@@ -210,11 +210,14 @@ impl Sleep {
 
     /// Gives the role up when the heartbeat worker goes to work without a successor. If a worker has fallen asleep
     /// meanwhile, returns it: then it is the successor.
-    pub(crate) fn resign(&self) -> Option<usize> {
+    ///
+    /// # Errors
+    /// Returns the threads that rely on a heartbeat worker if there is none from now on. The caller must wake them.
+    pub(crate) fn resign(&self) -> Result<usize, Vec<usize>> {
         let mut roles = lock(&self.roles);
         let sleeper = roles.asleep.pop();
         self.set_heartbeat(&mut roles, sleeper.is_some());
-        sleeper
+        sleeper.ok_or_else(|| mem::take(&mut roles.waiting))
     }
 
     /// Registers a thread that waits until [`end_long_wait`](Self::end_long_wait), and relies on the heartbeat worker.
@@ -235,13 +238,6 @@ impl Sleep {
         if let Some(position) = roles.waiting.iter().position(|&waiting| waiting == worker) {
             roles.waiting.swap_remove(position);
         }
-    }
-
-    /// Returns the threads that rely on a heartbeat worker, after [`resign`](Self::resign) has found no sleeper. The
-    /// caller must wake them.
-    #[must_use]
-    pub(crate) fn take_long_waits(&self) -> Vec<usize> {
-        mem::take(&mut lock(&self.roles).waiting)
     }
 
     /// Puts the heartbeat worker to sleep, unless it finds a root open. Returns whether it sleeps.

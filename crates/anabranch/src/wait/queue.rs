@@ -111,8 +111,8 @@ impl<T> Queue<T> {
         if self.only().is_some() { self.first } else { self.last.cast() }
     }
 
-    /// Has the processor fetch the first entry, and its waiter if that is the only one. Both mostly miss the caches, and
-    /// the entry the TLB, too: called some work ahead of a selection, the misses overlap.
+    /// Has the processor fetch the first entry, and its waiter if that is the only one. Both mostly miss the caches,
+    /// and the entry the TLB, too: called some work ahead of a selection, the misses overlap.
     #[inline]
     pub(crate) fn prefetch_first(&self) {
         prefetch(self.first.wrapping_byte_add(mem::offset_of!(Entry<T>, is_linked)).cast());

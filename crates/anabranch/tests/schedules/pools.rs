@@ -215,6 +215,28 @@ fn blocking() {
     seen.assert(&[Raided, Stolen, Spare, Lent]);
 }
 
+/// Each worker blocks in its part of a broadcast until the fork of the broadcasting thread has run, which a spare has to
+/// take. The broadcasting thread may have parked before the heartbeat worker finds its part.
+#[test]
+fn blocking_broadcasts() {
+    let seen = explore(5_000, |seen| {
+        let trap = Trap::none();
+        let pool = trap.builder().max_spare_threads(any(4, 6)).build().unwrap();
+        for _ in 0..any(1, 2) {
+            let (sender, receiver) = mpsc::channel();
+            let receiver = Mutex::new(receiver);
+            let count = pool.num_threads();
+            let (answers, ()) = pool.install(|| {
+                let broadcast = || pool.broadcast(|_| receiver.lock().unwrap().recv().unwrap());
+                join(broadcast, move || (0..count).for_each(|_| sender.send(()).unwrap()))
+            });
+            assert_eq!(answers.len(), count);
+        }
+        seen.note(&pool);
+    });
+    seen.assert(&[Raided, Stolen, Spare, Lent]);
+}
+
 /// A lock that is held across a join is never met again on the same stack.
 #[test]
 fn locks() {
