@@ -3,7 +3,7 @@
 mod common;
 
 use anabranch::{
-    channel::{Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
+    channel::{CallError, Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
     select,
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
@@ -208,7 +208,7 @@ fn services_answer() {
                     let client = service.requests().clone();
                     s.spawn(move |cx| {
                         let answer = client.call(cx, |reply| (n, reply));
-                        assert_eq!(answer, if n == 13 { Err(RecvError::Closed) } else { Ok(n * n) });
+                        assert_eq!(answer, if n == 13 { Err(CallError::Closed) } else { Ok(n * n) });
                     });
                 }
             });
@@ -245,8 +245,8 @@ fn services_that_end_early() {
                 });
                 let answered = answers.iter().filter(|answer| **answer == Ok(1)).count();
                 assert_eq!(answered, usize::from(!panics));
-                assert!(answers.iter().all(|answer| matches!(answer, Ok(1) | Err(RecvError::Closed))));
-                assert_eq!(service.call(cx, asked), Err(RecvError::Closed));
+                assert!(answers.iter().all(|answer| matches!(answer, Ok(1) | Err(CallError::Closed))));
+                assert_eq!(service.call(cx, asked), Err(CallError::Closed));
                 let ended = service.stop(cx);
                 if panics {
                     assert!(ended.unwrap_err().to_string().contains("no more today"));

@@ -5,7 +5,7 @@ mod common;
 mod waits;
 
 use anabranch::{
-    channel::{RecvTimeoutError, TryRecvError, TrySendError, bounded, unbounded},
+    channel::{ReserveTimeoutError, TryRecvError, TrySendError, bounded, unbounded},
     select,
 };
 use common::{LONG, fibers::until_waiting, in_pools, pool, watchdog};
@@ -59,9 +59,9 @@ fn room_in_a_channel_in_all_shapes() {
         let (sender, receiver) = bounded(1);
         pool.run(|cx| {
             let permit = sender.reserve_timeout(cx, SHORT).unwrap();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
             permit.send(1).unwrap();
             assert!(sender.is_to(&receiver) && !sender.is_to(&unbounded().1));
             assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));
@@ -70,7 +70,7 @@ fn room_in_a_channel_in_all_shapes() {
             assert!(sender.try_reserve().is_none());
             drop(kept);
             receiver.close();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
         });
         let (sender, receiver) = unbounded();
         (0..40).for_each(|n| sender.try_send(n).unwrap());

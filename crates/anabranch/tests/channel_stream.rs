@@ -6,7 +6,7 @@ mod waits;
 
 use anabranch::{
     Cx,
-    channel::{Closed, RecvTimeoutError, TryRecvError, TrySendError, spsc},
+    channel::{Closed, ReserveTimeoutError, TryRecvError, TrySendError, spsc},
 };
 use common::{LONG, in_pools, watchdog};
 use proptest::prelude::*;
@@ -123,9 +123,9 @@ fn room_in_a_stream_in_all_shapes() {
         pool.run(|cx| {
             sender.try_reserve().unwrap().send(1).unwrap();
             assert!(sender.try_reserve().is_none());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
             assert_eq!(receiver.recv(cx), Ok(1));
             drop(sender.reserve_timeout(cx, SHORT).unwrap());
             let sending = pool.spawn_async(async move {

@@ -8,7 +8,8 @@ mod waits;
 use anabranch::{
     Cancelled, Cx, WaitError,
     channel::{
-        Closed, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError, oneshot, spsc,
+        Closed, RecvError, RecvTimeoutError, SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+        oneshot, spsc,
     },
 };
 use common::{LONG, Tally, in_pools, pool, watchdog};
@@ -42,7 +43,7 @@ fn streams_give_back_what_was_not_sent() {
             assert_eq!(batch.len(), 2);
             receiver.close();
             assert!(matches!(sender.send(cx, tally.make()), Err(SendError::Closed(_))));
-            assert_eq!(sender.send_all(cx, &mut batch), Err(RecvError::Closed));
+            assert_eq!(sender.send_all(cx, &mut batch), Err(SendAllError::Closed));
             assert_eq!(batch.len(), 2);
             assert!(receiver.recv(cx).is_ok());
             assert!(matches!(receiver.recv(cx), Err(RecvError::Closed)));

@@ -16,6 +16,7 @@ pub(crate) mod fiber_local;
 pub(crate) mod handle;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod join;
+pub(crate) mod limit;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
 #[cfg(all(any(unix, windows), not(loom)))]
@@ -40,6 +41,7 @@ pub(crate) mod take_back;
 pub(crate) mod thread;
 #[cfg(not(loom))]
 mod time;
+pub(crate) mod wait;
 
 #[cfg(not(loom))]
 pub use self::{cancel_handle::CancelHandle, run::run, time::Interval};

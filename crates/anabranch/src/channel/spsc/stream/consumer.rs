@@ -3,10 +3,11 @@
 use crate::{
     bias::pair::Side,
     channel::{
+        Closed,
         dropping::drop_all,
         spsc::stream::{
             backoff::Backoff,
-            cursor::{Closed, Cursor, wake, wake_local},
+            cursor::{Cursor, wake, wake_local},
             slab::{EMPTY, END, FULL, Slab},
         },
     },

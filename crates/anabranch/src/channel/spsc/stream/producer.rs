@@ -2,9 +2,10 @@
 
 use crate::{
     bias::pair::Side,
+    channel::PushError,
     channel::spsc::stream::{
         backoff::Backoff,
-        cursor::{Cursor, PushError, wake, wake_local},
+        cursor::{Cursor, wake, wake_local},
         slab::{EMPTY, END, FULL},
     },
     sys::sync::Ordering,
