@@ -3,6 +3,8 @@
 //! Where there are no fibers (on systems that are neither Unix nor Windows) this has what a thread can do alone.
 
 pub(crate) mod attempt;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod block;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
