@@ -3,9 +3,9 @@
 
 #![no_main]
 
-#[path = "../../crates/anabranch/tests/common/waits.rs"]
-mod waits;
-#[path = "../../crates/anabranch/tests/wires/mod.rs"]
+#[path = "../../crates/anabranch/tests/common/mod.rs"]
+mod common;
+#[path = "../../crates/anabranch/tests/common/wires/mod.rs"]
 mod wires;
 
 use libfuzzer_sys::fuzz_target;

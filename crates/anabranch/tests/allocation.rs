@@ -1,4 +1,5 @@
-//! What is allocated: nothing for a fork that nobody takes, and nothing stays behind.
+//! How much the whole process allocates: a fork that is not stolen allocates nothing, and nothing leaks. The count is
+//! that of all threads, so the tests run one at a time.
 
 #[path = "common/allocator.rs"]
 mod allocator;
@@ -17,7 +18,7 @@ fn alone(test: impl FnOnce()) {
     watchdog(LONG, test);
 }
 
-/// A thread whose stolen half is late, because another one is kept from running, may add a spare, which is allocated.
+/// A thread whose stolen half is late, because the system delays the thief, may add a spare, which allocates.
 const ATTEMPTS: usize = 20;
 
 #[test]
@@ -52,7 +53,7 @@ fn a_loop_allocates_nothing() {
     });
 }
 
-/// A thing of everything: what it makes must all be gone afterwards.
+/// Uses every construct once. All allocations must be freed afterwards.
 fn round(i: u64) {
     assert_eq!(sum_to(20), 210);
     scope(|s| {
@@ -70,8 +71,8 @@ fn round(i: u64) {
 }
 
 #[test]
-fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
-    // The messages of so many panics say nothing.
+fn ten_thousand_rounds_leak_nothing() {
+    // The messages of these panics are of no use.
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<Vec<u64>>().is_none() {
             eprintln!("{info}");
@@ -84,7 +85,7 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
             rounds(200);
             let (before, spares) = (bytes_of_all(), pool.stats().spare_threads);
             rounds(10_000);
-            // The seat of a spare is kept until the pool ends; how many there are is a matter of timing.
+            // The slot of a spare is kept until the pool ends. The number of spares depends on timing.
             let seats = 150_000 * (pool.stats().spare_threads - spares) as i64;
             let grown = bytes_of_all() - before - seats;
             // The harness allocates a little, and queues grow; one leaked payload a round would be four million bytes.
@@ -94,13 +95,13 @@ fn ten_thousand_rounds_of_everything_leave_nothing_behind() {
 }
 
 #[test]
-fn a_pool_that_is_dropped_gives_all_its_memory_back() {
+fn dropped_pool_frees_its_memory() {
     alone(|| {
         let make = || (0..50).for_each(|i| assert_eq!(pool(2).install(|| sum_to(i)), i * (i + 1) / 2));
         make();
         let before = bytes_of_all();
         make();
-        // A pool has 100 kB for each seat.
+        // A pool allocates 100 kB for each slot.
         let grown = bytes_of_all() - before;
         assert!(grown < 4_000_000, "{grown} bytes more than before");
     });

@@ -1,4 +1,4 @@
-//! The default pool, set up by hand: alone in its process, since a process has one.
+//! Setting up the default pool. The test has a process of its own, since a process has one default pool.
 
 mod common;
 
@@ -6,7 +6,7 @@ use anabranch::{BuildError, Pool, current_num_threads};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-fn the_default_pool_is_set_up_once() {
+fn default_pool_is_built_once() {
     static ENDED: AtomicUsize = AtomicUsize::new(0);
     common::watchdog(common::LONG, || {
         assert!(matches!(Pool::builder().threads(0).build_default(), Err(BuildError::ZeroThreads)));

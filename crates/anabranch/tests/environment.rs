@@ -1,9 +1,10 @@
-//! `ANABRANCH_NUM_THREADS`, seen by child processes: this binary again, with the variable set.
+//! The environment variable `ANABRANCH_NUM_THREADS`, and threads that the system refuses. Each test runs itself again
+//! in a child process.
 
 mod common;
 
 use anabranch::{BuildError, Pool};
-use std::process::{Command, Output};
+use std::process::Output;
 
 const VARIABLE: &str = "ANABRANCH_NUM_THREADS";
 const IS_CHILD: &str = "ANABRANCH_TEST_IS_CHILD";
@@ -13,12 +14,7 @@ fn run_child(test: &str, value: &str) -> Option<Output> {
     if std::env::var_os(IS_CHILD).is_some() {
         return None;
     }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .env(IS_CHILD, "1")
-        .env(VARIABLE, value)
-        .output()
-        .unwrap();
+    let child = common::rerun(module_path!(), test).env(IS_CHILD, "1").env(VARIABLE, value).output().unwrap();
     Some(child)
 }
 
@@ -29,8 +25,8 @@ fn assert_passed(child: &Output) {
 }
 
 #[test]
-fn the_variable_sets_the_number_of_threads() {
-    let Some(child) = run_child("the_variable_sets_the_number_of_threads", "3") else {
+fn variable_sets_number_of_threads() {
+    let Some(child) = run_child("variable_sets_number_of_threads", "3") else {
         assert_eq!(anabranch::current_num_threads(), 3);
         assert_eq!(Pool::builder().build().unwrap().num_threads(), 3);
         assert_eq!(common::pool(2).num_threads(), 2, "the builder's word goes first");
@@ -41,8 +37,8 @@ fn the_variable_sets_the_number_of_threads() {
 }
 
 #[test]
-fn zero_in_the_variable_is_an_error() {
-    let Some(child) = run_child("zero_in_the_variable_is_an_error", "0") else {
+fn zero_is_refused() {
+    let Some(child) = run_child("zero_is_refused", "0") else {
         let error = Pool::builder().build().unwrap_err();
         assert!(matches!(&error, BuildError::BadVariable(value) if value == "0"));
         assert!(error.to_string().contains(VARIABLE) && error.to_string().contains("`0`"), "{error}");
@@ -55,8 +51,8 @@ fn zero_in_the_variable_is_an_error() {
 }
 
 #[test]
-fn garbage_in_the_variable_is_an_error() {
-    let Some(child) = run_child("garbage_in_the_variable_is_an_error", "many") else {
+fn non_number_is_refused() {
+    let Some(child) = run_child("non_number_is_refused", "many") else {
         let error = Pool::builder().build().unwrap_err();
         assert!(matches!(&error, BuildError::BadVariable(value) if value == "many"));
         assert!(error.to_string().contains(VARIABLE) && error.to_string().contains("`many`"));
@@ -68,8 +64,8 @@ fn garbage_in_the_variable_is_an_error() {
 }
 
 #[test]
-fn more_threads_than_a_pool_can_have_are_an_error() {
-    let Some(child) = run_child("more_threads_than_a_pool_can_have_are_an_error", "5000") else {
+fn too_many_threads_are_refused() {
+    let Some(child) = run_child("too_many_threads_are_refused", "5000") else {
         let error = Pool::builder().build().unwrap_err();
         assert!(matches!(&error, BuildError::BadVariable(value) if value == "5000"));
         assert!(error.to_string().contains(VARIABLE) && error.to_string().contains("4095"), "{error}");
@@ -79,8 +75,8 @@ fn more_threads_than_a_pool_can_have_are_an_error() {
 }
 
 #[test]
-fn an_empty_variable_is_as_good_as_none() {
-    let Some(child) = run_child("an_empty_variable_is_as_good_as_none", "") else {
+fn empty_variable_is_ignored() {
+    let Some(child) = run_child("empty_variable_is_ignored", "") else {
         let threads = std::thread::available_parallelism().unwrap().get();
         assert_eq!(Pool::builder().build().unwrap().num_threads(), threads);
         assert_eq!(anabranch::join(anabranch::current_num_threads, || ()).0, threads);
@@ -89,7 +85,7 @@ fn an_empty_variable_is_as_good_as_none() {
     assert_passed(&child);
 }
 
-/// Where the panic of `body` points to: file and line.
+/// Returns the location of the panic of `body`: file and line.
 fn panic_place(body: impl FnOnce()) -> (String, u32) {
     let place = std::sync::Arc::new(std::sync::Mutex::new(None));
     let hook = std::panic::take_hook();
@@ -104,8 +100,8 @@ fn panic_place(body: impl FnOnce()) -> (String, u32) {
 }
 
 #[test]
-fn an_error_in_the_variable_points_at_the_caller() {
-    let Some(child) = run_child("an_error_in_the_variable_points_at_the_caller", "0") else {
+fn panic_names_location_of_caller() {
+    let Some(child) = run_child("panic_names_location_of_caller", "0") else {
         let first = line!() + 2;
         let places = [
             panic_place(|| _ = anabranch::join(|| (), || ())),
@@ -127,13 +123,13 @@ fn an_error_in_the_variable_points_at_the_caller() {
     assert_passed(&child);
 }
 
-/// Where the system has no memory for a thread's stack it refuses the thread.
+/// A system without memory for the stack of a thread refuses the thread.
 #[cfg(target_os = "linux")]
 mod refused {
     use super::{assert_passed, common, run_child};
     use rustix::process::{Resource, Rlimit, setrlimit};
 
-    /// From here on this process can have so many bytes more.
+    /// Limits the address space of this process to so many bytes more.
     fn limit_memory(more: u64) {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
@@ -157,8 +153,8 @@ mod refused {
     }
 
     #[test]
-    fn without_any_thread_the_caller_does_all() {
-        let Some(child) = run_child("refused::without_any_thread_the_caller_does_all", "4") else {
+    fn join_runs_on_caller_if_no_thread_can_start() {
+        let Some(child) = run_child("refused::join_runs_on_caller_if_no_thread_can_start", "4") else {
             limit_memory(1 << 20);
             assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "this is to be a system without threads");
             assert_eq!(anabranch::current_num_threads(), 1);
@@ -170,8 +166,8 @@ mod refused {
     }
 
     #[test]
-    fn with_fewer_threads_the_default_pool_goes_on() {
-        let Some(child) = run_child("refused::with_fewer_threads_the_default_pool_goes_on", "8") else {
+    fn default_pool_works_with_fewer_threads() {
+        let Some(child) = run_child("refused::default_pool_works_with_fewer_threads", "8") else {
             limit_memory(9 << 20);
             let threads = anabranch::current_num_threads();
             assert!((1..8).contains(&threads), "{threads}");
@@ -189,10 +185,10 @@ mod refused {
         assert_passed(&child);
     }
 
-    /// What was spawned when there was no thread begins when there can be one.
+    /// A fiber that was spawned when no thread could start begins once one can.
     #[test]
-    fn fibers_wait_for_a_thread() {
-        let Some(child) = run_child("refused::fibers_wait_for_a_thread", "2") else {
+    fn fibers_wait_until_a_thread_can_start() {
+        let Some(child) = run_child("refused::fibers_wait_until_a_thread_can_start", "2") else {
             limit_memory(1 << 20);
             let first = anabranch::spawn(|_| 1);
             lift_limit();

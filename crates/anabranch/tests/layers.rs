@@ -28,7 +28,7 @@ fn imports_go_downwards() {
 }
 
 #[test]
-fn an_upward_import_and_a_cycle_are_found() {
+fn upward_import_and_cycle_are_found() {
     let layers = Layers::parse("```layers\nhigh, odd/high  text\nscheduler: one, two\nlow\n```");
     let modules = [
         (&["low"][..], "use crate::high::part::Thing;"),

@@ -21,7 +21,7 @@ use std::{
     thread::{self, Thread},
 };
 
-/// One for all: to make one and to let it go are a good part of the time under Miri.
+/// One pool for all tests: building and dropping a pool takes long under Miri.
 static POOL: LazyLock<Pool> = LazyLock::new(|| pool(2));
 
 /// Runs `body` in the pool that all share, one at a time: a program that waits to be stolen from needs a thread that is
@@ -124,7 +124,7 @@ fn a_stolen_half_panics() {
     });
 }
 
-/// Its result is wanted by nobody.
+/// Its result is not used.
 #[test]
 fn a_stolen_half_is_waited_for_when_the_first_half_panics() {
     in_pool(|| {
@@ -162,7 +162,7 @@ fn forks_inside_of_a_stolen_one_are_taken_back() {
     });
 }
 
-/// Whoever enters another pool publishes what is open in the first.
+/// A thread that enters another pool publishes its open forks in the first.
 #[test]
 fn a_fork_that_was_published_is_run_once() {
     let other = pool(1);

@@ -21,7 +21,7 @@ const ROUNDS: usize = 300;
 
 /// Binds the calling thread to the first core that it may use.
 fn bind() {
-    // SAFETY: plain data, of the size that is said, for the calling thread.
+    // SAFETY: plain data of the given size, for the calling thread.
     unsafe {
         let mut cores: libc::cpu_set_t = mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();
@@ -91,7 +91,7 @@ fn no_core_is_burnt(often: impl Fn() + Sync, now_and_then: impl Fn() + Sync) {
 }
 
 #[test]
-fn a_channel_costs_an_urgent_thread_no_time_slice() {
+fn channel_does_not_spin_out_time_slice_of_urgent_thread() {
     let (sender, receiver) = unbounded();
     let use_it = || {
         sender.try_send(1).unwrap();
@@ -101,7 +101,7 @@ fn a_channel_costs_an_urgent_thread_no_time_slice() {
 }
 
 #[test]
-fn a_watched_value_costs_an_urgent_thread_no_time_slice() {
+fn watch_does_not_spin_out_time_slice_of_urgent_thread() {
     let (sender, receiver) = watch::channel(0);
     no_core_is_burnt(
         || _ = sender.send(1),

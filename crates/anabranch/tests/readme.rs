@@ -20,7 +20,7 @@ fn from_the_package(text: &str) -> String {
 }
 
 #[test]
-fn the_package_has_the_readme_of_the_repository() {
+fn package_readme_matches_repository_readme() {
     let package = env!("CARGO_MANIFEST_DIR");
     let read = |path: &str| fs::read_to_string(format!("{package}/{path}")).unwrap();
     assert!(
@@ -30,7 +30,7 @@ fn the_package_has_the_readme_of_the_repository() {
 }
 
 #[test]
-fn what_the_readme_links_to_is_there() {
+fn links_of_readme_exist() {
     let package = env!("CARGO_MANIFEST_DIR");
     let readme = fs::read_to_string(format!("{package}/README.md")).unwrap();
     let targets: Vec<&str> =

@@ -112,10 +112,11 @@ impl<W: Workload> AnyWorkload<Kind> for W {
 }
 
 /// All workloads: the name on the command line, and how to build it.
-pub const ALL: [Listed<Kind, Settings>; 18] = [
+pub const ALL: [Listed<Kind, Settings>; 19] = [
     ("tree-1k", |settings| Box::new(tree::Small::new(settings, false))),
     ("tree-1k-outside", |settings| Box::new(tree::Small::new(settings, true))),
     ("tree-10m", |_| Box::new(tree::Large::new(10_000_000))),
+    ("tree-100m", |_| Box::new(tree::Large::new(100_000_000))),
     ("fib", |settings| Box::new(fib::Fib::new(settings.fib))),
     ("uts", |_| Box::new(uts::Unbalanced::new(uts::Shape::FOUR_MILLION))),
     ("leaves-10ns", |settings| Box::new(leaves::Leaves::new(settings, 10.0))),

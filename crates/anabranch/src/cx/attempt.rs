@@ -60,8 +60,8 @@ pub(crate) trait Attempt: Waitable {
         NEVER
     }
 
-    /// Pauses to leave the other side alone, if that pays. A spinning thread calls this before it attempts again.
-    fn snooze(&self) {}
+    /// Called by a thread that is about to spin: the other side is probably on another thread.
+    fn before_spin(&self) {}
 
     /// Returns whether another attempt would fail, if one load shows that.
     #[inline]
@@ -203,7 +203,7 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
     let spin_wait = waiter.spin_wait();
     let is_sharing = spin_wait.is_sharing();
     if !is_sharing {
-        waitable.snooze();
+        waitable.before_spin();
         for round in 0..waiter.spins() {
             (0..1 << round).for_each(|_| hint::spin_loop());
             if let Some(output) = waitable.attempt() {
@@ -211,10 +211,6 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
                 return Some(output);
             }
         }
-    }
-    if spin_wait.is_exhausted() {
-        spin_wait.reset();
-        return None;
     }
     let mut start = None;
     loop {

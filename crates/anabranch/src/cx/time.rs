@@ -42,6 +42,9 @@ impl Cx<'_> {
 
     /// Waits for `duration`.
     ///
+    /// Ends up to a millisecond late where other timers of the worker are due soon after this one: an idle worker wakes
+    /// once for all timers that are due within 0.9 ms.
+    ///
     /// # Errors
     /// Returns [`Cancelled`] when the scope was cancelled.
     ///

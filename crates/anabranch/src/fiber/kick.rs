@@ -35,7 +35,8 @@ impl Kick {
     /// Pushes the kick onto its worker's inbox, unless it is there, and calls `wake` if the worker is away.
     ///
     /// # Safety
-    /// The kick and the inbox are those of one worker, which does not end before this call, as for [`Inbox::push_remote`].
+    /// The kick and the inbox are those of one worker, which does not end before this call, as for
+    /// [`Inbox::push_remote`].
     pub(crate) unsafe fn send(this: *const Self, inbox: *const Inbox<Self>, wake: impl FnOnce()) {
         // SAFETY: the caller guarantees that the worker, and the kick with it, does not end before this call. Only the
         // thread that marks the kick pushes it, so it is in the box at most once.

@@ -48,14 +48,10 @@ use std::{cell::Cell, time::Duration};
 /// then ought to happen there.
 const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// How many more a fiber that has yielded counts for if new fibers wait: these should begin before a thief finds that
-/// they lie for long.
-const HASTE: u32 = if cfg!(shuttle) { 1 } else { 3 };
-
 /// How long after the first timer a parked worker may wake, in nanoseconds, if other timers are due until then. A
 /// switch to a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread
-/// by 50 us.
-const SLACK: u64 = 500_000;
+/// by 50 us. Less than a millisecond, so that an interval of one does not miss ticks.
+const SLACK: u64 = 900_000;
 
 /// How many rounds run before the worker looks for other work.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
@@ -63,18 +59,16 @@ const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 /// After how many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// Which unstarted fibers a thief takes from a worker that will begin them by itself.
+/// From which workers a thief takes fibers that have not started.
 ///
 /// A short fiber would mostly be over before a thief begins it, and its parent would wait longer. And fibers that were
 /// spawned together often exchange messages, which takes several times as long between workers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StealPolicy {
-    /// All.
+    /// From all.
     All,
-    /// Those that have lain for long, by this time: see [`RunQueue::lies_for_long`].
-    Overdue(u64),
-    /// None.
-    Nothing,
+    /// From those that will not begin their fibers themselves: guests, and workers without a slot.
+    Inactive,
 }
 
 /// The state of a worker entry for its fibers. See the [module](self).
@@ -187,7 +181,7 @@ impl Worker {
         }
         'rounds: for _ in 0..ROUNDS {
             self.collect_ready_fibers(true);
-            self.fibers.local.begin_round(ROUND, if self.has_jobs() { HASTE } else { 0 });
+            self.fibers.local.begin_round(ROUND);
             while self.fibers.local.count_one() {
                 if let Some(fiber) = self.next_ready_fiber() {
                     // SAFETY: the fiber is ready, belongs to this worker, and this is the worker's own stack.
@@ -240,21 +234,12 @@ impl Worker {
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
     pub(crate) fn steal_job(&self, thief: &Worker, policy: StealPolicy) -> Option<Job> {
-        let is_worth_while = match policy {
-            StealPolicy::All => true,
-            StealPolicy::Overdue(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
-            StealPolicy::Nothing => !self.is_at_them(),
-        };
-        if !is_worth_while || !self.has_jobs() {
+        let is_left_alone = policy == StealPolicy::Inactive && self.is_own && self.status.is_active();
+        if is_left_alone || !self.has_jobs() {
             return None;
         }
         // SAFETY: `thief` is the worker entry of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
-    }
-
-    /// Returns whether this worker is going to begin its fibers itself.
-    fn is_at_them(&self) -> bool {
-        self.is_own && self.status.is_active()
     }
 
     pub(crate) fn next_job(&self) -> Option<Job> {

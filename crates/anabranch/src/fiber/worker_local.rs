@@ -38,8 +38,6 @@ pub(crate) struct Local {
     ready: List<Fiber>,
     /// How many fibers may still go on in this round.
     left: Cell<u32>,
-    /// How much less if one of them yields.
-    haste: Cell<u32>,
     /// How many fibers have begun and not ended.
     live: Cell<usize>,
     timers: RefCell<Timers<*const Fiber>>,
@@ -84,7 +82,6 @@ impl Local {
             chain: Cell::new(0),
             ready: List::new(),
             left: Cell::new(0),
-            haste: Cell::new(0),
             live: Cell::new(0),
             timers: RefCell::new(Timers::new()),
             stacks: RefCell::new(None),
@@ -121,16 +118,13 @@ impl Local {
     /// Puts a fiber behind all others that can go on.
     #[inline]
     pub(crate) fn make_last(&self, fiber: &Fiber) {
-        self.left.set(self.left.get().saturating_sub(self.haste.get()));
         // SAFETY: the fiber runs, so it is alive and in no list, and it suspends now.
         unsafe { self.ready.push(fiber) };
     }
 
-    /// Begins a round: `count` fibers may go on, or begin, before the worker looks for other work. A fiber that yields
-    /// counts for `haste` more.
-    pub(crate) fn begin_round(&self, count: u32, haste: u32) {
+    /// Begins a round: `count` fibers may go on, or begin, before the worker looks for other work.
+    pub(crate) fn begin_round(&self, count: u32) {
         self.left.set(count);
-        self.haste.set(haste);
     }
 
     /// Counts a fiber of this round. Returns whether it may go on.

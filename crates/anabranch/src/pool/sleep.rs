@@ -41,8 +41,8 @@
 //! No worker is called for a fiber that goes on after a wait while there is a heartbeat worker, however long its
 //! intervals are. Threads that wait for an event do not count as roots; one that goes on after a wait calls the
 //! heartbeat worker as one that begins does. So a program all of whose fibers and threads wait is as still as one
-//! without any. Timers of one worker that are due within 0.5 ms wake it once while it is parked, so a timer may fire up
-//! to 0.5 ms late on an idle worker.
+//! without any. Timers of one worker that are due within 0.9 ms wake it once while it is parked, so a timer may fire up
+//! to 0.9 ms late on an idle worker.
 
 use crate::sys::{
     asymmetric_fence,

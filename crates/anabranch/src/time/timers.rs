@@ -75,7 +75,7 @@ const VACANT: Entry = Entry { deadline: Tick::MAX, tag: u64::MAX };
 const MOST_VISITED: usize = 32;
 
 /// At most this many groups keep their memory.
-const FEW: usize = 16;
+const FEW: usize = 64;
 
 impl Entry {
     #[inline]

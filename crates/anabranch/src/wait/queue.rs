@@ -14,13 +14,13 @@
 //! be dropped with entries in it. It may also move once its owner is no longer borrowed, as no entry refers to it.
 
 use crate::{
-    sys::sync::Cell,
+    sys::{prefetch::prefetch, sync::Cell},
     wait::{
         waitable::WaiterRef,
         waiter::{Selected, Waiter, Wake},
     },
 };
-use std::{cell::UnsafeCell, marker::PhantomPinned, ptr};
+use std::{cell::UnsafeCell, marker::PhantomPinned, mem, ptr};
 
 /// One wait in a [`Queue`]. It lies on the stack of the waiting fiber or thread, or in a pinned future. `T` is what the
 /// waiter asks for, and what it is handed.
@@ -81,7 +81,7 @@ pub(crate) struct Queue<T> {
     /// The last entry; or, marked with [`ONLY`], the waiter of the first if that is the only one and its ticket is 0.
     ///
     /// Entries lie on the stacks of fibers that wait, so to read one mostly misses the caches and the TLB. So a wait
-    /// that is alone in its queue, as most are, is selected without reading its entry.
+    /// that is alone in its queue, as most are, is selected without reading its entry; it is only marked.
     last: *const (),
 }
 
@@ -109,6 +109,16 @@ impl<T> Queue<T> {
     #[inline]
     fn last(&self) -> *const Entry<T> {
         if self.only().is_some() { self.first } else { self.last.cast() }
+    }
+
+    /// Has the processor fetch the first entry, and its waiter if that is the only one. Both mostly miss the caches, and
+    /// the entry the TLB, too: called some work ahead of a selection, the misses overlap.
+    #[inline]
+    pub(crate) fn prefetch_first(&self) {
+        prefetch(self.first.wrapping_byte_add(mem::offset_of!(Entry<T>, is_linked)).cast());
+        if let Some(only) = self.only() {
+            prefetch(only.cast());
+        }
     }
 
     /// Links the first entry of an empty queue.

@@ -7,13 +7,11 @@
 //!
 //! Sharing a core. If the event comes after a yield, but not before, the other side is probably on this core, and
 //! spinning delays it. So the next waits yield at once, and only now and then does a wait spin first, to see whether
-//! that has changed. The system does not separate the two threads: it searches an idle core for a thread that it wakes,
-//! but does not move threads that only yield. Two threads of a stream shared a core for all of a run, though the next
-//! core was idle. So if sharing goes on, the thread parks once in some milliseconds, to be woken on another core.
+//! that has changed.
 //!
 //! Measured. A thread that parks at once at a full channel is woken for each message: 2 us, or 4 us where both ends are
 //! on one core. A yield takes 0.2 us, and the other side then runs for as long as it can. A stream with a capacity of
-//! 128 takes 14 ns a message in this way; it took 33 ns while both threads stayed on one core.
+//! 128 takes 14 ns a message in this way.
 
 use std::cell::Cell;
 
@@ -25,20 +23,15 @@ pub(crate) const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 /// How many waits in a row begin with a yield, before one spins first again.
 const SHARED: u8 = 32;
 
-/// How many spins in vain, where a yield was enough, come before the thread parks: about every 500th wait.
-const IN_VAIN: u8 = 16;
-
 /// What a thread has learned about the threads that it waits for.
 pub(crate) struct SpinWait {
     /// How many more waits begin with a yield.
     shared: Cell<u8>,
-    /// How often it has spun in vain since it parked.
-    in_vain: Cell<u8>,
 }
 
 impl SpinWait {
     pub(crate) const fn new() -> Self {
-        Self { shared: Cell::new(0), in_vain: Cell::new(0) }
+        Self { shared: Cell::new(0) }
     }
 
     /// Returns whether to yield at once, and counts this wait.
@@ -50,24 +43,18 @@ impl SpinWait {
 
     /// Records that the thread has spun in vain.
     pub(crate) fn record_futile_spin(&self) {
-        self.in_vain.set(self.in_vain.get() + 1);
         self.shared.set(SHARED);
-    }
-
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.in_vain.get() >= IN_VAIN
     }
 
     /// Resets what was learned: the thread parks now, or has no reason to.
     pub(crate) fn reset(&self) {
         self.shared.set(0);
-        self.in_vain.set(0);
     }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
-    use super::{IN_VAIN, SHARED, SpinWait};
+    use super::{SHARED, SpinWait};
 
     #[test]
     fn who_shares_a_core_lets_others_run_and_looks_now_and_then() {
@@ -76,17 +63,5 @@ mod tests {
         spin_wait.record_futile_spin();
         assert!((0..SHARED).all(|_| spin_wait.is_sharing()));
         assert!(!spin_wait.is_sharing());
-    }
-
-    #[test]
-    fn who_has_shared_a_core_for_long_parks_once() {
-        let spin_wait = SpinWait::new();
-        for _ in 0..IN_VAIN {
-            assert!(!spin_wait.is_exhausted());
-            spin_wait.record_futile_spin();
-        }
-        assert!(spin_wait.is_exhausted());
-        spin_wait.reset();
-        assert!(!spin_wait.is_exhausted() && !spin_wait.is_sharing());
     }
 }

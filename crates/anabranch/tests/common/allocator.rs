@@ -1,7 +1,6 @@
-//! An allocator that counts what it is asked for, for the whole of a test program: blocks and bytes, of each thread and
-//! of all.
+//! A global allocator that counts blocks and bytes, for each thread and for the process.
 //!
-//! What one thread allocates and another frees is in the counts of both.
+//! A block that one thread allocates and another frees counts for both.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -30,18 +29,18 @@ fn count(blocks: i64, bytes: usize) {
     ALL_BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         count(1, layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same for `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-1, layout.size());
-        // SAFETY: the caller's word.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is the same for `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -49,29 +48,29 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often this thread has allocated so far.
+/// Returns how often this thread has allocated so far.
 pub fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-/// How often `body` allocates, on this thread.
+/// Returns how often `body` allocates on this thread.
 pub fn allocations_of(body: impl FnOnce()) -> u64 {
     let before = allocations();
     body();
     allocations() - before
 }
 
-/// How many blocks this thread has allocated and not freed.
+/// Returns how many blocks this thread has allocated and not freed.
 pub fn blocks() -> i64 {
     BLOCKS.get()
 }
 
-/// How many bytes all threads have allocated and not freed.
+/// Returns how many bytes all threads have allocated and not freed.
 pub fn bytes_of_all() -> i64 {
     ALL_BYTES.load(Ordering::Relaxed)
 }
 
-/// The most bytes that `body` had on this thread at a time.
+/// Returns the peak number of bytes that `body` had allocated on this thread.
 pub fn peak<R>(body: impl FnOnce() -> R) -> (R, usize) {
     let before = BYTES.get();
     PEAK.set(before);
@@ -79,7 +78,7 @@ pub fn peak<R>(body: impl FnOnce() -> R) -> (R, usize) {
     (result, (PEAK.get() - before) as usize)
 }
 
-/// How many bytes this thread has that it had not at the beginning.
+/// The growth of this thread's bytes since the creation of this value.
 pub struct Since(i64);
 
 impl Since {

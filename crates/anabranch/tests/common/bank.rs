@@ -1,6 +1,6 @@
-//! The two sides of the bank. Whoever has this has the protocol, as `bank`, with a wire or without.
+//! The two sides of the bank protocol. The including module declares the protocol as `bank`, with a wire or without.
 
-use crate::bank::{self, client, server};
+use super::bank::{self, client, server};
 use anabranch::{Cx, channel::RecvError};
 
 /// Serves one customer.
@@ -29,7 +29,7 @@ pub fn teller(cx: &Cx<'_>, mut door: server::Login) -> Result<bank::Done, RecvEr
     }
 }
 
-/// Tries a wrong password, puts so many coins in, one by one, gets 50 of them, and is refused one more than there are
+/// Tries a wrong password, deposits so many coins, one by one, withdraws 50, and is refused one more than there are
 /// left.
 pub fn customer(cx: &Cx<'_>, bank: client::Login, coins: u64) -> Result<(u64, bank::Done), RecvError> {
     let client::LoginResponseMessage::Invalid(bank) = bank.login("me".into(), "0".into())?.recv(cx)? else {

@@ -1,5 +1,5 @@
-//! What the tests of fibers share: pools with and without membarrier, the ways to a `Cx`, a rendezvous, and a look at
-//! who waits.
+//! Helpers for tests of fibers: pools with and without membarrier, every kind of `Cx`, a rendezvous, and a view of the
+//! waiting fibers.
 
 use super::{LONG, watchdog};
 use anabranch::{
@@ -15,12 +15,12 @@ use std::{
 /// Longer than any test.
 pub const FOREVER: Duration = Duration::from_secs(1 << 20);
 
-/// Until it is cancelled, for scopes with a time limit.
+/// Sleeps until it is cancelled, for scopes with a deadline.
 pub fn sleep_for_ever(cx: &Cx<'_>) -> Result<(), WaitError> {
     Ok(cx.sleep(FOREVER)?)
 }
 
-/// The check on pools of 1, 2 and 8 threads, with membarrier and without, under one watchdog.
+/// Runs the check on pools of 1, 2 and 8 threads, with membarrier and without, under one watchdog.
 pub fn in_all_pools(check: impl Fn(&Pool)) {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
@@ -30,7 +30,7 @@ pub fn in_all_pools(check: impl Fn(&Pool)) {
     });
 }
 
-/// The check with each kind of `Cx`, in all pools: that of a thread from outside, of one that is in the pool already,
+/// Runs the check with each kind of `Cx`, in all pools: that of an outside thread, of one that is in the pool already,
 /// of one that is in another pool, and of a fiber.
 pub fn with_every_cx(check: impl Fn(&Cx<'_>) + Send + Sync + 'static) {
     let check = Arc::new(check);
@@ -46,7 +46,7 @@ pub fn with_every_cx(check: impl Fn(&Cx<'_>) + Send + Sync + 'static) {
     });
 }
 
-/// Runs `body` on a fiber of the pool. Its panic goes on here.
+/// Runs `body` on a fiber of the pool. Its panic propagates.
 pub fn on_fiber<R: Send + 'static>(pool: &Pool, body: impl FnOnce(&Cx<'_>) -> R + Send + 'static) -> R {
     let handle = pool.spawn(body);
     match pool.run(|cx| handle.join(cx)) {
@@ -56,7 +56,7 @@ pub fn on_fiber<R: Send + 'static>(pool: &Pool, body: impl FnOnce(&Cx<'_>) -> R 
     }
 }
 
-/// Two who meet: each waits for the other, both ways, once a round.
+/// A rendezvous of two: in each round each waits for the other.
 pub struct Meeting {
     own: Vec<Trigger>,
     other: Vec<Signal>,
@@ -71,7 +71,7 @@ impl Meeting {
         (Self { own: one, other: to_two }, Self { own: two, other: to_one })
     }
 
-    /// Goes through all rounds; how many there were.
+    /// Goes through all rounds, and returns their number.
     pub fn attend(self, cx: &Cx<'_>) -> Result<usize, Cancelled> {
         let mut rounds = 0;
         for (mut own, other) in self.own.into_iter().zip(self.other) {
@@ -83,7 +83,14 @@ impl Meeting {
     }
 }
 
-/// An event that anybody may wait for, any number at a time.
+/// A trigger and its signal.
+pub fn trigger() -> (Trigger, Signal) {
+    let trigger = Trigger::new();
+    let signal = trigger.signal();
+    (trigger, signal)
+}
+
+/// An event for any number of waiters.
 #[derive(Clone, Default)]
 pub struct Event(Arc<Mutex<(bool, Vec<Signal>)>>);
 
@@ -113,12 +120,12 @@ impl Event {
     }
 }
 
-/// How many fibers of the pool wait.
+/// Returns how many fibers of the pool wait.
 pub fn waiting(pool: &Pool) -> usize {
     pool.fibers().iter().filter(|fiber| !fiber.is_thread() && fiber.state() == FiberState::Waiting).count()
 }
 
-/// Until exactly so many fibers of the pool wait, and no other is under way or to be started.
+/// Waits until exactly so many fibers of the pool wait, and no other runs or is ready.
 pub fn until_waiting(pool: &Pool, count: usize) {
     loop {
         let mut fibers = pool.fibers();
@@ -130,14 +137,14 @@ pub fn until_waiting(pool: &Pool, count: usize) {
     }
 }
 
-/// Lets others run until then.
+/// Yields to other fibers until the condition holds.
 pub fn until_in(cx: &Cx<'_>, condition: impl Fn() -> bool) {
     while !condition() {
         cx.yield_now();
     }
 }
 
-/// Waits on a plain thread, without being in a pool.
+/// Waits for the condition on a plain thread, outside of pools.
 pub fn until(condition: impl Fn() -> bool) {
     while !condition() {
         thread::sleep(Duration::from_micros(100));

@@ -1,15 +1,17 @@
-//! What the tests share: a watchdog, chance, values that are counted, pools of several sizes, and a way to wait that
-//! lets work go.
+//! Helpers that the test programs share: a watchdog, random numbers, counted values, pools of several sizes, child
+//! processes, and a wait that lets other threads steal.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod fibers;
+pub mod waits;
 
 use anabranch::{Builder, Pool};
 use std::{
     io::Write,
+    process::Command,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
@@ -17,10 +19,22 @@ use std::{
     time::Duration,
 };
 
+/// A command that runs one test of this program again: the one that is called `function` in the module `module`, which
+/// is the `module_path!()` of the caller.
+pub fn rerun(module: &str, function: &str) -> Command {
+    let test = match module.split_once("::") {
+        Some((_program, module)) => format!("{module}::{function}"),
+        None => function.to_owned(),
+    };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", &test, "--nocapture"]);
+    command
+}
+
 /// Far longer than any test takes, also on a machine that is slow and loaded: the longest take seconds.
 pub const LONG: Duration = Duration::from_secs(300);
 
-/// Runs `body` here; if it has not ended after `limit`, ends the process and says which test hung.
+/// Runs `body`. If it has not returned after `limit`, aborts the process with the name of the test.
 pub fn watchdog<R>(limit: Duration, body: impl FnOnce() -> R) -> R {
     let test = thread::current().name().unwrap_or("unnamed").to_owned();
     let (ended, end) = mpsc::channel::<()>();
@@ -40,24 +54,24 @@ pub fn pool(threads: usize) -> Pool {
     Pool::builder().threads(threads).build().unwrap()
 }
 
-/// A builder of a pool whose fibers are all on one thread. Where there may be spares, one of these begins fibers that
-/// have not been begun for a while, be it that the system has not let the process run.
+/// Returns a builder of a pool whose fibers all run on one thread. A spare thread, if allowed, would start fibers that
+/// have waited for a while, even if only because the system has delayed the process.
 pub fn one_thread() -> Builder {
     Pool::builder().threads(1).max_spare_threads(0)
 }
 
-/// The check on pools of 1, 2 and 8 threads, under one watchdog.
+/// Runs the check on pools of 1, 2 and 8 threads, under one watchdog.
 pub fn in_pools(check: impl Fn(&Pool)) {
     watchdog(LONG, || [1, 2, 8].map(|threads| check(&pool(threads))));
 }
 
-/// The check inside pools of 1, 2 and 8 threads, and from a thread outside of every pool.
+/// Runs the check inside pools of 1, 2 and 8 threads, and on a thread outside of pools.
 pub fn everywhere(check: impl Fn()) {
     in_pools(|pool| pool.install(&check));
     watchdog(LONG, check);
 }
 
-/// Waits without keeping work to itself: what this thread has forked is given away meanwhile to whoever asks.
+/// Waits and lets other threads steal the forks of this thread meanwhile.
 pub fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
         anabranch::join(|| (), || ());
@@ -65,7 +79,8 @@ pub fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// A join whose second closure is certainly run by another thread: the first one does not end before it has begun.
+/// A join whose second closure another thread certainly runs: the first one does not return before the second has
+/// begun.
 pub fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl FnOnce() -> RB + Send) -> (RA, RB) {
     let begun = AtomicBool::new(false);
     let owner = thread::current().id();
@@ -82,7 +97,7 @@ pub fn join_stolen<RA: Send, RB: Send>(a: impl FnOnce() -> RA + Send, b: impl Fn
     )
 }
 
-/// Numbers that are hard to foretell, and the same each time: SplitMix64 (Steele, Lea, Flood 2014).
+/// Reproducible random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(pub u64);
 
 impl Random {
@@ -99,7 +114,7 @@ impl Random {
     }
 }
 
-/// How many counted values there are.
+/// Counts the values that were made and dropped.
 #[derive(Clone, Default)]
 pub struct Tally(Arc<Counts>);
 
@@ -109,7 +124,7 @@ struct Counts {
     dropped: AtomicUsize,
 }
 
-/// A value whose making and dropping is counted.
+/// A value whose creation and drop are counted.
 pub struct Counted(Arc<Counts>);
 
 impl Tally {
@@ -126,7 +141,7 @@ impl Tally {
         self.0.dropped.load(Ordering::Relaxed)
     }
 
-    /// Each value was dropped once, and there were some.
+    /// Asserts that there were values, and that each was dropped once.
     #[track_caller]
     pub fn assert_all_dropped(&self) {
         assert!(self.made() > 0, "no value was made");
@@ -140,7 +155,7 @@ impl Drop for Counted {
     }
 }
 
-/// What the panic of `body` carried, if it is a text.
+/// Returns the text that `body` panics with.
 #[track_caller]
 pub fn panic_text(body: impl FnOnce()) -> String {
     let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).expect_err("this ought to panic");
@@ -148,6 +163,18 @@ pub fn panic_text(body: impl FnOnce()) -> String {
         Ok(text) => *text,
         Err(payload) => (*payload.downcast_ref::<&str>().expect("a payload of another type")).to_owned(),
     }
+}
+
+/// Makes the panic hook ignore panics whose payload is a `P`, for the rest of the process.
+pub fn silence_panics_with<P: 'static>() {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.payload().is::<P>() {
+            hook(info);
+        }
+    }));
 }
 
 /// Sums `1..=n` by forking down to single numbers: a check that the pool at hand still works.
@@ -163,7 +190,7 @@ pub fn sum_to(n: u64) -> u64 {
     sum(0, n)
 }
 
-/// The check in pools of two threads and more, many times; afterwards the pool is as usable as before.
+/// Runs the check repeatedly in pools of two threads and more, and checks that the pool remains usable.
 pub fn where_work_is_stolen(check: impl Fn() + Sync) {
     watchdog(LONG, || {
         for threads in [2, 8] {
@@ -176,7 +203,7 @@ pub fn where_work_is_stolen(check: impl Fn() + Sync) {
     });
 }
 
-/// Waits until no thread of the pool looks, wakes or parks any more. A thread that the system keeps from running for
+/// Waits until no thread of the pool searches, wakes or parks any more. A thread that the system delays for
 /// long looks the same, so what a test asserts must not depend on this.
 pub fn at_rest(pool: &Pool) {
     let steps = || {

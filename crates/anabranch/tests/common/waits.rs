@@ -1,6 +1,4 @@
-//! For tests of what waits: futures that are polled by hand, and a look at who waits for what.
-
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+//! Helpers for tests of waits: futures that the test polls by hand, and a view of what fibers wait for.
 
 use anabranch::Pool;
 use std::{
@@ -15,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// A future in the hands of the test: it is polled when the test says so, and its wake-ups are counted.
+/// A future that the test polls by hand, with a count of its wakeups.
 pub struct Polled<F: Future> {
     future: Option<Pin<Box<F>>>,
     bell: Arc<Bell>,
@@ -35,7 +33,7 @@ impl<F: Future> Polled<F> {
         Self { future: Some(Box::pin(future)), bell: Arc::default() }
     }
 
-    /// One that has been polled and waits.
+    /// Returns a future that has been polled once and is pending.
     #[track_caller]
     pub fn waiting(future: F) -> Self {
         let mut polled = Self::new(future);
@@ -43,7 +41,7 @@ impl<F: Future> Polled<F> {
         polled
     }
 
-    /// One that has been polled, and may have been ready at once.
+    /// Returns a future that has been polled once, and may have been ready.
     pub fn begun(future: F) -> Self {
         let mut polled = Self::new(future);
         drop(polled.poll());
@@ -62,7 +60,7 @@ impl<F: Future> Polled<F> {
         }
     }
 
-    /// How often it was woken.
+    /// Returns how often it was woken.
     pub fn wakes(&self) -> usize {
         self.bell.0.load(Ordering::SeqCst)
     }
@@ -71,7 +69,7 @@ impl<F: Future> Polled<F> {
         self.wakes() > 0
     }
 
-    /// Drops the future, and goes on counting.
+    /// Drops the future, and continues to count wakeups.
     pub fn forsake(self) -> Self {
         Self { future: None, bell: self.bell }
     }
@@ -84,7 +82,7 @@ pub fn until_waiting(pool: &Pool, count: usize, what: &str) {
     }
 }
 
-/// As [`until_waiting`], from a fiber, which lets the others of its worker run meanwhile.
+/// Like [`until_waiting`], from a fiber, which lets the others of its worker run meanwhile.
 pub fn until_waiting_beside(cx: &anabranch::Cx<'_>, count: usize, what: &str) {
     while anabranch::fibers().iter().filter(|fiber| fiber.waits_for() == Some(what)).count() != count {
         cx.sleep(Duration::from_micros(100)).unwrap();
@@ -96,7 +94,7 @@ pub fn on_a_fiber<R: Send>(pool: &Pool, body: impl FnOnce(&anabranch::Cx<'_>) ->
     pool.run(|cx| cx.scope(|s| s.spawn(body).join(s).expect("nobody cancels this")))
 }
 
-/// As [`on_a_fiber`], where one thread runs all fibers: the others stand still until this one waits.
+/// Like [`on_a_fiber`], in a pool where one thread runs all fibers: the others run only while this one waits.
 pub fn on_the_only_thread<R: Send>(body: impl FnOnce(&anabranch::Cx<'_>) -> R + Send) -> R {
-    on_a_fiber(&crate::common::one_thread().build().unwrap(), body)
+    on_a_fiber(&super::one_thread().build().unwrap(), body)
 }

@@ -129,9 +129,11 @@ impl<T> Channel<T> {
         if !state.has_room(self.capacity) {
             return Err((PushError::Full, value));
         }
-        let receiver = if state.receivers.is_empty() { None } else { state.receivers.select_first(|_| ()) };
+        // While the value is put into the buffer, which may miss the caches, too.
+        state.receivers.prefetch_first();
         state.buffer.push_back(value);
         let len = state.buffer.len();
+        let receiver = if state.receivers.is_empty() { None } else { state.receivers.select_first(|_| ()) };
         drop(state);
         wake(receiver);
         Ok(len)

@@ -306,9 +306,9 @@ impl<T> Attempt for Receiving<'_, T> {
         }
     }
 
-    fn snooze(&self) {
+    fn before_spin(&self) {
         // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
-        unsafe { &mut *self.consumer.get() }.snooze();
+        unsafe { &mut *self.consumer.get() }.before_spin();
     }
 
     #[inline]

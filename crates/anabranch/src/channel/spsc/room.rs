@@ -42,9 +42,9 @@ impl<T> Attempt for Reserving<'_, T> {
         }
     }
 
-    fn snooze(&self) {
+    fn before_spin(&self) {
         // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
-        unsafe { self.producer() }.snooze();
+        unsafe { self.producer() }.before_spin();
     }
 }
 

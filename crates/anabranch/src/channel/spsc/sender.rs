@@ -227,8 +227,8 @@ impl<T> Attempt for Sending<'_, T> {
         }
     }
 
-    fn snooze(&self) {
-        self.room.snooze();
+    fn before_spin(&self) {
+        self.room.before_spin();
     }
 }
 

@@ -6,7 +6,6 @@ use crate::{
         Closed,
         dropping::drop_all,
         spsc::stream::{
-            backoff::Backoff,
             cursor::{Cursor, wake, wake_local},
             slab::{EMPTY, END, FULL, Slab},
         },
@@ -20,7 +19,6 @@ pub(crate) struct Consumer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
     pub(crate) is_ended: bool,
-    pub(crate) backoff: Backoff,
 }
 
 // SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
@@ -118,14 +116,13 @@ impl<T> Consumer<T> {
         self.look_again()
     }
 
-    /// Pauses before the next look for a value, see [`Backoff`]. The receiver is on another thread, so slabs may grow.
-    pub(crate) fn snooze(&mut self) {
+    /// Prepares for spinning: the sender is probably on another thread, so slabs may grow.
+    pub(crate) fn before_spin(&mut self) {
         let is_growing = &self.at.shared().is_growing;
         if !is_growing.load(Ordering::Relaxed) {
             is_growing.store(true, Ordering::Relaxed);
         }
         self.at.shared().sides.end_if_apart(&self.side);
-        self.backoff.snooze(&self.at, FULL);
     }
 
     /// Returns whether there is a value here. A sender that finds END makes it FULL for a moment, but the receiver does

@@ -85,14 +85,6 @@ impl<T> Cursor<T> {
         unsafe { &*self.slot }
     }
 
-    /// The slot so many after this one, unless it is in another slab.
-    pub(crate) fn ahead(&self, count: usize) -> Option<&Slot<T>> {
-        // SAFETY: both lie in the slab, or one behind it.
-        let left = unsafe { self.end.offset_from_unsigned(self.slot) };
-        // SAFETY: within the slab.
-        (count < left).then(|| unsafe { &*self.slot.add(count) })
-    }
-
     /// Whether this is the last slot of its slab.
     #[inline]
     pub(crate) fn is_last(&self) -> bool {

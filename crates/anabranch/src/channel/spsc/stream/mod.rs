@@ -6,8 +6,7 @@
 //! Vachharajani 2008). A bounded stream has one slab, used as a ring. An unbounded one has a chain of slabs: the sender
 //! makes the next slab when it fills the last slot of one, and the receiver frees each slab that it has left. Slabs are
 //! small, so that an idle stream is small. A worker [keeps](crate::sys::free_list) some of the slabs that its fibers
-//! have left, for other streams. If the receiver is on another thread, slabs grow while it does not wait. An end that
-//! has caught up with the other [pauses](backoff).
+//! have left, for other streams. If the receiver is on another thread, slabs grow while it does not wait.
 //!
 //! | word   | meaning                                              | left by                                                 |
 //! |--------|------------------------------------------------------|---------------------------------------------------------|
@@ -34,8 +33,7 @@
 //! slabs from its own position on. A receiver that was dropped stopped at END, which the sender cannot pass, so its
 //! position is the sender's.
 
-// `slab <- cursor <- backoff <- {producer, consumer} <- wait`.
-pub(crate) mod backoff;
+// `slab <- cursor <- {producer, consumer} <- wait`.
 pub(crate) mod consumer;
 pub(crate) mod cursor;
 pub(crate) mod producer;
@@ -45,7 +43,6 @@ pub(crate) mod wait;
 use crate::{
     bias::pair::{BiasedPair, Side},
     channel::spsc::stream::{
-        backoff::Backoff,
         cursor::{Cursor, Shared},
         slab::Slab,
     },
@@ -71,6 +68,6 @@ pub(crate) fn stream<T>(capacity: Option<usize>) -> (Producer<T>, Consumer<T>) {
     // SAFETY: both were just made.
     let at = || unsafe { Cursor::new(shared, slab) };
     let [first, second] = Side::both();
-    let producer = Producer { at: at(), side: first, backoff: Backoff::new() };
-    (producer, Consumer { at: at(), side: second, is_ended: false, backoff: Backoff::new() })
+    let producer = Producer { at: at(), side: first };
+    (producer, Consumer { at: at(), side: second, is_ended: false })
 }

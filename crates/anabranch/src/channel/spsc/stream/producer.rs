@@ -4,7 +4,6 @@ use crate::{
     bias::pair::Side,
     channel::PushError,
     channel::spsc::stream::{
-        backoff::Backoff,
         cursor::{Cursor, wake, wake_local},
         slab::{EMPTY, END, FULL},
     },
@@ -17,7 +16,6 @@ use std::collections::VecDeque;
 pub(crate) struct Producer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
-    pub(crate) backoff: Backoff,
 }
 
 // SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
@@ -176,10 +174,9 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Pauses before the next look for room. See [`Backoff`].
-    pub(crate) fn snooze(&mut self) {
+    /// Prepares for spinning: the receiver is probably on another thread.
+    pub(crate) fn before_spin(&mut self) {
         self.at.shared().sides.end_if_apart(&self.side);
-        self.backoff.snooze(&self.at, EMPTY);
     }
 
     /// Puts in as many values as there is room for, and publishes them together.

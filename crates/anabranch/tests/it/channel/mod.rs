@@ -1,0 +1,26 @@
+//! Channels: each kind, what they share, and how they are selected from.
+
+mod bugs_of_other_crates;
+mod direct_handoff;
+mod drop_panics;
+mod every_operation;
+mod fairness;
+mod linearisability;
+mod local_waits;
+mod mpmc;
+mod mpmc_close;
+mod mpmc_permits;
+mod oneshot;
+mod random_programs;
+mod random_threads;
+mod receive_results;
+mod reentrant_wakers;
+mod rendezvous;
+mod select;
+mod select_async;
+mod select_reuse;
+mod send_and_sync;
+mod set;
+mod spsc;
+mod spsc_close;
+mod watch_and_broadcast;

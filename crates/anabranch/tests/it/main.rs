@@ -1,0 +1,14 @@
+//! The tests that can share a process. Those that need one of their own are separate test programs.
+
+mod channel;
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(unix)]
+mod cx;
+mod fiber;
+mod fork;
+mod pool;
+mod proto;
+mod sync;
+#[cfg(all(feature = "serde", unix))]
+mod wire;

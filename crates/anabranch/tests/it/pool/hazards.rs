@@ -1,0 +1,105 @@
+//! Hazards that a pool reports: fibers that block their thread. In release builds too.
+
+#![cfg(target_os = "linux")]
+
+use crate::common::{
+    LONG,
+    fibers::{Event, on_fiber, until_waiting},
+    rerun, watchdog,
+};
+use anabranch::{HazardKind, Pool};
+use std::{
+    env,
+    fs::File,
+    process::Stdio,
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
+
+#[test]
+fn waiting_run_on_fiber_is_reported_once() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let handler = move |hazard: &anabranch::Hazard| {
+            let file = hazard.location().map(|at| at.file().to_owned());
+            let facts = (hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others(), file, hazard.to_string());
+            tell.lock().unwrap().send(facts).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        // A `run` that does not wait, and one on a plain thread, are no hazards.
+        on_fiber(&pool, |_| anabranch::run(|cx| cx.check())).unwrap();
+        pool.run(|cx| cx.sleep(Duration::from_millis(1))).unwrap();
+        assert!(told.try_recv().is_err());
+        for _ in 0..3 {
+            let fiber = pool.spawn_named("nested", |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+            pool.run(|cx| fiber.join(cx)).unwrap().unwrap();
+        }
+        let (kind, fiber, others, file, text) = told.try_recv().unwrap();
+        assert_eq!((kind, fiber.as_deref(), others), (HazardKind::RunOnFiber, Some("nested"), 0));
+        assert!(
+            file.unwrap().ends_with("hazards.rs") && text.contains("fiber `nested` waits inside of `run`"),
+            "{text}"
+        );
+        assert!(told.try_recv().is_err(), "told of twice");
+    });
+}
+
+#[test]
+fn panic_of_hazard_handler_goes_to_panic_handler() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let pool = Pool::builder()
+            .threads(1)
+            .on_hazard(|_| panic!("handler"))
+            .on_panic(move |panic| tell.lock().unwrap().send(*panic.downcast_ref::<&str>().unwrap()).unwrap())
+            .build()
+            .unwrap();
+        let slept = on_fiber(&pool, |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
+        assert_eq!((slept, told.recv()), (Ok(()), Ok("handler")));
+    });
+}
+
+#[test]
+fn blocking_fiber_is_reported_and_continues() {
+    watchdog(LONG, || {
+        let (tell, told) = mpsc::channel();
+        let tell = Mutex::new(tell);
+        let handler = move |hazard: &anabranch::Hazard| {
+            tell.lock().unwrap().send((hazard.kind(), hazard.fiber().map(str::to_owned), hazard.others())).unwrap();
+        };
+        let pool = Pool::builder().threads(1).on_hazard(handler).build().unwrap();
+        let event = Event::default();
+        let wait = event.clone();
+        let bound = pool.spawn(move |cx| wait.wait(cx));
+        until_waiting(&pool, 1);
+        // Blocks like a std lock that the other fiber holds, until the hazard is reported.
+        let blocked = pool.spawn_named("blocked", move |_| told.recv().unwrap());
+        let (kind, fiber, others) = pool.run(|cx| blocked.join(cx)).unwrap();
+        assert_eq!((kind, fiber.as_deref(), others), (HazardKind::BlockedThread, Some("blocked"), 1));
+        event.set();
+        assert_eq!(pool.run(|cx| bound.join(cx)).unwrap(), Ok(()));
+    });
+}
+
+#[test]
+fn hazard_without_handler_is_written_to_stderr() {
+    const CHILD: &str = "ANABRANCH_HAZARDS_CHILD";
+    if env::var_os(CHILD).is_some() {
+        let pool = Pool::builder().threads(1).build().unwrap();
+        on_fiber(&pool, |_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1)))).unwrap();
+        return;
+    }
+    let child = |stderr: Stdio| {
+        let name = "hazard_without_handler_is_written_to_stderr";
+        let mut command = rerun(module_path!(), name);
+        command.env(CHILD, "1").stdout(Stdio::null()).stderr(stderr);
+        watchdog(LONG, || command.spawn().unwrap().wait_with_output().unwrap())
+    };
+    let output = child(Stdio::piped());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert_eq!(text.matches("anabranch: fiber `unnamed` waits inside of `run` at ").count(), 1, "{text}");
+    assert!(child(File::options().write(true).open("/dev/full").unwrap().into()).status.success());
+}

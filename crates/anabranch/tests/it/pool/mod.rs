@@ -1,0 +1,16 @@
+//! Pools: their threads, handlers, limits and statistics.
+
+mod blocked_workers;
+mod blocking;
+mod broadcast;
+mod handlers;
+mod hazards;
+mod hostile_system;
+mod large_numbers;
+mod lifecycle;
+#[cfg(target_os = "linux")]
+mod pinning;
+#[cfg(target_os = "linux")]
+mod seccomp;
+mod spares;
+mod stats;

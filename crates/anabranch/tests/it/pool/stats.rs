@@ -1,0 +1,208 @@
+//! The statistics count what their documentation says.
+
+use crate::common::{LONG, at_rest, join_stolen, pool, sum_to, watchdog};
+use anabranch::{Pool, Stats, WorkerStats, join};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+fn fallback(threads: usize) -> Pool {
+    Pool::builder().threads(threads).without_membarrier().build().unwrap()
+}
+
+/// Waits for statistics that satisfy `wanted`, and returns them. A thread may count an operation
+/// some time after its end.
+fn stats_when(pool: &Pool, wanted: impl Fn(&Stats, &WorkerStats) -> bool) -> Stats {
+    loop {
+        let stats = pool.stats();
+        if wanted(&stats, &stats.total()) {
+            return stats;
+        }
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Runs `round` in the pool until the total satisfies `wanted`: what a single round does is a matter of timing.
+fn until(pool: &Pool, round: impl Fn(), wanted: impl Fn(&WorkerStats) -> bool) -> Stats {
+    loop {
+        pool.install(&round);
+        at_rest(pool);
+        let stats = pool.stats();
+        if wanted(&stats.total()) {
+            return stats;
+        }
+    }
+}
+
+/// A leaf that forks no more, and lasts until another thread has run its second half.
+fn long_leaf() {
+    let ran = AtomicBool::new(false);
+    join(
+        || {
+            while !ran.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        },
+        || ran.store(true, Ordering::Release),
+    );
+}
+
+#[test]
+fn a_new_pool_has_done_nothing() {
+    watchdog(LONG, || {
+        for threads in [1, 2, 8] {
+            let pool = pool(threads);
+            at_rest(&pool);
+            let (stats, total) = (pool.stats(), pool.stats().total());
+            assert_eq!(stats.workers.len(), threads);
+            assert_eq!((total.published, total.raided, total.reclaimed, total.stolen, total.helped), (0, 0, 0, 0, 0));
+            assert_eq!((stats.spare_threads, stats.spares_refused, stats.slots_lent), (0, 0, 0));
+            assert_eq!((stats.guests, stats.spares), (WorkerStats::default(), WorkerStats::default()));
+        }
+    });
+}
+
+#[test]
+fn join_in_pool_of_one_thread_publishes_nothing() {
+    watchdog(LONG, || {
+        for pool in [pool(1), fallback(1)] {
+            at_rest(&pool);
+            let round = || {
+                let before = pool.stats().total();
+                assert_eq!(pool.install(|| sum_to(20_000)), 200_010_000);
+                let total = pool.stats().total();
+                total.published + total.raided + total.reclaimed + total.stolen
+                    == before.published + before.raided + before.reclaimed + before.stolen
+            };
+            // A guest that waits for a page of memory is taken for blocked, and helped.
+            assert!((0..20).any(|_| round()), "{}", pool.stats());
+        }
+    });
+}
+
+#[test]
+fn a_theft_is_counted_where_it_happens() {
+    watchdog(LONG, || {
+        for pool in [pool(2), fallback(2)] {
+            at_rest(&pool);
+            pool.install(|| join_stolen(|| (), || ()));
+            stats_when(&pool, |stats, _| {
+                let by_pool: u64 = stats.workers.iter().map(|worker| worker.stolen).sum();
+                by_pool + stats.spares.stolen >= 1
+                    && stats.guests.published + stats.guests.raided >= 1
+                    && stats.workers.iter().any(|worker| worker.wakes + worker.searches > 0)
+            });
+        }
+    });
+}
+
+#[test]
+fn a_raid_is_counted_for_its_victim() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        if !pool.stats().uses_membarrier {
+            return;
+        }
+        let stats = until(&pool, long_leaf, |total| total.raided >= 1);
+        assert!(stats.guests.raided >= 1, "{stats}");
+        assert!(stats.total().stolen >= 1, "{stats}");
+    });
+}
+
+#[test]
+fn threads_are_raided_without_membarrier() {
+    watchdog(LONG, || {
+        let stats = until(&fallback(2), long_leaf, |total| total.raided >= 1);
+        assert!(!stats.uses_membarrier);
+        assert!(stats.guests.raided >= 1 && stats.total().stolen >= 1, "{stats}");
+    });
+}
+
+#[test]
+fn a_fork_that_is_taken_back_is_counted() {
+    watchdog(LONG, || {
+        for pool in [pool(2), fallback(2)] {
+            until(&pool, || _ = sum_to(100_000), |total| total.reclaimed >= 1);
+            stats_when(&pool, |_, total| total.published + total.raided >= total.reclaimed);
+        }
+    });
+}
+
+/// What was published has either been stolen or taken back.
+#[test]
+fn forks_published_are_stolen_or_reclaimed() {
+    watchdog(LONG, || {
+        for threads in [2, 3, 8] {
+            for pool in [pool(threads), fallback(threads)] {
+                for i in 0..30 {
+                    pool.install(|| {
+                        sum_to(500 + i);
+                        anabranch::par_for_each(0..64u32, |_| _ = sum_to(20));
+                        join_stolen(|| sum_to(50), || sum_to(50));
+                    });
+                }
+                let balance = |_: &Stats, total: &WorkerStats| {
+                    total.published + total.raided == total.stolen + total.reclaimed && total.stolen > 0
+                };
+                let stats = stats_when(&pool, balance);
+                assert!(stats.total().helped <= stats.total().stolen, "{stats}");
+            }
+        }
+    });
+}
+
+#[test]
+fn times_grow_and_sum_to_less_than_lifetime() {
+    watchdog(LONG, || {
+        let start = Instant::now();
+        let pool = pool(3);
+        let mut before = pool.stats();
+        for _ in 0..4 {
+            at_rest(&pool);
+            let nap = Duration::from_millis(3);
+            pool.broadcast(|_| thread::sleep(nap));
+            pool.install(|| sum_to(5000));
+            let stats = stats_when(&pool, |stats, _| {
+                stats.workers.iter().zip(&before.workers).all(|(now, then)| {
+                    now.working >= then.working + nap
+                        && now.searching > then.searching
+                        && now.parked > then.parked
+                        && now.parks > then.parks
+                        && now.searches > then.searches
+                })
+            });
+            let life = start.elapsed();
+            for worker in &stats.workers {
+                assert!(worker.working + worker.searching + worker.parked <= life, "{stats}");
+            }
+            let guests = stats.guests;
+            assert_eq!([guests.working, guests.searching, guests.parked], [Duration::ZERO; 3], "guests are not timed");
+            before = stats;
+        }
+    });
+}
+
+#[test]
+fn the_total_is_the_sum_and_its_display_is_one_line() {
+    watchdog(LONG, || {
+        let pool = pool(2);
+        for _ in 0..5 {
+            pool.install(|| join_stolen(|| sum_to(100), || sum_to(100)));
+        }
+        at_rest(&pool);
+        let stats = pool.stats();
+        let sum = |count: fn(&WorkerStats) -> u64| {
+            stats.workers.iter().chain([&stats.guests, &stats.spares]).map(count).sum::<u64>()
+        };
+        let total = stats.total();
+        assert_eq!(total.stolen, sum(|worker| worker.stolen));
+        assert_eq!(total.published, sum(|worker| worker.published));
+        assert_eq!(total.parks, sum(|worker| worker.parks));
+        let text = stats.to_string();
+        assert_eq!(text.lines().count(), 1);
+        assert!(text.contains(&format!("stolen {}", total.stolen)) && text.contains("spare threads"), "{text}");
+        assert!(total.stolen >= 5);
+    });
+}

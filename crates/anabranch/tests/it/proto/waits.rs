@@ -1,0 +1,190 @@
+//! Waits in conversations: cancelled, in futures, in selections and in sets.
+
+use crate::common::{Counted, LONG, Tally, in_pools, pool, waits::Polled, watchdog};
+use anabranch::{
+    Cx, Pool, WaitError,
+    channel::{Closed, ReceiverSet},
+    proto,
+    proto::{RecvError, RecvTimeoutError, TryRecvError},
+    select,
+};
+use std::time::{Duration, Instant};
+
+proto! { pub turns {
+    Ask: send { ask(Counted) -> Answer, quit(Counted) -> ! }
+    Answer: recv { answer(Counted) -> Ask }
+}}
+
+proto! { #[allow(endless)] pub flow {
+    #[buffer(2)]
+    Flow: send { next(Counted) -> Flow }
+}}
+
+const SHORT: Duration = Duration::from_millis(1);
+
+#[test]
+fn cancelled_wait_returns_endpoint() {
+    in_pools(|pool| {
+        let tally = Tally::default();
+        pool.run(|cx| {
+            let (client, server) = turns::pipe();
+            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_timeout(cx, SHORT) else { panic!() };
+            let Err(RecvTimeoutError::TimedOut(server)) = server.recv_deadline(cx, Instant::now() + SHORT) else {
+                panic!()
+            };
+            let Err(TryRecvError::Empty(server)) = server.try_recv() else { panic!() };
+            let mut kept = None;
+            let late: Result<(), WaitError> = cx.timeout(SHORT, |cx| {
+                let Err(RecvError::Cancelled(server)) = server.recv(cx) else { panic!() };
+                kept = Some(server);
+                cx.check()?;
+                Ok(())
+            });
+            assert!(late.is_err());
+            let client = client.ask(tally.make()).unwrap();
+            let Ok(turns::server::AskMessage::Ask(_, server)) = kept.unwrap().recv(cx) else { panic!() };
+            let _ = server.answer(tally.make()).unwrap();
+            assert!(client.recv_timeout(cx, LONG).is_ok());
+        });
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn futures_may_be_dropped_or_ready() {
+    let tally = Tally::default();
+    let (client, mut server) = turns::pipe();
+    drop(Polled::waiting(server.ready_async()));
+    let client = client.ask(tally.make()).unwrap();
+    assert_eq!(Polled::new(server.ready_async()).poll(), Some(()));
+    let Some(Ok(turns::server::AskMessage::Ask(_, server))) = Polled::new(server.recv_async()).poll() else { panic!() };
+    let mut waiting = Polled::waiting(client.recv_async());
+    let server = server.answer(tally.make()).unwrap();
+    assert!(waiting.is_woken());
+    let Some(Ok(turns::client::AnswerMessage::Answer(_, client))) = waiting.poll() else { panic!() };
+    drop(Polled::waiting(server.recv_async()));
+    assert!(client.is_closed());
+    // Back-pressure.
+    let (flow, server) = flow::pipe();
+    let flow = flow.try_next(tally.make()).unwrap().try_next(tally.make()).unwrap();
+    let mut waiting = Polled::waiting(flow.next_async(tally.make()));
+    let Ok(flow::server::FlowMessage::Next(..)) = server.try_recv() else { panic!() };
+    assert!(waiting.is_woken());
+    assert!(waiting.poll().unwrap().is_err(), "the server was dropped with what it received");
+    drop(waiting);
+    tally.assert_all_dropped();
+}
+
+#[test]
+fn endpoints_can_be_selected() {
+    in_pools(|pool| {
+        let tally = Tally::default();
+        pool.run(|cx| {
+            let (client, mut server) = turns::pipe();
+            let (_other, mut silent) = turns::pipe();
+            let waiting = select!(cx, {
+                _ = server.receiving() => false,
+                _ = cx.sleeping(SHORT) => true,
+            });
+            assert_eq!(waiting, Ok(true));
+            let made = tally.clone();
+            let asking = pool.spawn(move |_| client.ask(made.make()).unwrap());
+            let server = select!(cx, {
+                heard = server.receiving() => match heard {
+                    Ok(turns::server::AskMessage::Ask(_, next)) => next,
+                    _ => panic!(),
+                },
+                _ = silent.receiving() => panic!("nothing was said here"),
+            });
+            let _ = server.unwrap().answer(tally.make()).unwrap();
+            assert!(asking.join(cx).unwrap().recv(cx).is_ok());
+        });
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn endpoints_can_be_members_of_set() {
+    in_pools(|pool| {
+        let tally = Tally::default();
+        pool.run(|cx| {
+            let mut set = ReceiverSet::new();
+            let clients: Vec<_> = (0..10)
+                .map(|_| {
+                    let (client, server) = turns::pipe();
+                    set.insert(server);
+                    client
+                })
+                .collect();
+            let made = tally.clone();
+            let talking = pool.spawn(move |cx: &Cx<'_>| {
+                for (nth, mut client) in clients.into_iter().enumerate() {
+                    for _ in 0..nth {
+                        let heard = client.ask(made.make()).unwrap().recv(cx);
+                        let Ok(turns::client::AnswerMessage::Answer(_, next)) = heard else { panic!() };
+                        client = next;
+                    }
+                    if nth % 2 == 0 {
+                        let _ = client.quit(made.make()).unwrap();
+                    }
+                }
+            });
+            let (mut asked, mut quit, mut gone) = (0, 0, 0);
+            while let Ok((_, heard)) = set.recv(cx) {
+                match heard {
+                    Ok(turns::server::AskMessage::Ask(_, next)) => {
+                        asked += 1;
+                        set.insert(next.answer(tally.make()).unwrap());
+                    }
+                    Ok(turns::server::AskMessage::Quit(..)) => quit += 1,
+                    Err(Closed) => gone += 1,
+                }
+            }
+            assert_eq!((asked, quit, gone), (45, 5, 5));
+            talking.join(cx).unwrap();
+        });
+        tally.assert_all_dropped();
+    });
+}
+
+#[test]
+fn endpoint_used_up_by_select_is_closed() {
+    let tally = Tally::default();
+    watchdog(LONG, || {
+        let pool: Pool = pool(1);
+        pool.run(|cx| {
+            let (client, mut server) = turns::pipe();
+            let _client = client.ask(tally.make()).unwrap();
+            let heard = select!(cx, { heard = server.receiving() => heard }).unwrap();
+            assert!(server.is_ready());
+            assert!(matches!(select!(cx, { heard = server.receiving() => heard }), Ok(Err(Closed))));
+            assert!(matches!(server.recv(cx), Err(RecvError::Closed)));
+            drop(heard);
+        });
+    });
+    tally.assert_all_dropped();
+}
+
+#[test]
+fn debug_names_state_of_endpoint() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+
+    let (client, server) = is_send(turns::pipe());
+    assert_eq!(format!("{client:?} {server:?}"), "turns::client::Ask turns::server::Ask");
+    let tally = Tally::default();
+    let client = client.ask(tally.make()).unwrap();
+    assert_eq!(format!("{:?}", server.try_recv()), "Ok(turns::server::AskMessage::Ask)");
+    assert_eq!(format!("{client:?}"), "turns::client::Answer");
+    let pool = pool(1);
+    let (_client, server) = turns::pipe();
+    let waiting = pool.spawn(move |cx| server.recv(cx).map(drop).is_err());
+    watchdog(LONG, || {
+        while !pool.fibers().iter().any(|fiber| fiber.waits_for() == Some("turns::server::Ask::recv")) {
+            std::thread::yield_now();
+        }
+    });
+    drop(_client);
+    assert!(pool.run(|cx| waiting.join(cx)).unwrap());
+}

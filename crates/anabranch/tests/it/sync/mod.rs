@@ -1,0 +1,13 @@
+//! Locks and other synchronisation of fibers, threads and futures.
+
+mod barrier;
+mod condvar;
+mod event;
+mod fairness;
+mod future_steps;
+mod monitor;
+mod mutex;
+mod once;
+mod rwlock;
+mod select;
+mod semaphore;

@@ -1,0 +1,6 @@
+//! Conversations over a stream of bytes.
+
+mod bank;
+mod close;
+#[path = "../../common/wires/mod.rs"]
+mod wires;

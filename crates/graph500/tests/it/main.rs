@@ -1,0 +1,6 @@
+//! The tests of the library.
+
+mod common;
+mod properties;
+mod run;
+mod validation;
