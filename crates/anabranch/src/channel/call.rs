@@ -1,7 +1,7 @@
 //! A request over a channel, and the answer to it.
 
 use crate::{
-    channel::{self, RecvError, Sender, oneshot},
+    channel::{CallError, Sender, oneshot},
     cx::Cx,
 };
 
@@ -9,15 +9,12 @@ impl<Q> Sender<Q> {
     /// Sends a request that carries a one-shot sender for the answer, and waits for the answer.
     ///
     /// # Errors
-    /// Returns [`RecvError::Closed`] if the channel is closed, or if the one-shot sender is dropped without an answer.
-    /// Returns [`RecvError::Cancelled`] if the wait is cancelled; the request may have been received all the same.
+    /// Returns [`CallError::Closed`] if the channel is closed, or if the one-shot sender is dropped without an answer.
+    /// Returns [`CallError::Cancelled`] if the wait is cancelled; the request may have been received all the same.
     #[track_caller]
-    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
+    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, CallError> {
         let (sender, mut receiver) = oneshot::channel();
-        self.send(cx, request(sender)).map_err(|error| match error {
-            channel::SendError::Closed(_) => RecvError::Closed,
-            channel::SendError::Cancelled(_) => RecvError::Cancelled,
-        })?;
-        receiver.recv(cx)
+        self.send(cx, request(sender))?;
+        Ok(receiver.recv(cx)?)
     }
 }

@@ -69,6 +69,51 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
+/// Why no room was reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReserveError {
+    /// The channel is closed.
+    Closed,
+    /// The scope of the sender was cancelled, or its deadline has passed.
+    Cancelled,
+}
+
+/// Why no room was reserved in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReserveTimeoutError {
+    /// The channel is closed.
+    Closed,
+    /// The scope of the sender was cancelled, or its deadline has passed.
+    Cancelled,
+    /// The deadline or timeout of this wait has passed.
+    TimedOut,
+}
+
+/// Why not all of several values were sent. The others are still with the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SendAllError {
+    /// The channel is closed.
+    Closed,
+    /// The scope of the sender was cancelled, or its deadline has passed.
+    Cancelled,
+}
+
+/// Why a [call](crate::channel::Sender::call) returned no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CallError {
+    /// The channel is closed, or the request was dropped without an answer.
+    Closed,
+    /// The scope of the caller was cancelled, or its deadline has passed.
+    Cancelled,
+}
+
+/// Why a value was not put in. The value is next to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PushError {
+    Full,
+    Closed,
+}
+
 impl<T> ClosedError<T> {
     /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
@@ -109,43 +154,53 @@ impl<T> TrySendError<T> {
         }
     }
 
+    pub(super) fn new((error, value): (PushError, T)) -> Self {
+        match error {
+            PushError::Full => Self::Full(value),
+            PushError::Closed => Self::Closed(value),
+        }
+    }
+
     /// Returns whether the channel was full, so that there may be room later.
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Full(_))
     }
 }
 
-impl From<Closed> for RecvError {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
-impl From<Cancelled> for RecvError {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
-impl From<Closed> for RecvTimeoutError {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
-impl From<Cancelled> for RecvTimeoutError {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
-impl From<RecvError> for RecvTimeoutError {
-    fn from(error: RecvError) -> Self {
-        match error {
-            RecvError::Closed => Self::Closed,
-            RecvError::Cancelled => Self::Cancelled,
+/// Converts each of these errors to the variant of its name.
+macro_rules! from_units {
+    ($($unit:ident => $($error:ident),*;)*) => {$($(
+        impl From<$unit> for $error {
+            fn from(_: $unit) -> Self {
+                Self::$unit
+            }
         }
-    }
+    )*)*};
+}
+
+from_units! {
+    Closed => RecvError, RecvTimeoutError, TryRecvError, ReserveError, ReserveTimeoutError, SendAllError;
+    Cancelled => RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError;
+    TimedOut => ReserveTimeoutError;
+}
+
+/// Converts each variant to the variant of its name.
+macro_rules! from_variants {
+    ($($from:ident => $to:ident { $($variant:ident),* })*) => {$(
+        impl From<$from> for $to {
+            fn from(error: $from) -> Self {
+                match error { $($from::$variant => Self::$variant,)* }
+            }
+        }
+    )*};
+}
+
+from_variants! {
+    RecvError => RecvTimeoutError { Closed, Cancelled }
+    RecvError => CallError { Closed, Cancelled }
+    ReserveError => ReserveTimeoutError { Closed, Cancelled }
+    WaitError => RecvTimeoutError { Cancelled, TimedOut }
+    WaitError => ReserveTimeoutError { Cancelled, TimedOut }
 }
 
 /// Lets a receive run in [`Cx::timeout`](crate::Cx::timeout).
@@ -163,21 +218,6 @@ impl From<RecvError> for RecvTimeoutError {
 impl From<TimedOut> for RecvTimeoutError {
     fn from(_: TimedOut) -> Self {
         Self::TimedOut
-    }
-}
-
-impl From<Closed> for TryRecvError {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
-impl From<WaitError> for RecvTimeoutError {
-    fn from(error: WaitError) -> Self {
-        match error {
-            WaitError::Cancelled => Self::Cancelled,
-            WaitError::TimedOut => Self::TimedOut,
-        }
     }
 }
 
@@ -202,6 +242,16 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
     }
 }
 
+/// Drops the request.
+impl<T> From<SendError<T>> for CallError {
+    fn from(error: SendError<T>) -> Self {
+        match error {
+            SendError::Closed(_) => Self::Closed,
+            SendError::Cancelled(_) => Self::Cancelled,
+        }
+    }
+}
+
 impl<T> From<ClosedError<T>> for TrySendError<T> {
     fn from(refused: ClosedError<T>) -> Self {
         Self::Closed(refused.0)
@@ -215,25 +265,25 @@ impl From<Closed> for io::Error {
     }
 }
 
-/// Converts as from [`Closed`] and from [`Cancelled`].
-impl From<RecvError> for io::Error {
-    fn from(error: RecvError) -> Self {
-        match error {
-            RecvError::Closed => Closed.into(),
-            RecvError::Cancelled => Cancelled.into(),
+/// Converts each error as its variants: as [`Closed`], [`Cancelled`] and [`TimedOut`].
+macro_rules! into_io {
+    ($($from:ident { $($variant:ident),* })*) => {$(
+        /// Converts as from the error that the variant is named after.
+        impl From<$from> for io::Error {
+            fn from(error: $from) -> Self {
+                match error { $($from::$variant => $variant.into(),)* }
+            }
         }
-    }
+    )*};
 }
 
-/// Converts as from [`Closed`], from [`Cancelled`] and from [`TimedOut`].
-impl From<RecvTimeoutError> for io::Error {
-    fn from(error: RecvTimeoutError) -> Self {
-        match error {
-            RecvTimeoutError::Closed => Closed.into(),
-            RecvTimeoutError::Cancelled => Cancelled.into(),
-            RecvTimeoutError::TimedOut => TimedOut.into(),
-        }
-    }
+into_io! {
+    RecvError { Closed, Cancelled }
+    RecvTimeoutError { Closed, Cancelled, TimedOut }
+    ReserveError { Closed, Cancelled }
+    ReserveTimeoutError { Closed, Cancelled, TimedOut }
+    SendAllError { Closed, Cancelled }
+    CallError { Closed, Cancelled }
 }
 
 const CLOSED: &str = "the channel is closed";
@@ -242,7 +292,7 @@ const TIMED_OUT: &str = "the deadline of the wait for the channel has passed";
 const EMPTY: &str = "the channel is empty";
 const FULL: &str = "the channel is full";
 
-/// `Display` for all, and `Debug` that does not require it of the value.
+/// `Display` and `Error`.
 macro_rules! texts {
     ($($name:ident $(<$t:ident>)? { $($pattern:pat => $text:expr,)* })*) => {$(
         impl$(<$t>)? fmt::Display for $name$(<$t>)? {
@@ -260,6 +310,10 @@ texts! {
     RecvError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
     RecvTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
     TryRecvError { Self::Empty => EMPTY, Self::Closed => CLOSED, }
+    ReserveError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
+    ReserveTimeoutError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, Self::TimedOut => TIMED_OUT, }
+    SendAllError { Self::Closed => CLOSED, Self::Cancelled => CANCELLED, }
+    CallError { Self::Closed => "the request was not answered", Self::Cancelled => CANCELLED, }
     ClosedError<T> { Self(_) => CLOSED, }
     SendError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, }
     SendTimeoutError<T> { Self::Closed(_) => CLOSED, Self::Cancelled(_) => CANCELLED, Self::TimedOut(_) => TIMED_OUT, }
@@ -272,30 +326,19 @@ impl<T> fmt::Debug for ClosedError<T> {
     }
 }
 
-impl<T> fmt::Debug for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Closed(_) => "Closed(..)",
-            Self::Cancelled(_) => "Cancelled(..)",
-        })
-    }
+/// `Debug` that does not require it of the value.
+macro_rules! debug_without_value {
+    ($($name:ident { $($variant:ident),* })*) => {$(
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant(_) => concat!(stringify!($variant), "(..)"),)* })
+            }
+        }
+    )*};
 }
 
-impl<T> fmt::Debug for SendTimeoutError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Closed(_) => "Closed(..)",
-            Self::Cancelled(_) => "Cancelled(..)",
-            Self::TimedOut(_) => "TimedOut(..)",
-        })
-    }
-}
-
-impl<T> fmt::Debug for TrySendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full(_) => "Full(..)",
-            Self::Closed(_) => "Closed(..)",
-        })
-    }
+debug_without_value! {
+    SendError { Closed, Cancelled }
+    SendTimeoutError { Closed, Cancelled, TimedOut }
+    TrySendError { Full, Closed }
 }

@@ -59,13 +59,14 @@
 //! # What a cancelled wait leaves behind
 //! A cancelled wait loses no value: it is received, or still in the channel, or still with its sender.
 
-// `word <- {packet <- oneshot, stream <- spsc}`, `buffer <- shared <- mpmc`, `versioned <- {watch, broadcast}`,
-// `dropping` below `buffer`, `stream`, `broadcast` and `set`.
+// `word <- {packet <- oneshot, stream <- spsc}`, `end_count <- {buffer <- state <- shared <- mpmc, versioned}`,
+// `versioned <- {watch, broadcast}`, `dropping` below `buffer`, `stream`, `broadcast` and `set`.
 // `events` and `{source, desk} <- member <- hall <- {set, select}`.
 pub mod broadcast;
 #[cfg(not(loom))]
 mod call;
 mod dropping;
+mod end_count;
 mod error;
 mod events;
 mod mpmc;
@@ -79,11 +80,13 @@ pub mod spsc;
 mod versioned;
 pub mod watch;
 
+pub(crate) use self::error::PushError;
 #[doc(hidden)]
 pub use self::select::__select;
 pub use self::{
     error::{
-        Closed, ClosedError, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+        CallError, Closed, ClosedError, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, SendAllError,
+        SendError, SendTimeoutError, TryRecvError, TrySendError,
     },
     events::{Sleeping, Triggered},
     mpmc::{Permit, Receiver, Receiving, Reserving, Sender, Sending, WeakSender, bounded, rendezvous, unbounded},

@@ -8,16 +8,13 @@ use crate::{
     channel::set::source::Source,
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        limit::timed,
     },
     time::NEVER,
     wait::{state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::UnsafeCell,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, fmt};
 
 /// Creates a channel for one value, such as a reply or a result.
 ///
@@ -98,44 +95,26 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Like [`recv`](Self::recv), with a deadline.
-    ///
-    /// # Errors
-    /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
-    /// before. Returns [`RecvTimeoutError::Cancelled`] if the wait is cancelled, [`RecvTimeoutError::TimedOut`] once
-    /// the deadline passes. The caller may then receive again.
-    #[track_caller]
-    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"oneshot::Receiver::recv"))
-    }
-
-    /// Like [`recv`](Self::recv), with a timeout.
-    ///
-    /// # Errors
-    /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
-    /// before. Returns [`RecvTimeoutError::Cancelled`] if the wait is cancelled, [`RecvTimeoutError::TimedOut`] once
-    /// the timeout elapses. The caller may then receive again.
-    ///
-    /// ```
-    /// use anabranch::channel::{RecvTimeoutError, oneshot};
-    /// use std::time::Duration;
-    ///
-    /// let (sender, mut receiver) = oneshot::channel();
-    /// anabranch::run(|cx| {
-    ///     let early = receiver.recv_timeout(cx, Duration::from_millis(1));
-    ///     assert_eq!(early, Err(RecvTimeoutError::TimedOut));
-    ///     sender.send(1).unwrap();
-    ///     assert_eq!(receiver.recv_timeout(cx, Duration::from_millis(1)), Ok(1));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"oneshot::Receiver::recv"))
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
-        cx.checkpoint()?;
-        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
+    timed! {
+        /// # Errors
+        /// Returns [`RecvTimeoutError::Closed`] if the sender was dropped without sending, or if the value was received
+        /// before. After the other errors the caller may receive again: `Cancelled` if the wait is cancelled,
+        recv_deadline, recv_timeout: like recv, at "oneshot::Receiver::recv"
+        fn(&mut self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
+        ///
+        /// ```
+        /// use anabranch::channel::{RecvTimeoutError, oneshot};
+        /// use std::time::Duration;
+        ///
+        /// let (sender, mut receiver) = oneshot::channel();
+        /// anabranch::run(|cx| {
+        ///     let early = receiver.recv_timeout(cx, Duration::from_millis(1));
+        ///     assert_eq!(early, Err(RecvTimeoutError::TimedOut));
+        ///     sender.send(1).unwrap();
+        ///     assert_eq!(receiver.recv_timeout(cx, Duration::from_millis(1)), Ok(1));
+        /// });
+        /// ```
     }
 
     /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.

@@ -1,7 +1,7 @@
 //! Services: fibers that answer requests.
 
 use crate::{
-    channel::{self, Receiver, RecvError, Sender, oneshot},
+    channel::{self, CallError, Receiver, Sender, oneshot},
     cx::{
         Cx,
         handle::{JoinError, JoinHandle},
@@ -87,7 +87,7 @@ impl<Q, R> Service<Q, R> {
     /// # Errors
     /// Returns an error if the service has ended or does not answer this request, or if the wait is cancelled.
     #[track_caller]
-    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, RecvError> {
+    pub fn call<A>(&self, cx: &Cx<'_>, request: impl FnOnce(oneshot::Sender<A>) -> Q) -> Result<A, CallError> {
         self.requests.call(cx, request)
     }
 

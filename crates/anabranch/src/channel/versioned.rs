@@ -8,10 +8,8 @@
 //! Content is dropped after the lock is released.
 
 use crate::{
-    sys::{
-        spin::Brief,
-        sync::{Arc, AtomicUsize, Ordering},
-    },
+    channel::end_count::EndCount,
+    sys::{spin::Brief, sync::Arc},
     wait::{
         queue::{Entry, Queue},
         waiter::{Waiter, Wake},
@@ -23,8 +21,8 @@ pub(crate) struct Versioned<S> {
     state: Brief<State<S>>,
     /// Whether publishing fails while there is no receiver.
     needs_receivers: bool,
-    senders: AtomicUsize,
-    receivers: AtomicUsize,
+    senders: EndCount,
+    receivers: EndCount,
 }
 
 pub(crate) struct State<S> {
@@ -40,8 +38,7 @@ impl<S> Versioned<S> {
     /// Creates one with one sender and one receiver.
     pub(crate) fn new(content: S, needs_receivers: bool) -> Self {
         let state = State { content, version: 0, is_closed: false, waiting: Queue::new() };
-        let (senders, receivers) = (AtomicUsize::new(1), AtomicUsize::new(1));
-        Self { state: Brief::new(state), needs_receivers, senders, receivers }
+        Self { state: Brief::new(state), needs_receivers, senders: EndCount::new(), receivers: EndCount::new() }
     }
 
     /// Runs `look` under the lock. It must be short and drop nothing.
@@ -95,31 +92,29 @@ impl<S> Versioned<S> {
     }
 
     pub(crate) fn add_sender(&self) {
-        self.senders.fetch_add(1, Ordering::Relaxed);
+        self.senders.add();
     }
 
     /// Removes a sender. The last one closes.
     pub(crate) fn remove_sender(&self) {
-        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.senders.remove() {
             self.close();
         }
     }
 
     /// Adds a sender, unless there is none.
     pub(crate) fn try_add_sender(&self) -> bool {
-        self.senders
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then_some(count + 1))
-            .is_ok()
+        self.senders.try_add()
     }
 
     /// Adds a receiver, before that looks at the content.
     pub(crate) fn add_receiver(&self) {
-        self.receivers.fetch_add(1, Ordering::Relaxed);
+        self.receivers.add();
     }
 
     /// Removes a receiver. Returns `true` if it was the last one, so that the content has no receiver.
     pub(crate) fn remove_receiver(&self) -> bool {
-        self.receivers.fetch_sub(1, Ordering::AcqRel) == 1
+        self.receivers.remove()
     }
 
     /// Like [`look`](Self::look), if there is no receiver. A receiver that is added meanwhile has not looked yet.
@@ -129,7 +124,7 @@ impl<S> Versioned<S> {
     }
 
     pub(crate) fn has_receivers(&self) -> bool {
-        self.receivers.load(Ordering::Acquire) > 0
+        !self.receivers.is_zero()
     }
 
     /// # Safety

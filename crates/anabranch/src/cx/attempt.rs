@@ -6,7 +6,11 @@
 //! cancellation, by a deadline, by a future that is dropped, or by the panic of a foreign waker.
 
 use crate::{
-    cx::cx::{Begun, Cx, happened},
+    cx::{
+        cx::Cx,
+        limit::Limit,
+        wait::{Begun, happened},
+    },
     fiber::switch::PendingSwitch,
     sys::{clock::Instant, sync::hint, thread},
     time::NEVER,
@@ -83,95 +87,111 @@ pub(crate) trait Attempt: Waitable {
 #[inline]
 pub(crate) fn wait_for<A: Attempt>(
     cx: &Cx<'_>,
-    waitable: &A,
+    operation: &A,
     deadline: u64,
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
-    match waitable.attempt() {
+    match operation.attempt() {
         Some(output) => Ok(output),
-        None => wait_again_for(cx, waitable, deadline, reason),
+        None => wait_again_for(cx, operation, deadline, reason),
     }
 }
 
-/// Waits like [`wait_for`], after an attempt that has just failed. All of it but the switch itself is in functions that
-/// return before: see [`switch`](crate::fiber::switch).
+/// Performs an operation that has a limit of its own: all of it, with the checkpoint. Reads the clock only if the first
+/// attempt fails.
+pub(crate) fn wait_within<A: Attempt>(
+    cx: &Cx<'_>,
+    operation: &A,
+    limit: Limit,
+    reason: WaitReason,
+) -> Result<A::Output, WaitError> {
+    cx.checkpoint()?;
+    match operation.attempt() {
+        Some(output) => Ok(output),
+        None => wait_again_for(cx, operation, limit.tick(cx), reason),
+    }
+}
+
+/// Waits like [`wait_for`], after an attempt that has just failed.
 #[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
-    waitable: &A,
+    operation: &A,
     deadline: u64,
     reason: WaitReason,
 ) -> Result<A::Output, WaitError> {
-    let mut result = None;
-    let mut switch = begin(cx, waitable, deadline, reason, &mut result);
-    loop {
-        if let Some(result) = result {
-            return result;
+    OperationWait { operation, deadline, reason }.finish(cx)
+}
+
+/// How a wait has ended, or `None` while it goes on.
+pub(crate) type Ended<A> = Option<Result<<A as Attempt>::Output, WaitError>>;
+
+/// The wait of an operation whose attempt has just failed.
+///
+/// All of it but the switch itself is in functions that return before: see [`switch`](crate::fiber::switch). Each
+/// writes how the wait has ended. If it goes on, the caller calls [`leave`] and then [`resume`](Self::resume).
+///
+/// The `Cx` is not in it: a loop that calls keeps the fields of a `Cx` in registers if its address is not stored.
+pub(crate) struct OperationWait<'w, A> {
+    pub(crate) operation: &'w A,
+    pub(crate) deadline: u64,
+    pub(crate) reason: WaitReason,
+}
+
+impl<A: Attempt> OperationWait<'_, A> {
+    #[inline(always)]
+    fn finish(self, cx: &Cx<'_>) -> Result<A::Output, WaitError> {
+        let mut ended = None;
+        let mut switch = self.begin(cx, &mut ended);
+        loop {
+            if let Some(result) = ended {
+                return result;
+            }
+            leave(switch);
+            switch = self.resume(cx, &mut ended);
         }
-        leave(switch);
-        switch = resume(cx, waitable, deadline, reason, &mut result);
     }
-}
 
-/// Begins to wait after an attempt that has just failed. If there is no result, the caller calls [`leave`] and then
-/// [`resume`].
-#[inline(never)]
-pub(crate) fn begin<A: Attempt>(
-    cx: &Cx<'_>,
-    waitable: &A,
-    deadline: u64,
-    reason: WaitReason,
-    result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<PendingSwitch> {
-    let waiter = cx.waiter();
-    if waiter.spins() > 0
-        && let Some(output) = spin(waitable, waiter)
-    {
-        *result = Some(Ok(output));
-        return None;
-    }
-    retry(cx, waitable, deadline, reason, result)
-}
-
-/// Goes on after a wait: attempts, and begins to wait again if that fails. If there is no result, the caller repeats
-/// [`leave`] and [`resume`].
-#[inline(never)]
-pub(crate) fn resume<A: Attempt>(
-    cx: &Cx<'_>,
-    waitable: &A,
-    deadline: u64,
-    reason: WaitReason,
-    result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<PendingSwitch> {
-    *result = after(waitable, cx.end_wait(waitable, deadline));
-    if result.is_some() { None } else { retry(cx, waitable, deadline, reason, result) }
-}
-
-/// Returns the result of a wait with this outcome, or `None` if another wait is needed.
-#[inline]
-fn after<A: Attempt>(waitable: &A, outcome: Selected) -> Option<Result<A::Output, WaitError>> {
-    match happened(outcome) {
-        Ok(()) => waitable.attempt().map(Ok),
-        Err(error) => Some(Err(error)),
-    }
-}
-
-#[inline(never)]
-fn retry<A: Attempt>(
-    cx: &Cx<'_>,
-    waitable: &A,
-    deadline: u64,
-    reason: WaitReason,
-    result: &mut Option<Result<A::Output, WaitError>>,
-) -> Option<PendingSwitch> {
-    loop {
-        let outcome = match cx.begin_wait(waitable, deadline, reason) {
-            Begun::Wait(switch) => return switch,
-            Begun::Over(outcome) => outcome,
-        };
-        *result = after(waitable, outcome);
-        if result.is_some() {
+    /// Begins to wait.
+    #[inline(never)]
+    pub(crate) fn begin(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+        let waiter = cx.waiter();
+        if waiter.spins() > 0
+            && let Some(output) = spin(self.operation, waiter)
+        {
+            *ended = Some(Ok(output));
             return None;
+        }
+        self.retry(cx, ended)
+    }
+
+    /// Goes on after a switch: attempts, and begins to wait again if that fails.
+    #[inline(never)]
+    pub(crate) fn resume(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+        *ended = self.after(cx.end_wait(self.operation, self.deadline));
+        if ended.is_some() { None } else { self.retry(cx, ended) }
+    }
+
+    #[inline(never)]
+    fn retry(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
+        loop {
+            let outcome = match cx.begin_wait(self.operation, self.deadline, self.reason) {
+                Begun::Wait(switch) => return switch,
+                Begun::Over(outcome) => outcome,
+            };
+            *ended = self.after(outcome);
+            if ended.is_some() {
+                return None;
+            }
+        }
+    }
+
+    /// Returns the result of a wait with this outcome, or `None` if another wait is needed.
+    #[inline]
+    fn after(&self, outcome: Selected) -> Ended<A> {
+        match happened(outcome) {
+            Ok(()) => self.operation.attempt().map(Ok),
+            Err(error) => Some(Err(error)),
         }
     }
 }

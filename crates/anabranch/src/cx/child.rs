@@ -1,10 +1,15 @@
 //! A fiber of a scope, and its handle.
 
 use crate::{
-    cx::{Cx, handle::wait_for_end, scope_data::ScopeData, spawn::Stage},
+    cx::{
+        Cx,
+        block::{Block, Shared},
+        handle::wait_for_end,
+        scope_data::ScopeData,
+    },
     fiber::{
         fiber::Fiber,
-        task::{self, Header, Job, Name, Place, Vtable},
+        task::{Header, Job, Name, Vtable},
     },
     sys::unwind::catch_unwind,
     wait::{
@@ -14,69 +19,26 @@ use crate::{
         suspend::{Suspend, WaitReason},
     },
 };
-use std::{
-    fmt,
-    marker::PhantomData,
-    panic::AssertUnwindSafe,
-    ptr::{self, NonNull},
-    sync::Arc,
-};
+use std::{fmt, marker::PhantomData, panic::AssertUnwindSafe, ptr::NonNull};
 
 /// What the handle sees of a fiber of a scope.
 #[repr(C)]
-struct Shared {
+struct Child {
     head: Header,
     done: Latch,
     data: *const ScopeData,
 }
 
-/// A fiber of a scope. Only the thread that runs the job accesses `stage`, until `done` is notified; then only the one
-/// handle does. The last of the two frees the block (see `fiber::task`).
-#[repr(C)]
-struct Child<F, T, N> {
-    shared: Shared,
-    name: N,
-    stage: Stage<F, T>,
-}
-
-impl<F, T, N> Child<F, T, N>
-where
-    F: FnOnce(&Cx<'_>) -> T + Send,
-    T: Send,
-    N: Name,
-{
-    const fn vtable(place: Place) -> Vtable {
-        Vtable {
-            run: Self::run,
-            name: if N::IS_ONE { Some(Self::name) } else { None },
-            take: Self::take_to,
-            end: Self::end,
-            place,
-        }
-    }
-
-    const IN_PAGE: Vtable = Self::vtable(Place::Page);
-    const ON_HEAP: Vtable = Self::vtable(Place::Heap);
-
-    /// Returns the vtable for a block at this place.
-    fn table(place: Place) -> &'static Vtable {
-        match place {
-            Place::Page => &Self::IN_PAGE,
-            Place::Heap => &Self::ON_HEAP,
-        }
-    }
-
-    /// Implements [`Vtable::run`].
-    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
-        let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is alive until `done` has been notified. A job is run once, and the handle waits for
-        // `done`, so until then only this function accesses the stage. If the handle has given up, this function is the
-        // last to use the block.
+// SAFETY: it begins with the header.
+unsafe impl<F: FnOnce(&Cx<'_>) -> T + Send, T: Send> Shared<F, T> for Child {
+    /// There is no result if the fiber panicked.
+    unsafe fn run<N: Name>(block: NonNull<Block<Self, F, T, N>>, fiber: &Fiber) {
+        let this = block.as_ptr();
+        // SAFETY: the block is alive until `done` has been notified, and this runs its job. If the handle has given up,
+        // this function is the last to use the block.
         unsafe {
             let data = (*this).shared.data;
-            let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
-                unreachable!("a job is run once")
-            };
+            let function = Block::start(this);
             let result = {
                 // The scope keeps the data alive until this child leaves it. The fiber, which runs only this, outlives
                 // `scope`.
@@ -86,7 +48,7 @@ where
             };
             fiber.clear_locals();
             match result {
-                Ok(result) => (&raw mut (*this).stage).write(Stage::Ended(result)),
+                Ok(result) => Block::finish(this, result),
                 // Before `done` is notified: the handle then reports a cancellation.
                 Err(panic) => (*data).note(panic),
             }
@@ -94,36 +56,11 @@ where
             let dropped = if (*this).shared.done.set() {
                 None
             } else {
-                catch_unwind(AssertUnwindSafe(|| Self::end(block))).err()
+                catch_unwind(AssertUnwindSafe(|| Block::<Self, F, T, N>::end(block.cast()))).err()
             };
             // The creator of the child has entered it into the data, and this is the last access to the data.
             ScopeData::leave(data, dropped);
         }
-    }
-
-    /// Implements [`Vtable::name`].
-    unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
-        // SAFETY: the vtable belongs to blocks of this type, and the caller keeps the block alive.
-        unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
-    }
-
-    /// Implements [`Vtable::take`]. There is no result if the fiber panicked.
-    unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
-        // SAFETY: the vtable belongs to blocks of this type. The job has ended, so only the caller, the one handle,
-        // accesses the stage. `place` points to an `Option` of the result.
-        unsafe {
-            let stage = ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty);
-            if let Stage::Ended(result) = stage {
-                *place.cast() = Some(result);
-            }
-        }
-    }
-
-    /// Implements [`Vtable::end`].
-    unsafe fn end(block: NonNull<Header>) {
-        // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handle to
-        // use the block.
-        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
@@ -141,18 +78,16 @@ where
     T: Send + 'scope,
     N: Name,
 {
-    let child = task::allocate(|place| {
-        let head = Header { vtable: Child::<F, T, N>::table(place) };
-        Child::<F, T, N> { shared: Shared { head, done: Latch::new(), data }, name, stage: Stage::Unstarted(function) }
-    });
+    let shared = |vtable| Child { head: Header { vtable }, done: Latch::new(), data };
     // SAFETY: the scope waits until the child has left the data. By then the function has been run, and the job no
-    // longer uses the block. The handle cannot outlive the scope.
-    (unsafe { Job::new(child.cast()) }, ScopedHandle { child: child.cast(), _scope: PhantomData, _result: PhantomData })
+    // longer uses the block. The handle cannot outlive the scope. `F` and `T` are `Send`, so any thread may run it.
+    let (child, job) = unsafe { Block::allocate(name, function, shared) };
+    (job, ScopedHandle { child, _scope: PhantomData, _result: PhantomData })
 }
 
 /// The handle of a fiber that was spawned in a scope.
 pub struct ScopedHandle<'scope, T> {
-    child: NonNull<Shared>,
+    child: NonNull<Child>,
     _scope: PhantomData<&'scope ()>,
     _result: PhantomData<fn() -> T>,
 }

@@ -3,6 +3,8 @@
 //! Where there are no fibers (on systems that are neither Unix nor Windows) this has what a thread can do alone.
 
 pub(crate) mod attempt;
+#[cfg(all(any(unix, windows), not(loom)))]
+mod block;
 #[cfg(not(loom))]
 mod block_on;
 #[cfg(not(loom))]
@@ -16,6 +18,7 @@ pub(crate) mod fiber_local;
 pub(crate) mod handle;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod join;
+pub(crate) mod limit;
 #[cfg(all(any(unix, windows), not(loom)))]
 mod list;
 #[cfg(all(any(unix, windows), not(loom)))]
@@ -40,6 +43,7 @@ pub(crate) mod take_back;
 pub(crate) mod thread;
 #[cfg(not(loom))]
 mod time;
+pub(crate) mod wait;
 
 #[cfg(not(loom))]
 pub use self::{cancel_handle::CancelHandle, run::run, time::Interval};

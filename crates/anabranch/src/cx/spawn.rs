@@ -2,77 +2,28 @@
 
 use crate::{
     cx::{
+        block::{self, Block},
         cx::{Cx, Deadline},
         handle::{Ended, JoinError, JoinHandle, Shared, TaskRef, Untold},
     },
-    fiber::{
-        fiber::Fiber,
-        task::{self, Header, Job, Name, Place, Vtable},
-    },
+    fiber::{fiber::Fiber, task::Name},
     pool::{Pool, registry::Registry, worker::Worker},
     sys::unwind::catch_unwind,
     wait::suspend::Suspend,
 };
-use std::{
-    panic::AssertUnwindSafe,
-    ptr::{self, NonNull},
-    sync::Arc,
-};
+use std::{panic::AssertUnwindSafe, ptr::NonNull, sync::Arc};
 
-/// The stages of a spawned function.
-pub(super) enum Stage<F, T> {
-    Unstarted(F),
-    Ended(T),
-    Empty,
-}
-
-/// A spawned fiber: its function, and then its result.
-///
-/// Only the thread that runs the job accesses `stage`, until `done` is notified; then only the one handle does. The
-/// last of the two frees the block (see `fiber::task`).
-#[repr(C)]
-struct Task<F, T, N> {
-    shared: Shared,
-    name: N,
-    stage: Stage<F, Ended<T>>,
-}
-
-impl<F, T, N> Task<F, T, N>
+// SAFETY: it begins with the header.
+unsafe impl<F, T> block::Shared<F, Ended<T>> for Shared
 where
     F: FnOnce(&Cx<'_>) -> Result<T, JoinError> + Send,
     T: Send,
-    N: Name,
 {
-    const fn vtable(place: Place) -> Vtable {
-        Vtable {
-            run: Self::run,
-            name: if N::IS_ONE { Some(Self::name) } else { None },
-            take: Self::take_to,
-            end: Self::end,
-            place,
-        }
-    }
-
-    const IN_PAGE: Vtable = Self::vtable(Place::Page);
-    const ON_HEAP: Vtable = Self::vtable(Place::Heap);
-
-    /// Returns the vtable for a block at this place.
-    fn table(place: Place) -> &'static Vtable {
-        match place {
-            Place::Page => &Self::IN_PAGE,
-            Place::Heap => &Self::ON_HEAP,
-        }
-    }
-
-    /// Implements [`Vtable::run`].
-    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
-        let this = block.cast::<Self>().as_ptr();
-        // SAFETY: the block is alive until `done` has been notified. A job is run once, and the handle waits for
-        // `done`, so until then only this function accesses the stage.
+    unsafe fn run<N: Name>(block: NonNull<Block<Self, F, Ended<T>, N>>, fiber: &Fiber) {
+        let this = block.as_ptr();
+        // SAFETY: the block is alive until `done` has been notified, and this runs its job.
         unsafe {
-            let Stage::Unstarted(function) = ptr::replace(&raw mut (*this).stage, Stage::Empty) else {
-                unreachable!("a job is run once")
-            };
+            let function = Block::start(this);
             let scope = &(*this).shared.scope;
             // There was no wait in it yet. It is detached below, before the fiber ends.
             scope.attach(fiber.waiter());
@@ -85,11 +36,11 @@ where
             fiber.clear_root();
             scope.detach();
             fiber.clear_locals();
-            (&raw mut (*this).stage).write(Stage::Ended(result));
+            Block::finish(this, result);
             // No handle will take the result. Its drop may panic.
             let discard = || {
-                let stage = ptr::replace(&raw mut (*this).stage, Stage::Empty);
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(stage))) {
+                let result = Block::take_result(this);
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
                     fiber.report(panic);
                 }
             };
@@ -98,40 +49,9 @@ where
             }
             if !(*this).shared.done.set() {
                 discard();
-                Self::end(block);
+                Block::<Self, F, Ended<T>, N>::end(block.cast());
             }
         }
-    }
-
-    /// Implements [`Vtable::name`].
-    unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
-        // SAFETY: the vtable belongs to blocks of this type, and the caller keeps the block alive.
-        unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
-    }
-
-    /// Implements [`Vtable::take`].
-    unsafe fn take_to(block: NonNull<Header>, place: *mut ()) {
-        // SAFETY: the caller is the one handle of this ended block, and `place` points to an `Option` of its result.
-        unsafe { *place.cast() = Self::take(block) };
-    }
-
-    /// Takes the result.
-    ///
-    /// # Safety
-    /// The block is of this type, its job has ended, and the caller is the one handle.
-    unsafe fn take(block: NonNull<Header>) -> Option<Ended<T>> {
-        // SAFETY: the block is of this type. Its job has ended, so only the caller, the one handle, accesses the stage.
-        match unsafe { ptr::replace(&raw mut (*block.cast::<Self>().as_ptr()).stage, Stage::Empty) } {
-            Stage::Ended(result) => Some(result),
-            _ => None,
-        }
-    }
-
-    /// Implements [`Vtable::end`].
-    unsafe fn end(block: NonNull<Header>) {
-        // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handles to
-        // use the block.
-        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
     }
 }
 
@@ -171,14 +91,10 @@ where
     T: Send + 'static,
     N: Name + 'static,
 {
-    let task = task::allocate(|place| {
-        let shared = Shared::new(Task::<F, T, N>::table(place));
-        Task::<F, T, N> { shared, name, stage: Stage::Unstarted(function) }
-    });
-    let task = task.cast();
     // SAFETY: the job's share keeps the block alive until it has been run. `F` and `T` are `Send`, so any thread may
     // run it.
-    registry.inject(unsafe { Job::new(task.cast()) });
+    let (task, job) = unsafe { Block::<Shared, F, Ended<T>, N>::allocate(name, function, Shared::new) };
+    registry.inject(job);
     // SAFETY: this is the first reference to the block, whose function returns a `T`.
     JoinHandle::new(unsafe { TaskRef::new(task) })
 }

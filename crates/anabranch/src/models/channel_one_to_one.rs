@@ -147,8 +147,8 @@ fn send(owner: &Owner, producer: &mut Producer<Parcel>, value: u32) -> bool {
     loop {
         match producer.push(parcel) {
             Ok(()) => return true,
-            Err((crate::channel::spsc::stream::cursor::PushError::Closed, _)) => return false,
-            Err((crate::channel::spsc::stream::cursor::PushError::Full, back)) => parcel = back,
+            Err((crate::channel::PushError::Closed, _)) => return false,
+            Err((crate::channel::PushError::Full, back)) => parcel = back,
         }
         let wait = StreamWait::new();
         // SAFETY: as in `recv`.

@@ -6,8 +6,8 @@
 
 use crate::{
     channel::{
-        Closed,
-        spsc::stream::{consumer::Consumer, cursor::PushError, producer::Producer, stream, wait::StreamWait},
+        Closed, PushError,
+        spsc::stream::{consumer::Consumer, producer::Producer, stream, wait::StreamWait},
     },
     proto::{done::Done, ring::Ring},
     wait::{state_word::WaitNode, waiter::Waiter},

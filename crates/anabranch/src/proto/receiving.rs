@@ -241,11 +241,7 @@ impl<E: ReceiveEndpoint> Source for E {
     }
 
     fn receive(&mut self) -> Result<E::Received, channel::TryRecvError> {
-        match try_receive(self) {
-            Some(Ok(received)) => Ok(received),
-            Some(Err(Closed)) => Err(channel::TryRecvError::Closed),
-            None => Err(channel::TryRecvError::Empty),
-        }
+        Ok(try_receive(self).ok_or(channel::TryRecvError::Empty)??)
     }
 
     unsafe fn register(&self, wait: &Self::Wait, waiter: *const Waiter) -> bool {

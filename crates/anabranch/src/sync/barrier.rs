@@ -5,14 +5,12 @@
 //! its arrival back; one that is given up later has passed. So a round ends when as many parties as needed have arrived
 //! and not left.
 
-use super::{
-    limit::Limit,
-    rounds::{Rounds, wake_round},
-};
+use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
         attempt::{Attempt, wait_async_for, wait_for},
+        limit::timed,
     },
     sys::sync::{Mutex, const_unless_loom, lock},
     time::NEVER,
@@ -24,11 +22,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{
-    cell::Cell,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, fmt};
 
 /// A point that a number of fibers or threads pass together, any number of times.
 ///
@@ -85,33 +79,24 @@ impl Barrier {
         self.wait_to(cx, NEVER, WaitReason::new(&"Barrier::wait")).map_err(|_| Cancelled)
     }
 
-    /// Like [`wait`](Self::wait), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes, before all parties arrive.
-    #[track_caller]
-    pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<bool, WaitError> {
-        cx.checkpoint()?;
-        self.wait_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Barrier::wait"))
-    }
-
-    /// Like [`wait`](Self::wait), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses, before all parties arrive.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::Barrier};
-    /// use std::time::Duration;
-    ///
-    /// let barrier = Barrier::new(2);
-    /// let alone = anabranch::run(|cx| barrier.wait_timeout(cx, Duration::from_millis(1)));
-    /// assert_eq!(alone, Err(WaitError::TimedOut));
-    /// ```
-    #[track_caller]
-    pub fn wait_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<bool, WaitError> {
-        cx.checkpoint()?;
-        self.wait_to(cx, Limit::For(timeout).tick(cx), WaitReason::new(&"Barrier::wait"))
+    timed! {
+        /// # Errors
+        /// Returns, before all parties arrive, `Cancelled` if the scope is cancelled,
+        wait_deadline, wait_timeout: like wait, at "Barrier::wait"
+        fn(&self, cx: &Cx<'_>) -> Result<bool, WaitError>;
+        |limit, reason| {
+            cx.checkpoint()?;
+            self.wait_to(cx, limit.tick(cx), reason)
+        };
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::Barrier};
+        /// use std::time::Duration;
+        ///
+        /// let barrier = Barrier::new(2);
+        /// let alone = anabranch::run(|cx| barrier.wait_timeout(cx, Duration::from_millis(1)));
+        /// assert_eq!(alone, Err(WaitError::TimedOut));
+        /// ```
     }
 
     fn wait_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<bool, WaitError> {

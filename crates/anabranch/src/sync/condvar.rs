@@ -11,14 +11,15 @@
 //! it was notified, it notifies another waiter.
 
 use super::{
-    limit::Limit,
     mutex::{Mutex, MutexGuard},
     rounds::{Rounds, wake_round},
 };
 use crate::{
     cx::{
         attempt::{Attempt, wait_async_for},
-        cx::{Cx, happened},
+        cx::Cx,
+        limit::timed,
+        wait::happened,
     },
     sys::{
         sync::{AtomicBool, Mutex as StdMutex, Ordering, const_unless_loom, lock},
@@ -33,13 +34,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{
-    any::Any,
-    cell::Cell,
-    fmt, mem,
-    panic::AssertUnwindSafe,
-    time::{Duration, Instant},
-};
+use std::{any::Any, cell::Cell, fmt, mem, panic::AssertUnwindSafe};
 
 /// Waits until the value that a [`Mutex`] guards has changed.
 ///
@@ -128,36 +123,16 @@ impl Condvar {
         self.wait_to(cx, guard, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
-    /// Like [`wait`](Self::wait), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes. The mutex is locked in both
-    /// cases.
-    #[track_caller]
-    pub fn wait_deadline<T: ?Sized>(
-        &self,
-        cx: &Cx<'_>,
-        guard: &mut MutexGuard<'_, T>,
-        instant: Instant,
-    ) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        self.wait_to(cx, guard, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
-    }
-
-    /// Like [`wait`](Self::wait), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses. The mutex is locked in both
-    /// cases.
-    #[track_caller]
-    pub fn wait_timeout<T: ?Sized>(
-        &self,
-        cx: &Cx<'_>,
-        guard: &mut MutexGuard<'_, T>,
-        timeout: Duration,
-    ) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        self.wait_to(cx, guard, Limit::For(timeout).tick(cx), WaitReason::new(&"Condvar::wait"))
+    timed! {
+        /// # Errors
+        /// The mutex is locked in both cases.
+        /// Returns `Cancelled` if the scope is cancelled,
+        wait_deadline, wait_timeout: like wait, at "Condvar::wait"
+        fn[T: ?Sized](&self, cx: &Cx<'_>, guard: &mut MutexGuard<'_, T>) -> Result<(), WaitError>;
+        |limit, reason| {
+            cx.checkpoint()?;
+            self.wait_to(cx, guard, limit.tick(cx), reason)
+        };
     }
 
     /// Waits while `condition` holds. Checks it first, and again after each notification.
@@ -175,50 +150,33 @@ impl Condvar {
         self.wait_while_to(cx, guard, condition, NEVER, WaitReason::new(&"Condvar::wait")).map_err(|_| Cancelled)
     }
 
-    /// Like [`wait_while`](Self::wait_while), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes. The mutex is locked in both
-    /// cases.
-    #[track_caller]
-    pub fn wait_while_deadline<T: ?Sized>(
-        &self,
-        cx: &Cx<'_>,
-        guard: &mut MutexGuard<'_, T>,
-        condition: impl FnMut(&mut T) -> bool,
-        instant: Instant,
-    ) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, Limit::Until(instant).tick(cx), WaitReason::new(&"Condvar::wait"))
-    }
-
-    /// Like [`wait_while`](Self::wait_while), with a timeout for the whole wait.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses. The mutex is locked in both
-    /// cases.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::{Condvar, Mutex}};
-    /// use std::time::Duration;
-    ///
-    /// let (count, changed) = (Mutex::new(0), Condvar::new());
-    /// anabranch::run(|cx| {
-    ///     let mut count = count.lock(cx).unwrap();
-    ///     let late = changed.wait_while_timeout(cx, &mut count, |count| *count == 0, Duration::from_millis(1));
-    ///     assert_eq!((late, *count), (Err(WaitError::TimedOut), 0));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn wait_while_timeout<T: ?Sized>(
-        &self,
-        cx: &Cx<'_>,
-        guard: &mut MutexGuard<'_, T>,
-        condition: impl FnMut(&mut T) -> bool,
-        timeout: Duration,
-    ) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        self.wait_while_to(cx, guard, condition, Limit::For(timeout).tick(cx), WaitReason::new(&"Condvar::wait"))
+    timed! {
+        /// # Errors
+        /// The mutex is locked in both cases.
+        /// Returns `Cancelled` if the scope is cancelled,
+        wait_while_deadline, wait_while_timeout: like wait_while, at "Condvar::wait"
+        fn[T: ?Sized](
+            &self,
+            cx: &Cx<'_>,
+            guard: &mut MutexGuard<'_, T>,
+            condition: impl FnMut(&mut T) -> bool
+        ) -> Result<(), WaitError>;
+        |limit, reason| {
+            cx.checkpoint()?;
+            self.wait_while_to(cx, guard, condition, limit.tick(cx), reason)
+        };
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::{Condvar, Mutex}};
+        /// use std::time::Duration;
+        ///
+        /// let (count, changed) = (Mutex::new(0), Condvar::new());
+        /// anabranch::run(|cx| {
+        ///     let mut count = count.lock(cx).unwrap();
+        ///     let late = changed.wait_while_timeout(cx, &mut count, |count| *count == 0, Duration::from_millis(1));
+        ///     assert_eq!((late, *count), (Err(WaitError::TimedOut), 0));
+        /// });
+        /// ```
     }
 
     pub(super) fn wait_while_to<T: ?Sized>(

@@ -12,14 +12,12 @@
 //! Orderings: `set` releases the word, even if the event was set before. A thread that finds SET acquires it. A woken
 //! waiter acquires by the word of its own waiter.
 
-use super::{
-    limit::Limit,
-    rounds::{Rounds, wake_round},
-};
+use super::rounds::{Rounds, wake_round};
 use crate::{
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     sys::sync::{AtomicU8, Mutex, Ordering, const_unless_loom, lock},
     wait::{
@@ -30,11 +28,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{
-    cell::Cell,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, fmt};
 
 const SET: u8 = 1;
 const WAITERS: u8 = 2;
@@ -129,39 +123,21 @@ impl Event {
         wait_long_for(cx, &EventWait::new(self), WaitReason::new(&"Event::wait"))
     }
 
-    /// Like [`wait`](Self::wait), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn wait_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<(), WaitError> {
-        self.wait_within(cx, Limit::Until(instant), WaitReason::new(&"Event::wait"))
-    }
-
-    /// Like [`wait`](Self::wait), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::Event};
-    /// use std::time::Duration;
-    ///
-    /// let never = Event::new();
-    /// let late = anabranch::run(|cx| never.wait_timeout(cx, Duration::from_millis(1)));
-    /// assert_eq!(late, Err(WaitError::TimedOut));
-    /// ```
-    #[track_caller]
-    pub fn wait_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<(), WaitError> {
-        self.wait_within(cx, Limit::For(timeout), WaitReason::new(&"Event::wait"))
-    }
-
-    fn wait_within(&self, cx: &Cx<'_>, limit: Limit, reason: WaitReason) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        if self.is_set() {
-            return Ok(());
-        }
-        wait_for(cx, &EventWait::new(self), limit.tick(cx), reason)
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        wait_deadline, wait_timeout: like wait, at "Event::wait"
+        fn(&self, cx: &Cx<'_>) -> Result<(), WaitError>;
+        |limit, reason| wait_within(cx, &self.waiting(), limit, reason);
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::Event};
+        /// use std::time::Duration;
+        ///
+        /// let never = Event::new();
+        /// let late = anabranch::run(|cx| never.wait_timeout(cx, Duration::from_millis(1)));
+        /// assert_eq!(late, Err(WaitError::TimedOut));
+        /// ```
     }
 
     /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time.

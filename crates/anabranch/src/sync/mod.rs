@@ -29,11 +29,10 @@
 //! parent anyway, and the parent decides what to do. If a value must stay consistent across a panic, change it in one
 //! step or repair it in a `Drop`.
 
-// `{limit, rounds, raw_mutex, raw_semaphore} <-` the primitives.
+// `{rounds, raw_mutex, raw_semaphore} <-` the primitives.
 mod barrier;
 mod condvar;
 mod event;
-mod limit;
 mod monitor;
 mod mutex;
 mod once;

@@ -1,10 +1,9 @@
 //! A monitor: a shared value for one user at a time, with waits for conditions on it.
 
 use crate::{
-    cx::Cx,
+    cx::{Cx, limit::Limit},
     sync::{
         condvar::Condvar,
-        limit::Limit,
         mutex::{Mutex, MutexGuard},
     },
     time::NEVER,

@@ -1,13 +1,11 @@
 //! A lock around a value.
 
-use super::{
-    limit::Limit,
-    raw_mutex::{LockWait, RawMutex},
-};
+use super::raw_mutex::{LockWait, RawMutex};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for},
+        attempt::{wait_async_for, wait_for, wait_long_for, wait_shielded_for, wait_within},
+        limit::timed,
     },
     sys::sync::const_unless_loom,
     wait::{Cancelled, WaitError, suspend::WaitReason},
@@ -17,7 +15,6 @@ use std::{
     fmt,
     marker::PhantomData,
     ops::{Deref, DerefMut},
-    time::{Duration, Instant},
 };
 
 /// A value that one fiber or thread at a time can access.
@@ -116,34 +113,24 @@ impl<T: ?Sized> Mutex<T> {
         wait_long_for(cx, &LockWait::new(&self.raw), reason)
     }
 
-    /// Like [`lock`](Self::lock), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn lock_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_to(cx, Limit::Until(instant).tick(cx), WaitReason::new(&"Mutex::lock"))
-    }
-
-    /// Like [`lock`](Self::lock), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::Mutex};
-    /// use std::time::Duration;
-    ///
-    /// let mutex = Mutex::new(());
-    /// anabranch::run(|cx| {
-    ///     let _guard = mutex.lock(cx).unwrap();
-    ///     let second = mutex.lock_timeout(cx, Duration::from_millis(1));
-    ///     assert_eq!(second.unwrap_err(), WaitError::TimedOut);
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn lock_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<MutexGuard<'_, T>, WaitError> {
-        self.lock_to(cx, Limit::For(timeout).tick(cx), WaitReason::new(&"Mutex::lock"))
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        lock_deadline, lock_timeout: like lock, at "Mutex::lock"
+        fn(&self, cx: &Cx<'_>) -> Result<MutexGuard<'_, T>, WaitError>;
+        |limit, reason| wait_within(cx, &self.locking(), limit, reason);
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::Mutex};
+        /// use std::time::Duration;
+        ///
+        /// let mutex = Mutex::new(());
+        /// anabranch::run(|cx| {
+        ///     let _guard = mutex.lock(cx).unwrap();
+        ///     let second = mutex.lock_timeout(cx, Duration::from_millis(1));
+        ///     assert_eq!(second.unwrap_err(), WaitError::TimedOut);
+        /// });
+        /// ```
     }
 
     pub(super) fn lock_to(

@@ -5,14 +5,12 @@
 //! behind it, so a stream of readers cannot starve a writer, nor can writers starve a reader. Consecutive waiting
 //! readers are woken together.
 
-use super::{
-    limit::Limit,
-    raw_semaphore::{AcquireWait, RawSemaphore},
-};
+use super::raw_semaphore::{AcquireWait, RawSemaphore};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_long_for},
+        attempt::{wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     sys::sync::const_unless_loom,
     wait::{Cancelled, WaitError, suspend::WaitReason},
@@ -23,7 +21,6 @@ use std::{
     marker::PhantomData,
     mem::ManuallyDrop,
     ops::{Deref, DerefMut},
-    time::{Duration, Instant},
 };
 
 /// The permits that a reader takes.
@@ -134,64 +131,32 @@ impl<T: ?Sized> RwLock<T> {
         wait_long_for(cx, &AcquireWait::new(&self.raw, permits), reason)
     }
 
-    /// Like [`read`](Self::read), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn read_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockReadGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ONE, Limit::Until(instant), WaitReason::new(&"RwLock::read"))?;
-        Ok(RwLockReadGuard::new(self))
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        read_deadline, read_timeout: like read, at "RwLock::read"
+        fn(&self, cx: &Cx<'_>) -> Result<RwLockReadGuard<'_, T>, WaitError>;
+        |limit, reason| wait_within(cx, &self.reading(), limit, reason);
     }
 
-    /// Like [`read`](Self::read), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    #[track_caller]
-    pub fn read_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockReadGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ONE, Limit::For(timeout), WaitReason::new(&"RwLock::read"))?;
-        Ok(RwLockReadGuard::new(self))
-    }
-
-    /// Like [`write`](Self::write), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn write_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ALL, Limit::Until(instant), WaitReason::new(&"RwLock::write"))?;
-        Ok(RwLockWriteGuard::new(self))
-    }
-
-    /// Like [`write`](Self::write), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::RwLock};
-    /// use std::time::Duration;
-    ///
-    /// let lock = RwLock::new(());
-    /// anabranch::run(|cx| {
-    ///     let _reads = lock.read(cx).unwrap();
-    ///     let late = lock.write_timeout(cx, Duration::from_millis(1)).unwrap_err();
-    ///     assert_eq!(late, WaitError::TimedOut);
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn write_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<RwLockWriteGuard<'_, T>, WaitError> {
-        self.acquire_within(cx, ALL, Limit::For(timeout), WaitReason::new(&"RwLock::write"))?;
-        Ok(RwLockWriteGuard::new(self))
-    }
-
-    fn acquire_within(&self, cx: &Cx<'_>, permits: u64, limit: Limit, reason: WaitReason) -> Result<(), WaitError> {
-        cx.checkpoint()?;
-        if self.raw.try_acquire(permits) {
-            return Ok(());
-        }
-        wait_for(cx, &AcquireWait::new(&self.raw, permits), limit.tick(cx), reason)
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        write_deadline, write_timeout: like write, at "RwLock::write"
+        fn(&self, cx: &Cx<'_>) -> Result<RwLockWriteGuard<'_, T>, WaitError>;
+        |limit, reason| wait_within(cx, &self.writing(), limit, reason);
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::RwLock};
+        /// use std::time::Duration;
+        ///
+        /// let lock = RwLock::new(());
+        /// anabranch::run(|cx| {
+        ///     let _reads = lock.read(cx).unwrap();
+        ///     let late = lock.write_timeout(cx, Duration::from_millis(1)).unwrap_err();
+        ///     assert_eq!(late, WaitError::TimedOut);
+        /// });
+        /// ```
     }
 
     /// Like [`read`](Self::read), for async code. The future may be dropped at any time.

@@ -1,21 +1,16 @@
 //! A counting semaphore.
 
-use super::{
-    limit::Limit,
-    raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore},
-};
+use super::raw_semaphore::{AcquireWait, MAX_PERMITS, RawSemaphore};
 use crate::{
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_long_for},
+        attempt::{wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     sys::sync::const_unless_loom,
     wait::{Cancelled, WaitError, suspend::WaitReason},
 };
-use std::{
-    fmt, mem,
-    time::{Duration, Instant},
-};
+use std::{fmt, mem};
 
 /// A number of permits, which limits how many fibers and threads run a section at a time.
 ///
@@ -126,63 +121,29 @@ impl Semaphore {
         wait_long_for(cx, &AcquireWait::new(&self.raw, count as u64), reason)
     }
 
-    /// Like [`acquire_many`](Self::acquire_many), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn acquire_many_deadline(&self, cx: &Cx<'_>, count: usize, instant: Instant) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, count, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        acquire_many_deadline, acquire_many_timeout: like acquire_many, at "Semaphore::acquire"
+        fn(&self, cx: &Cx<'_>, count: usize) -> Result<Permit<'_>, WaitError>;
+        |limit, reason| wait_within(cx, &self.acquiring(count), limit, reason);
     }
 
-    /// Like [`acquire_many`](Self::acquire_many), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    #[track_caller]
-    pub fn acquire_many_timeout(&self, cx: &Cx<'_>, count: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, count, Limit::For(timeout), WaitReason::new(&"Semaphore::acquire"))
-    }
-
-    /// Like [`acquire`](Self::acquire), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn acquire_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, 1, Limit::Until(instant), WaitReason::new(&"Semaphore::acquire"))
-    }
-
-    /// Like [`acquire`](Self::acquire), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the scope is cancelled, `TimedOut` once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, sync::Semaphore};
-    /// use std::time::Duration;
-    ///
-    /// let none = Semaphore::new(0);
-    /// let late = anabranch::run(|cx| none.acquire_timeout(cx, Duration::from_millis(1)).map(drop));
-    /// assert_eq!(late, Err(WaitError::TimedOut));
-    /// ```
-    #[track_caller]
-    pub fn acquire_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_>, WaitError> {
-        self.acquire_within(cx, 1, Limit::For(timeout), WaitReason::new(&"Semaphore::acquire"))
-    }
-
-    fn acquire_within(
-        &self,
-        cx: &Cx<'_>,
-        count: usize,
-        limit: Limit,
-        reason: WaitReason,
-    ) -> Result<Permit<'_>, WaitError> {
-        cx.checkpoint()?;
-        if !self.raw.try_acquire(count as u64) {
-            wait_for(cx, &AcquireWait::new(&self.raw, count as u64), limit.tick(cx), reason)?;
-        }
-        Ok(Permit { semaphore: self, count })
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the scope is cancelled,
+        acquire_deadline, acquire_timeout: like acquire, at "Semaphore::acquire"
+        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_>, WaitError>;
+        |limit, reason| wait_within(cx, &self.acquiring(1), limit, reason);
+        ///
+        /// ```
+        /// use anabranch::{WaitError, sync::Semaphore};
+        /// use std::time::Duration;
+        ///
+        /// let none = Semaphore::new(0);
+        /// let late = anabranch::run(|cx| none.acquire_timeout(cx, Duration::from_millis(1)).map(drop));
+        /// assert_eq!(late, Err(WaitError::TimedOut));
+        /// ```
     }
 
     /// Like [`acquire`](Self::acquire), for async code. A future that is dropped leaves the queue, and returns permits

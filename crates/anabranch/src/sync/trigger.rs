@@ -1,7 +1,7 @@
 //! Triggers: one-time events, created before their waiter is known.
 
 use crate::{
-    cx::cx::{Cx, happened},
+    cx::{cx::Cx, wait::happened},
     time::NEVER,
     wait::{
         Cancelled, WaitError,

@@ -10,18 +10,13 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     sys::sync::Arc,
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::UnsafeCell,
-    collections::VecDeque,
-    fmt, iter,
-    iter::FusedIterator,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, collections::VecDeque, fmt, iter, iter::FusedIterator};
 
 /// The receiving end of a broadcast channel; may be cloned. Each clone receives all values.
 pub struct Receiver<T> {
@@ -90,29 +85,13 @@ impl<T> Receiver<T> {
         Ok(wait_long_for(cx, &self.receiving(), WaitReason::new(&"broadcast::Receiver::recv"))??)
     }
 
-    /// Like [`recv`](Self::recv), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
-    /// missed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"broadcast::Receiver::recv"))
-    }
-
-    /// Like [`recv`](Self::recv), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
-    /// missed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
-    #[track_caller]
-    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Arc<T>, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"broadcast::Receiver::recv"))
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Arc<T>, RecvTimeoutError> {
-        cx.checkpoint()?;
-        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Lagged` once if values were
+        /// missed, `Cancelled` if the wait is cancelled,
+        recv_deadline, recv_timeout: like recv, at "broadcast::Receiver::recv"
+        fn(&mut self, cx: &Cx<'_>) -> Result<Arc<T>, RecvTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
     }
 
     /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -128,10 +107,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// Returns an error if there is nothing to receive, now or ever, or if values were missed.
     pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
-        match self.next() {
-            Some(received) => Ok(received?),
-            None => Err(TryRecvError::Empty),
-        }
+        Ok(self.next().ok_or(TryRecvError::Empty)??)
     }
 
     /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. Missed values

@@ -7,6 +7,7 @@ mod permit;
 mod receiver;
 mod sender;
 pub(crate) mod shared;
+pub(crate) mod state;
 
 pub use self::{
     permit::{Permit, Reserving},

@@ -3,20 +3,17 @@
 use super::{common::opaque, sender::Sender};
 use crate::{
     channel::{
-        Closed, ClosedError, RecvError, RecvTimeoutError,
-        mpmc::shared::{Channel, Offer, PushError},
+        Closed, ClosedError, PushError, ReserveError, ReserveTimeoutError,
+        mpmc::{shared::Channel, state::Offer},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_async_for, wait_for, wait_long_for},
+        attempt::{Attempt, wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::Cell,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, fmt};
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`]. Dropping it gives the room back.
 #[must_use = "it keeps room that others wait for"]
@@ -43,41 +40,21 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+    pub fn reserve(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
         let reason = WaitReason::new(&"Sender::reserve");
         cx.checkpoint()?;
         Ok(wait_long_for(cx, &self.reserving(), reason)??)
     }
 
-    /// Like [`reserve`](Self::reserve), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
-    /// passes.
-    ///
-    /// # Panics
-    /// Panics on a rendezvous, which has no room to reserve.
-    #[track_caller]
-    pub fn reserve_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Sender::reserve"))
-    }
-
-    /// Like [`reserve`](Self::reserve), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
-    /// elapses.
-    ///
-    /// # Panics
-    /// Panics on a rendezvous, which has no room to reserve.
-    #[track_caller]
-    pub fn reserve_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"Sender::reserve"))
-    }
-
-    fn reserve_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        cx.checkpoint()?;
-        Ok(wait_for(cx, &self.reserving(), deadline, reason)??)
+    timed! {
+        /// # Panics
+        /// Panics on a rendezvous, which has no room to reserve.
+        ///
+        /// # Errors
+        /// Returns `Closed` if the channel is closed, `Cancelled` if the wait is cancelled,
+        reserve_deadline, reserve_timeout: like reserve, at "Sender::reserve"
+        fn(&self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.reserving(), limit, reason)??);
     }
 
     /// Like [`reserve`](Self::reserve), for async code. A future that is dropped has reserved nothing.

@@ -4,12 +4,13 @@ use super::common::{common, opaque};
 use crate::{
     channel::{
         Closed, RecvError, RecvTimeoutError, TryRecvError,
-        mpmc::shared::{Channel, Nothing, Target},
+        mpmc::{shared::Channel, state::Target},
         set::source::{Source, received},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        limit::timed,
     },
     sys::sync::Arc,
     time::NEVER,
@@ -19,7 +20,6 @@ use std::{
     cell::{Cell, UnsafeCell},
     fmt, iter,
     iter::FusedIterator,
-    time::{Duration, Instant},
 };
 
 /// The receiving end of a channel; may be cloned. Each value goes to one of the clones. When the last one is dropped,
@@ -39,8 +39,8 @@ impl<T> Receiver<T> {
         cx.checkpoint()?;
         match self.channel.try_recv() {
             Ok(value) => Ok(value),
-            Err(Nothing::Closed) => Err(RecvError::Closed),
-            Err(Nothing::Empty) => self.recv_slow(cx, WaitReason::new(&"Receiver::recv")),
+            Err(TryRecvError::Closed) => Err(RecvError::Closed),
+            Err(TryRecvError::Empty) => self.recv_slow(cx, WaitReason::new(&"Receiver::recv")),
         }
     }
 
@@ -52,38 +52,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Like [`recv`](Self::recv), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
-    /// deadline passes.
-    #[track_caller]
-    pub fn recv_deadline(&self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Receiver::recv"))
-    }
-
-    /// Like [`recv`](Self::recv), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
-    /// timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::channel::{RecvTimeoutError, unbounded};
-    /// use std::time::Duration;
-    ///
-    /// let (_sender, receiver) = unbounded::<u8>();
-    /// let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_millis(1)));
-    /// assert_eq!(late, Err(RecvTimeoutError::TimedOut));
-    /// ```
-    #[track_caller]
-    pub fn recv_timeout(&self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"Receiver::recv"))
-    }
-
-    fn recv_to(&self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
-        cx.checkpoint()?;
-        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if the channel is closed and empty, `Cancelled` if the wait is cancelled,
+        recv_deadline, recv_timeout: like recv, at "Receiver::recv"
+        fn(&self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
+        ///
+        /// ```
+        /// use anabranch::channel::{RecvTimeoutError, unbounded};
+        /// use std::time::Duration;
+        ///
+        /// let (_sender, receiver) = unbounded::<u8>();
+        /// let late = anabranch::run(|cx| receiver.recv_timeout(cx, Duration::from_millis(1)));
+        /// assert_eq!(late, Err(RecvTimeoutError::TimedOut));
+        /// ```
     }
 
     /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -100,10 +83,7 @@ impl<T> Receiver<T> {
     /// Returns `Empty` if there is no value, `Closed` if the channel is closed and empty.
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        self.channel.try_recv().map_err(|nothing| match nothing {
-            Nothing::Empty => TryRecvError::Empty,
-            Nothing::Closed => TryRecvError::Closed,
-        })
+        self.channel.try_recv()
     }
 
     /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
@@ -126,8 +106,8 @@ impl<T> Receiver<T> {
         }
         match self.channel.try_recv_many(into, limit) {
             Ok(count) => Ok(count),
-            Err(Nothing::Closed) => Err(RecvError::Closed),
-            Err(Nothing::Empty) => {
+            Err(TryRecvError::Closed) => Err(RecvError::Closed),
+            Err(TryRecvError::Empty) => {
                 into.push(self.recv_slow(cx, WaitReason::new(&"Receiver::recv_many"))?);
                 Ok(1 + self.channel.try_recv_many(into, limit - 1).unwrap_or(0))
             }
@@ -222,8 +202,8 @@ impl<T> Attempt for Receiving<'_, T> {
         }
         match self.channel.try_recv() {
             Ok(value) => Some(Ok(value)),
-            Err(Nothing::Closed) => Some(Err(Closed)),
-            Err(Nothing::Empty) => None,
+            Err(TryRecvError::Closed) => Some(Err(Closed)),
+            Err(TryRecvError::Empty) => None,
         }
     }
 

@@ -6,21 +6,19 @@ use super::{
 };
 use crate::{
     channel::{
-        ClosedError, SendError, SendTimeoutError, TrySendError,
-        mpmc::shared::{Channel, Offer, PushError},
+        ClosedError, PushError, SendError, SendTimeoutError, TrySendError,
+        mpmc::{shared::Channel, state::Offer},
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        limit::timed,
     },
     sys::sync::Arc,
     time::NEVER,
     wait::{queue::Entry, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::fmt;
 
 /// The number of queued values from which a sending fiber lets others run twice as often; with twice as many, three
 /// times as often, and so on. A receiver gets the same share of the thread as each sender, so otherwise the queue would
@@ -67,46 +65,29 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Like [`send`](Self::send), with a deadline.
-    ///
-    /// # Errors
-    /// Returns the value in `Closed` if the channel is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
-    /// once the deadline passes.
-    #[track_caller]
-    pub fn send_deadline(&self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.owner.clock().tick_at(instant), WaitReason::new(&"Sender::send"))
-    }
-
-    /// Like [`send`](Self::send), with a timeout.
-    ///
-    /// # Errors
-    /// Returns the value in `Closed` if the channel is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
-    /// once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::channel::{SendTimeoutError, rendezvous};
-    /// use std::time::Duration;
-    ///
-    /// let (sender, _receiver) = rendezvous();
-    /// anabranch::run(|cx| {
-    ///     let late = sender.send_timeout(cx, 1, Duration::from_millis(1));
-    ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(1))));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn send_timeout(&self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.after(timeout), WaitReason::new(&"Sender::send"))
-    }
-
-    fn send_to(&self, cx: &Cx<'_>, value: T, deadline: u64, reason: WaitReason) -> Result<(), SendTimeoutError<T>> {
-        if cx.checkpoint().is_err() {
-            return Err(SendTimeoutError::Cancelled(value));
-        }
-        let operation = self.sending(value);
-        match wait_for(cx, &operation, deadline, reason) {
-            Ok(sent) => Ok(sent?),
-            Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
-        }
+    timed! {
+        /// # Errors
+        /// Returns the value: in `Closed` if the channel is closed, `Cancelled` if the wait is cancelled,
+        send_deadline, send_timeout: like send, at "Sender::send"
+        fn(&self, cx: &Cx<'_>, value: T) -> Result<(), SendTimeoutError<T>>;
+        |limit, reason| {
+            let operation = self.sending(value);
+            match wait_within(cx, &operation, limit, reason) {
+                Ok(sent) => Ok(sent?),
+                Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
+            }
+        };
+        ///
+        /// ```
+        /// use anabranch::channel::{SendTimeoutError, rendezvous};
+        /// use std::time::Duration;
+        ///
+        /// let (sender, _receiver) = rendezvous();
+        /// anabranch::run(|cx| {
+        ///     let late = sender.send_timeout(cx, 1, Duration::from_millis(1));
+        ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(1))));
+        /// });
+        /// ```
     }
 
     /// Like [`send`](Self::send), for async code. A future that is dropped before it is ready drops the value, or has
@@ -151,10 +132,7 @@ impl<T> Sender<T> {
     /// ```
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.channel.try_send(value).map(|_| ()).map_err(|(stuck, value)| match stuck {
-            PushError::Full => TrySendError::Full(value),
-            PushError::Closed => TrySendError::Closed(value),
-        })
+        self.channel.try_send(value).map(|_| ()).map_err(TrySendError::new)
     }
 
     /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).

@@ -42,204 +42,41 @@
 //! bytes.
 //!
 //! Who keeps what alive: the ends hold the channel in an `Arc`. Values are dropped and waiters woken after the lock is
-//! released. The ends are counted beside the lock. The last sender, and the last receiver, closes, after an
-//! acquire-release decrement.
+//! released. The ends are counted beside the lock. The last sender, and the last receiver, closes.
 
 use crate::{
-    channel::mpmc::buffer::Buffer,
-    sys::{
-        spin::{Brief, BriefGuard},
-        sync::{AtomicUsize, Ordering},
+    channel::{
+        PushError, TryRecvError,
+        end_count::EndCount,
+        mpmc::{
+            buffer::Buffer,
+            state::{Offer, State, Target, Wakes, wake},
+        },
     },
-    wait::{
-        queue::{Entry, Queue},
-        waiter::{Waiter, Wake},
-    },
-};
-use std::{
-    mem::{ManuallyDrop, MaybeUninit},
-    ptr,
+    sys::spin::{Brief, BriefGuard},
+    wait::{queue::Entry, waiter::Waiter},
 };
 
 /// How many values are taken before the lock is released.
 const BATCH: usize = if cfg!(shuttle) { 2 } else { 16 };
-
-/// The offer of a waiting sender.
-pub(crate) struct Offer<T> {
-    /// `None` if the sender wants a permit.
-    pub(crate) value: Option<T>,
-    /// Whether the value was taken, or the permit given. Valid if the wait was selected from the queue.
-    pub(crate) is_taken: bool,
-}
-
-struct State<T> {
-    buffer: Buffer<T>,
-    permits: u32,
-    is_closed: bool,
-    senders: Queue<Offer<T>>,
-    receivers: Queue<Target<T>>,
-    /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
-    listeners: Option<Box<Queue<Target<T>>>>,
-}
-
-/// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
-pub(crate) struct Target<T>(*mut Option<T>);
-
-// SAFETY: the pointer is to a slot of the waiter. The thread that hands a value over writes it under the lock.
-unsafe impl<T: Send> Send for Target<T> {}
-
-impl<T> Target<T> {
-    pub(crate) const NONE: Self = Self(ptr::null_mut());
-
-    /// Creates a target. The slot's value counts if the wait was selected from the queue, and is forgotten otherwise:
-    /// the owner writes `None` before a wait, and after a wait that ended otherwise.
-    pub(crate) fn at(slot: *mut Option<T>) -> Self {
-        Self(slot)
-    }
-}
 
 /// See the [module](self).
 pub(crate) struct Channel<T> {
     state: Brief<State<T>>,
     /// `usize::MAX` if it is unlimited.
     capacity: usize,
-    pub(crate) senders: AtomicUsize,
-    pub(crate) receivers: AtomicUsize,
-}
-
-/// Why a value was not put in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PushError {
-    Full,
-    Closed,
-}
-
-/// Why nothing was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nothing {
-    Empty,
-    Closed,
-}
-
-impl<T> State<T> {
-    #[inline]
-    fn has_room(&self, capacity: usize) -> bool {
-        self.buffer.len() + (self.permits as usize) < capacity
-    }
-
-    fn add_permit(&mut self) {
-        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
-    }
-
-    /// Takes the first offer of a sender that still waits. Returns the value, or `None` for a permit.
-    fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
-        let mut copy = MaybeUninit::uninit();
-        let wake = self.senders.select_first(|offer| {
-            offer.is_taken = true;
-            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is selected.
-            copy.write(unsafe { ptr::read(&raw const offer.value) });
-        })?;
-        // SAFETY: the last call wrote the copy. The wait was selected with `is_taken`, so the sender forgets the value.
-        Some((wake, unsafe { copy.assume_init() }))
-    }
-
-    /// Moves the first offer up after room was made. A value that moves up is a new one for the waiting receivers, one
-    /// of which is woken. It must not be left to the receiver that made room, which may be the last that was woken.
-    #[inline]
-    fn refill(&mut self, capacity: usize) -> Wakes {
-        if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
-            return Wakes::default();
-        }
-        let Some((sender, value)) = self.take_offer() else { return Wakes::default() };
-        let receiver = match value {
-            Some(value) => {
-                self.buffer.push_back(value);
-                self.receivers.select_first(|_| ())
-            }
-            None => {
-                self.add_permit();
-                None
-            }
-        };
-        Wakes { sender: Some(sender), receiver }
-    }
-
-    #[inline]
-    fn pop(&mut self, capacity: usize) -> Result<(T, Wakes), Nothing> {
-        match self.buffer.pop_front() {
-            Some(value) => Ok((value, self.refill(capacity))),
-            None => self.pop_offer(capacity),
-        }
-    }
-
-    fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), Nothing> {
-        if capacity == 0
-            && !self.is_closed
-            && let Some((sender, Some(value))) = self.take_offer()
-        {
-            return Ok((value, Wakes { sender: Some(sender), receiver: None }));
-        }
-        Err(if self.is_closed { Nothing::Closed } else { Nothing::Empty })
-    }
-
-    /// Hands a value to a thread or fiber that waits at a rendezvous. Returns the value if there is none.
-    fn hand(&mut self, value: T) -> Result<Wake, T> {
-        let value = ManuallyDrop::new(value);
-        let wake = self.receivers.select_first(|target| {
-            // SAFETY: the target is not null, as sets wait in `listeners`. The slot belongs to the entry, whose owner
-            // does not touch it before the wait has ended, and it is `None`. The bits count for the receiver if the
-            // wait is selected with them, and for the sender if not.
-            unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
-        });
-        // A wait that was selected with the value gave it to that receiver.
-        wake.ok_or_else(|| ManuallyDrop::into_inner(value))
-    }
-
-    /// Wakes a waiting receiver, to look for what there is.
-    fn call_receiver(&mut self) -> Option<Wake> {
-        self.receivers.select_first(|_| ()).or_else(|| self.listeners.as_mut()?.select_first(|_| ()))
-    }
-
-    /// Returns whether a receiver has to wait.
-    fn is_bare(&self) -> bool {
-        self.buffer.len() == 0 && !self.is_closed
-    }
-}
-
-/// The waiters that a receive has set free.
-#[derive(Default)]
-struct Wakes {
-    sender: Option<Wake>,
-    receiver: Option<Wake>,
-}
-
-impl Wakes {
-    #[inline]
-    fn wake(self) {
-        wake(self.sender);
-        wake(self.receiver);
-    }
-}
-
-#[inline]
-fn wake(wake: Option<Wake>) {
-    if let Some(wake) = wake {
-        wake.wake();
-    }
+    senders: EndCount,
+    receivers: EndCount,
 }
 
 impl<T> Channel<T> {
     /// Creates a channel with one sender and one receiver.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
-        let buffer = Buffer::new(capacity);
-        let (senders, receivers) = (Queue::new(), Queue::new());
-        let listeners = (capacity == Some(0)).then(|| Box::new(Queue::new()));
-        let state = State { buffer, permits: 0, is_closed: false, senders, receivers, listeners };
         Self {
-            state: Brief::new(state),
+            state: Brief::new(State::new(capacity)),
             capacity: capacity.unwrap_or(usize::MAX),
-            senders: AtomicUsize::new(1),
-            receivers: AtomicUsize::new(1),
+            senders: EndCount::new(),
+            receivers: EndCount::new(),
         }
     }
 
@@ -304,17 +141,21 @@ impl<T> Channel<T> {
 
     /// Takes a value if there is one.
     #[inline]
-    pub(crate) fn try_recv(&self) -> Result<T, Nothing> {
+    pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
         let mut state = self.state.lock();
         if state.senders.is_empty() {
-            return state.buffer.pop_front().ok_or(if state.is_closed { Nothing::Closed } else { Nothing::Empty });
+            return state.buffer.pop_front().ok_or(if state.is_closed {
+                TryRecvError::Closed
+            } else {
+                TryRecvError::Empty
+            });
         }
         self.try_recv_from(state)
     }
 
     /// The slow path, which may have to wake a waiter.
     #[inline(never)]
-    fn try_recv_from(&self, mut state: BriefGuard<'_, State<T>>) -> Result<T, Nothing> {
+    fn try_recv_from(&self, mut state: BriefGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let (value, wakes) = state.pop(self.capacity)?;
         drop(state);
         wakes.wake();
@@ -322,7 +163,7 @@ impl<T> Channel<T> {
     }
 
     /// Takes up to `limit` values, a [batch](BATCH) at a time. Returns how many.
-    pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
+    pub(crate) fn try_recv_many(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
         let mut count = 0;
         while count < limit {
             match self.try_recv_batch(into, BATCH.min(limit - count)) {
@@ -335,7 +176,7 @@ impl<T> Channel<T> {
     }
 
     /// Like [`try_recv_many`](Self::try_recv_many), for at most [`BATCH`] values.
-    fn try_recv_batch(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, Nothing> {
+    fn try_recv_batch(&self, into: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
         // No memory is allocated under the lock.
         into.reserve(limit);
         let mut wakes = [const { Wakes { sender: None, receiver: None } }; BATCH];
@@ -427,33 +268,26 @@ impl<T> Channel<T> {
     }
 
     pub(crate) fn add_sender(&self) {
-        self.senders.fetch_add(1, Ordering::Relaxed);
+        self.senders.add();
     }
 
     pub(crate) fn remove_sender(&self) {
-        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.senders.remove() {
             self.close();
         }
     }
 
     /// Adds a sender, unless there is none.
     pub(crate) fn try_add_sender(&self) -> bool {
-        let mut count = self.senders.load(Ordering::Relaxed);
-        while count > 0 {
-            match self.senders.compare_exchange_weak(count, count + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return true,
-                Err(found) => count = found,
-            }
-        }
-        false
+        self.senders.try_add()
     }
 
     pub(crate) fn add_receiver(&self) {
-        self.receivers.fetch_add(1, Ordering::Relaxed);
+        self.receivers.add();
     }
 
     pub(crate) fn remove_receiver(&self) {
-        if self.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.receivers.remove() {
             self.abandon();
         }
     }
@@ -523,7 +357,7 @@ impl<T> Channel<T> {
         }
         // SAFETY: the caller keeps the waiter armed, so alive, and the entry in place, until it is taken off or
         // removed.
-        unsafe { Self::queue_of(&mut state, waiter).push_back(entry, waiter, ticket) };
+        unsafe { state.queue_of(waiter).push_back(entry, waiter, ticket) };
         true
     }
 
@@ -537,20 +371,7 @@ impl<T> Channel<T> {
         // or in none.
         unsafe {
             let Some(waiter) = entry.waiter() else { return false };
-            Self::queue_of(&mut state, waiter).remove(entry)
-        }
-    }
-
-    /// Returns the queue in which a receiver with this waiter waits.
-    ///
-    /// # Safety
-    /// The waiter is alive.
-    #[inline]
-    unsafe fn queue_of(state: &mut State<T>, waiter: *const Waiter) -> &mut Queue<Target<T>> {
-        match &mut state.listeners {
-            // SAFETY: the caller promises that the waiter is alive.
-            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
-            _ => &mut state.receivers,
+            state.queue_of(waiter).remove(entry)
         }
     }
 }

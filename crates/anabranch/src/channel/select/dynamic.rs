@@ -5,7 +5,7 @@ use crate::{
         choose::{Choice, Deadlines, Operation},
         persistent::Persistent,
     },
-    cx::{Cx, attempt::wait_for},
+    cx::{Cx, attempt::wait_for, limit::timed},
     time::NEVER,
     wait::{Cancelled, WaitError, future::AsyncTurn, suspend::WaitReason},
 };
@@ -14,7 +14,6 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
 };
 
 /// A selection among a number of operations that is known only at run time, all of one type.
@@ -107,33 +106,23 @@ impl<O: Operation> Select<O> {
         self.wait_to(cx, NEVER, WaitReason::new(&"Select::wait")).map_err(|_| Cancelled)
     }
 
-    /// Like [`wait`](Self::wait), with a deadline by the clock of the pool.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the deadline passes.
-    #[track_caller]
-    pub fn wait_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<(usize, O::Done), WaitError> {
-        self.wait_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"Select::wait"))
-    }
-
-    /// Like [`wait`](Self::wait), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Cancelled` if the wait is cancelled, `TimedOut` once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::{WaitError, channel::{self, Select}};
-    /// use std::time::Duration;
-    ///
-    /// let (_sender, receiver) = channel::unbounded::<u8>();
-    /// anabranch::run(|cx| {
-    ///     let mut select = Select::from_iter([receiver.receiving()]);
-    ///     assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn wait_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<(usize, O::Done), WaitError> {
-        self.wait_to(cx, cx.after(timeout), WaitReason::new(&"Select::wait"))
+    timed! {
+        /// # Errors
+        /// Returns `Cancelled` if the wait is cancelled,
+        wait_deadline, wait_timeout: like wait, at "Select::wait"
+        fn(&mut self, cx: &Cx<'_>) -> Result<(usize, O::Done), WaitError>;
+        |limit, reason| self.wait_to(cx, limit.tick(cx), reason);
+        ///
+        /// ```
+        /// use anabranch::{WaitError, channel::{self, Select}};
+        /// use std::time::Duration;
+        ///
+        /// let (_sender, receiver) = channel::unbounded::<u8>();
+        /// anabranch::run(|cx| {
+        ///     let mut select = Select::from_iter([receiver.receiving()]);
+        ///     assert_eq!(select.wait_timeout(cx, Duration::from_millis(1)), Err(WaitError::TimedOut));
+        /// });
+        /// ```
     }
 
     fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: WaitReason) -> Result<(usize, O::Done), WaitError> {

@@ -55,18 +55,13 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within},
+        limit::timed,
     },
     time::NEVER,
     wait::{Cancelled, state_word::WaitNode, suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::UnsafeCell,
-    fmt, iter,
-    iter::FusedIterator,
-    mem::ManuallyDrop,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, mem::ManuallyDrop};
 
 /// An entry in the table of members.
 struct Slot<R: Source> {
@@ -205,32 +200,12 @@ impl<R: Receive> ReceiverSet<R> {
         }
     }
 
-    /// Like [`recv`](Self::recv), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
-    /// passes.
-    #[track_caller]
-    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"ReceiverSet::recv"))
-    }
-
-    /// Like [`recv`](Self::recv), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
-    /// elapses.
-    #[track_caller]
-    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Received<R>, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"ReceiverSet::recv"))
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<Received<R>, RecvTimeoutError> {
-        cx.checkpoint()?;
-        match self.next() {
-            Some(received) => Ok(received?),
-            None => Ok(wait_again_for(cx, &self.receiving(), deadline, reason)??),
-        }
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if there is no member, `Cancelled` if the wait is cancelled,
+        recv_deadline, recv_timeout: like recv, at "ReceiverSet::recv"
+        fn(&mut self, cx: &Cx<'_>) -> Result<Received<R>, RecvTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
     }
 
     /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
@@ -246,11 +221,7 @@ impl<R: Receive> ReceiverSet<R> {
     /// # Errors
     /// Returns `Empty` if no member has anything, `Closed` if there is no member.
     pub fn try_recv(&mut self) -> Result<Received<R>, TryRecvError> {
-        match self.next() {
-            Some(Ok(received)) => Ok(received),
-            Some(Err(Closed)) => Err(TryRecvError::Closed),
-            None => Err(TryRecvError::Empty),
-        }
+        Ok(self.next().ok_or(TryRecvError::Empty)??)
     }
 
     /// Iterates over all that is received, each as by [`recv`](Self::recv), until there is no member any more. If a

@@ -2,17 +2,15 @@
 
 use super::{room::Reserving, sender::Sender};
 use crate::{
-    channel::{Closed, ClosedError, RecvError, RecvTimeoutError, spsc::stream::producer::Producer},
+    channel::{Closed, ClosedError, ReserveError, ReserveTimeoutError, spsc::stream::producer::Producer},
     cx::{
         Cx,
-        attempt::{wait_async_for, wait_for, wait_long_for},
+        attempt::{wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     wait::suspend::WaitReason,
 };
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::fmt;
 
 /// The right to send one value without waiting. Made by [`Sender::reserve`].
 #[must_use = "it is there to be used"]
@@ -37,42 +35,22 @@ impl<T> Sender<T> {
     /// });
     /// ```
     #[track_caller]
-    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, RecvError> {
+    pub fn reserve(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveError> {
         let reason = WaitReason::new(&"spsc::Sender::reserve");
         cx.checkpoint()?;
         wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??;
         Ok(Permit { producer: &mut self.producer })
     }
 
-    /// Like [`reserve`](Self::reserve), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the deadline
-    /// passes.
-    #[track_caller]
-    pub fn reserve_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::reserve"))
-    }
-
-    /// Like [`reserve`](Self::reserve), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled, `TimedOut` once the timeout
-    /// elapses.
-    #[track_caller]
-    pub fn reserve_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        self.reserve_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Sender::reserve"))
-    }
-
-    fn reserve_to(
-        &mut self,
-        cx: &Cx<'_>,
-        deadline: u64,
-        reason: WaitReason,
-    ) -> Result<Permit<'_, T>, RecvTimeoutError> {
-        cx.checkpoint()?;
-        wait_for(cx, &Reserving::new(&mut self.producer), deadline, reason)??;
-        Ok(Permit { producer: &mut self.producer })
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if the stream is closed, `Cancelled` if the wait is cancelled,
+        reserve_deadline, reserve_timeout: like reserve, at "spsc::Sender::reserve"
+        fn(&mut self, cx: &Cx<'_>) -> Result<Permit<'_, T>, ReserveTimeoutError>;
+        |limit, reason| {
+            wait_within(cx, &Reserving::new(&mut self.producer), limit, reason)??;
+            Ok(Permit { producer: &mut self.producer })
+        };
     }
 
     /// Like [`reserve`](Self::reserve), for async code. The future may be dropped at any time.

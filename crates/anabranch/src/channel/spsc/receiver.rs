@@ -8,7 +8,8 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, begin, resume, wait_async_for, wait_for},
+        attempt::{Attempt, OperationWait, wait_async_for, wait_within},
+        limit::timed,
     },
     fiber::switch::PendingSwitch,
     sys::prefetch::prefetch,
@@ -20,13 +21,7 @@ use crate::{
         waiter::Waiter,
     },
 };
-use std::{
-    cell::UnsafeCell,
-    fmt, iter,
-    iter::FusedIterator,
-    ptr,
-    time::{Duration, Instant},
-};
+use std::{cell::UnsafeCell, fmt, iter, iter::FusedIterator, ptr};
 
 /// The receiving end of a stream. Dropping it closes the stream, and drops the values in it.
 // See `spsc` for the alignment.
@@ -65,29 +60,12 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Like [`recv`](Self::recv), with a deadline.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
-    /// deadline passes.
-    #[track_caller]
-    pub fn recv_deadline(&mut self, cx: &Cx<'_>, instant: Instant) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Receiver::recv"))
-    }
-
-    /// Like [`recv`](Self::recv), with a timeout.
-    ///
-    /// # Errors
-    /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled, `TimedOut` once the
-    /// timeout elapses.
-    #[track_caller]
-    pub fn recv_timeout(&mut self, cx: &Cx<'_>, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_to(cx, cx.after(timeout), WaitReason::new(&"spsc::Receiver::recv"))
-    }
-
-    fn recv_to(&mut self, cx: &Cx<'_>, deadline: u64, reason: WaitReason) -> Result<T, RecvTimeoutError> {
-        cx.checkpoint()?;
-        Ok(wait_for(cx, &self.receiving(), deadline, reason)??)
+    timed! {
+        /// # Errors
+        /// Returns `Closed` if the stream is closed and empty, `Cancelled` if the wait is cancelled,
+        recv_deadline, recv_timeout: like recv, at "spsc::Receiver::recv"
+        fn(&mut self, cx: &Cx<'_>) -> Result<T, RecvTimeoutError>;
+        |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
     }
 
     /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
@@ -118,11 +96,7 @@ impl<T> Receiver<T> {
         if let Some(value) = self.consumer.pop_fast() {
             return Ok(value);
         }
-        match self.consumer.pop() {
-            Some(Ok(value)) => Ok(value),
-            Some(Err(_)) => Err(TryRecvError::Closed),
-            None => Err(TryRecvError::Empty),
-        }
+        Ok(self.consumer.pop().ok_or(TryRecvError::Empty)??)
     }
 
     /// Receives up to `limit` values and appends them to `into`; waits while there is none. Returns how many.
@@ -263,15 +237,14 @@ impl<T> Receiving<'_, T> {
             *result = Some(Err(RecvError::Cancelled));
             return None;
         }
-        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends in this function.
-        let consumer = unsafe { &mut *self.consumer.get() };
-        if let Some(received) = consumer.pop() {
-            *result = Some(received.map_err(|_| RecvError::Closed));
+        // SAFETY: an operation is not `Sync`, so only its owner reaches the field. The reference ends here.
+        if let Some(received) = unsafe { &mut *self.consumer.get() }.pop() {
+            *result = Some(received.map_err(|Closed| RecvError::Closed));
             return None;
         }
-        let mut waited = None;
-        let switch = begin(cx, self, NEVER, reason, &mut waited);
-        *result = waited.map(flat);
+        let mut ended = None;
+        let switch = self.wait_for(reason).begin(cx, &mut ended);
+        *result = ended.map(flat);
         switch
     }
 
@@ -300,10 +273,14 @@ impl<T> Receiving<'_, T> {
         reason: WaitReason,
         result: &mut Option<Result<T, RecvError>>,
     ) -> Option<PendingSwitch> {
-        let mut waited = None;
-        let switch = resume(cx, self, NEVER, reason, &mut waited);
-        *result = waited.map(flat);
+        let mut ended = None;
+        let switch = self.wait_for(reason).resume(cx, &mut ended);
+        *result = ended.map(flat);
         switch
+    }
+
+    fn wait_for(&self, reason: WaitReason) -> OperationWait<'_, Self> {
+        OperationWait { operation: self, deadline: NEVER, reason }
     }
 }
 
@@ -325,7 +302,7 @@ impl<T> Attempt for Receiving<'_, T> {
         let consumer = unsafe { &mut *self.consumer.get() };
         match consumer.pop_fast() {
             Some(value) => Some(Ok(value)),
-            None => consumer.pop().map(|received| received.map_err(|_| Closed)),
+            None => consumer.pop(),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     channel::{
-        Closed,
-        spsc::stream::{cursor::PushError, producer::Producer, wait::StreamWait},
+        Closed, PushError,
+        spsc::stream::{producer::Producer, wait::StreamWait},
     },
     cx::attempt::Attempt,
     wait::{waitable::Waitable, waiter::Waiter},

@@ -3,22 +3,18 @@
 use super::{receiver::Receiver, room::Reserving};
 use crate::{
     channel::{
-        Closed, ClosedError, RecvError, SendError, SendTimeoutError, TrySendError,
-        spsc::stream::{cursor::PushError, producer::Producer},
+        Closed, ClosedError, PushError, SendAllError, SendError, SendTimeoutError, TrySendError,
+        spsc::stream::producer::Producer,
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_for, wait_long_for},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_long_for, wait_within},
+        limit::timed,
     },
     time::NEVER,
     wait::{suspend::WaitReason, waitable::Waitable, waiter::Waiter},
 };
-use std::{
-    cell::Cell,
-    collections::VecDeque,
-    fmt,
-    time::{Duration, Instant},
-};
+use std::{cell::Cell, collections::VecDeque, fmt};
 
 /// The sending end of a stream. Dropping it closes the stream.
 // See `spsc` for the alignment.
@@ -74,47 +70,30 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Like [`send`](Self::send), with a deadline.
-    ///
-    /// # Errors
-    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
-    /// once the deadline passes.
-    #[track_caller]
-    pub fn send_deadline(&mut self, cx: &Cx<'_>, value: T, instant: Instant) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.owner.clock().tick_at(instant), WaitReason::new(&"spsc::Sender::send"))
-    }
-
-    /// Like [`send`](Self::send), with a timeout.
-    ///
-    /// # Errors
-    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in `TimedOut`
-    /// once the timeout elapses.
-    ///
-    /// ```
-    /// use anabranch::channel::{SendTimeoutError, spsc};
-    /// use std::time::Duration;
-    ///
-    /// let (mut sender, _receiver) = spsc::bounded(1);
-    /// anabranch::run(|cx| {
-    ///     sender.send(cx, 1).unwrap();
-    ///     let late = sender.send_timeout(cx, 2, Duration::from_millis(1));
-    ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(2))));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn send_timeout(&mut self, cx: &Cx<'_>, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        self.send_to(cx, value, cx.after(timeout), WaitReason::new(&"spsc::Sender::send"))
-    }
-
-    fn send_to(&mut self, cx: &Cx<'_>, value: T, deadline: u64, reason: WaitReason) -> Result<(), SendTimeoutError<T>> {
-        if cx.checkpoint().is_err() {
-            return Err(SendTimeoutError::Cancelled(value));
-        }
-        let operation = self.sending(value);
-        match wait_for(cx, &operation, deadline, reason) {
-            Ok(sent) => Ok(sent?),
-            Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
-        }
+    timed! {
+        /// # Errors
+        /// Returns the value: in `Closed` if the stream is closed, `Cancelled` if the wait is cancelled,
+        send_deadline, send_timeout: like send, at "spsc::Sender::send"
+        fn(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendTimeoutError<T>>;
+        |limit, reason| {
+            let operation = self.sending(value);
+            match wait_within(cx, &operation, limit, reason) {
+                Ok(sent) => Ok(sent?),
+                Err(error) => Err(SendTimeoutError::new(error, operation.into_value())),
+            }
+        };
+        ///
+        /// ```
+        /// use anabranch::channel::{SendTimeoutError, spsc};
+        /// use std::time::Duration;
+        ///
+        /// let (mut sender, _receiver) = spsc::bounded(1);
+        /// anabranch::run(|cx| {
+        ///     sender.send(cx, 1).unwrap();
+        ///     let late = sender.send_timeout(cx, 2, Duration::from_millis(1));
+        ///     assert!(matches!(late, Err(SendTimeoutError::TimedOut(2))));
+        /// });
+        /// ```
     }
 
     /// Like [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
@@ -142,10 +121,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         let Err(value) = self.producer.push_fast(value) else { return Ok(()) };
-        self.producer.push(value).map_err(|(stuck, value)| match stuck {
-            PushError::Full => TrySendError::Full(value),
-            PushError::Closed => TrySendError::Closed(value),
-        })
+        self.producer.push(value).map_err(TrySendError::new)
     }
 
     /// Sends all these values in their order. Publishes as many at a time as there is room for, by one exchange.
@@ -163,13 +139,13 @@ impl<T> Sender<T> {
     /// assert_eq!(receiver.drain().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[track_caller]
-    pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), RecvError> {
+    pub fn send_all(&mut self, cx: &Cx<'_>, values: &mut VecDeque<T>) -> Result<(), SendAllError> {
         let reason = WaitReason::new(&"spsc::Sender::send_all");
         cx.checkpoint()?;
         while !values.is_empty() {
             match self.producer.push_all(values) {
                 Ok(()) => {}
-                Err(PushError::Closed) => return Err(RecvError::Closed),
+                Err(PushError::Closed) => return Err(SendAllError::Closed),
                 Err(PushError::Full) => wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??,
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{LONG, fibers::until_waiting, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
-    channel::{RecvTimeoutError, TryRecvError, TrySendError, bounded, unbounded},
+    channel::{ReserveTimeoutError, TryRecvError, TrySendError, bounded, unbounded},
     select,
 };
 use std::time::Duration;
@@ -54,9 +54,9 @@ fn reserve_works_in_all_forms() {
         let (sender, receiver) = bounded(1);
         pool.run(|cx| {
             let permit = sender.reserve_timeout(cx, SHORT).unwrap();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
             permit.send(1).unwrap();
             assert!(sender.is_to(&receiver) && !sender.is_to(&unbounded().1));
             assert!(select!(cx, { room = sender.reserving() => room.is_ok(), default => false }) == Ok(false));
@@ -65,7 +65,7 @@ fn reserve_works_in_all_forms() {
             assert!(sender.try_reserve().is_none());
             drop(kept);
             receiver.close();
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
         });
         let (sender, receiver) = unbounded();
         (0..40).for_each(|n| sender.try_send(n).unwrap());

@@ -3,7 +3,7 @@
 use crate::common::{LONG, in_pools, watchdog};
 use anabranch::{
     Cx,
-    channel::{Closed, RecvTimeoutError, TryRecvError, TrySendError, spsc},
+    channel::{Closed, ReserveTimeoutError, TryRecvError, TrySendError, spsc},
 };
 use proptest::prelude::*;
 use std::{
@@ -119,9 +119,9 @@ fn reserve_works_in_all_forms() {
         pool.run(|cx| {
             sender.try_reserve().unwrap().send(1).unwrap();
             assert!(sender.try_reserve().is_none());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             let late = cx.now();
-            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_deadline(cx, late).err(), Some(ReserveTimeoutError::TimedOut));
             assert_eq!(receiver.recv(cx), Ok(1));
             drop(sender.reserve_timeout(cx, SHORT).unwrap());
             let sending = pool.spawn_async(async move {

@@ -4,7 +4,8 @@ use crate::common::{LONG, Tally, in_pools, pool, waits::Polled, watchdog};
 use anabranch::{
     Cancelled, Cx, WaitError,
     channel::{
-        Closed, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError, oneshot, spsc,
+        Closed, RecvError, RecvTimeoutError, SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+        oneshot, spsc,
     },
 };
 use std::{collections::VecDeque, thread, time::Duration};
@@ -36,7 +37,7 @@ fn failed_send_returns_value() {
             assert_eq!(batch.len(), 2);
             receiver.close();
             assert!(matches!(sender.send(cx, tally.make()), Err(SendError::Closed(_))));
-            assert_eq!(sender.send_all(cx, &mut batch), Err(RecvError::Closed));
+            assert_eq!(sender.send_all(cx, &mut batch), Err(SendAllError::Closed));
             assert_eq!(batch.len(), 2);
             assert!(receiver.recv(cx).is_ok());
             assert!(matches!(receiver.recv(cx), Err(RecvError::Closed)));

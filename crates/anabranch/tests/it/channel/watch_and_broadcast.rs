@@ -2,7 +2,7 @@
 
 use crate::common::{LONG, Tally, in_pools, pool, watchdog};
 use anabranch::{
-    channel::{Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
+    channel::{CallError, Closed, RecvError, RecvTimeoutError, TryRecvError, broadcast, oneshot, watch},
     select,
 };
 use std::{
@@ -206,7 +206,7 @@ fn services_answer() {
                     let client = service.requests().clone();
                     s.spawn(move |cx| {
                         let answer = client.call(cx, |reply| (n, reply));
-                        assert_eq!(answer, if n == 13 { Err(RecvError::Closed) } else { Ok(n * n) });
+                        assert_eq!(answer, if n == 13 { Err(CallError::Closed) } else { Ok(n * n) });
                     });
                 }
             });
@@ -243,8 +243,8 @@ fn requests_fail_when_service_ends_early() {
                 });
                 let answered = answers.iter().filter(|answer| **answer == Ok(1)).count();
                 assert_eq!(answered, usize::from(!panics));
-                assert!(answers.iter().all(|answer| matches!(answer, Ok(1) | Err(RecvError::Closed))));
-                assert_eq!(service.call(cx, asked), Err(RecvError::Closed));
+                assert!(answers.iter().all(|answer| matches!(answer, Ok(1) | Err(CallError::Closed))));
+                assert_eq!(service.call(cx, asked), Err(CallError::Closed));
                 let ended = service.stop(cx);
                 if panics {
                     assert!(ended.unwrap_err().to_string().contains("no more today"));

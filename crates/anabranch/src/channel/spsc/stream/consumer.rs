@@ -3,9 +3,10 @@
 use crate::{
     bias::pair::Side,
     channel::{
+        Closed,
         dropping::drop_all,
         spsc::stream::{
-            cursor::{Closed, Cursor, wake, wake_local},
+            cursor::{Cursor, wake, wake_local},
             slab::{EMPTY, END, FULL, Slab},
         },
     },

@@ -28,15 +28,6 @@ pub(crate) struct Cursor<T> {
     pub(crate) slab: *const Slab<T>,
 }
 
-/// The stream has ended.
-pub(crate) struct Closed;
-
-/// Why a value could not be put in.
-pub(crate) enum PushError {
-    Full,
-    Closed,
-}
-
 impl<T> Clone for Cursor<T> {
     fn clone(&self) -> Self {
         *self

@@ -2,8 +2,9 @@
 
 use crate::{
     bias::pair::Side,
+    channel::PushError,
     channel::spsc::stream::{
-        cursor::{Cursor, PushError, wake, wake_local},
+        cursor::{Cursor, wake, wake_local},
         slab::{EMPTY, END, FULL},
     },
     sys::sync::Ordering,

@@ -135,7 +135,7 @@ macro_rules! sends {
         cancelled(cx, |cx| {
             assert_eq!($sender.send(cx, 13), Err(SendError::Cancelled(13)));
             assert_eq!($sender.send_timeout(cx, 13, Duration::MAX), Err(SendTimeoutError::Cancelled(13)));
-            assert_eq!($sender.reserve(cx).err(), Some(RecvError::Cancelled));
+            assert_eq!($sender.reserve(cx).err(), Some(ReserveError::Cancelled));
         });
     }};
 }
@@ -182,9 +182,9 @@ macro_rules! has_no_room_to_keep {
         let cx = $cx;
         let now = cx.now();
         assert!($sender.try_reserve().is_none());
-        assert_eq!($sender.reserve(cx).err(), Some(RecvError::Closed));
-        assert_eq!($sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::Closed));
-        assert_eq!($sender.reserve_deadline(cx, now).err(), Some(RecvTimeoutError::Closed));
+        assert_eq!($sender.reserve(cx).err(), Some(ReserveError::Closed));
+        assert_eq!($sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::Closed));
+        assert_eq!($sender.reserve_deadline(cx, now).err(), Some(ReserveTimeoutError::Closed));
         assert_eq!(cx.block_on($sender.reserve_async()).unwrap().err(), Some(Closed));
     }};
 }

@@ -12,8 +12,9 @@ use crate::common::{
 use anabranch::{
     Cx,
     channel::{
-        Closed, ClosedError, ReceiverSet, RecvError, RecvTimeoutError, Select, SendError, SendTimeoutError,
-        TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous, spsc, unbounded, watch,
+        Closed, ClosedError, ReceiverSet, RecvError, RecvTimeoutError, ReserveError, ReserveTimeoutError, Select,
+        SendAllError, SendError, SendTimeoutError, TryRecvError, TrySendError, bounded, broadcast, oneshot, rendezvous,
+        spsc, unbounded, watch,
     },
     select,
 };
@@ -59,7 +60,7 @@ fn mpmc_channels_answer_every_operation() {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
             assert!(sender.try_reserve().is_none());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }
     });
@@ -114,13 +115,13 @@ fn spsc_channels_answer_every_operation() {
             assert!(receiver.drain().eq(1..6));
             let mut kept = VecDeque::from([6, 7]);
             let none = cancelled(cx, |cx| sender.send_all(cx, &mut kept));
-            assert_eq!((none, kept.len()), (Err(RecvError::Cancelled), 2));
+            assert_eq!((none, kept.len()), (Err(SendAllError::Cancelled), 2));
             assert_eq!(sender.capacity(), receiver.capacity());
             sender.try_send(20).unwrap();
             sender.close();
             is_refused!(cx, sender);
             has_no_room_to_keep!(cx, sender);
-            assert_eq!(sender.send_all(cx, &mut kept), Err(RecvError::Closed));
+            assert_eq!(sender.send_all(cx, &mut kept), Err(SendAllError::Closed));
             assert_eq!(cx.block_on(sender.send_all_async(&mut kept)), Ok(Err(Closed)));
             assert_eq!(kept, [6, 7]);
             assert!(receiver.is_closed() && receiver.len() == 1);
@@ -141,7 +142,7 @@ fn spsc_channels_answer_every_operation() {
             while sender.try_send(0).is_ok() {}
             is_full!(cx, sender);
             assert!(sender.try_reserve().is_none());
-            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(RecvTimeoutError::TimedOut));
+            assert_eq!(sender.reserve_timeout(cx, SHORT).err(), Some(ReserveTimeoutError::TimedOut));
             assert!(receiver.drain().all(|n| n == 0));
         }
     });

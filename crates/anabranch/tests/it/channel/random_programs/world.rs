@@ -111,8 +111,9 @@ impl World {
         for number in 0..count {
             let parcel = self.parcel(leaf, number);
             let result = match how {
-                Sends::Permit if sender.capacity() != Some(0) => match cancelled(sender.reserve(cx))? {
-                    Some(permit) if !number.is_multiple_of(3) => permit.send(parcel).is_ok(),
+                Sends::Permit if sender.capacity() != Some(0) => match sender.reserve(cx) {
+                    Ok(permit) if !number.is_multiple_of(3) => permit.send(parcel).is_ok(),
+                    Err(channel::ReserveError::Cancelled) => return Err(Cancelled),
                     _ => false,
                 },
                 Sends::Wait | Sends::Permit => match sender.send(cx, parcel) {

@@ -1,0 +1,178 @@
+//! What the lock of a channel guards, and the steps under it. The [channel](super::shared) explains them.
+
+use crate::{
+    channel::{TryRecvError, mpmc::buffer::Buffer},
+    wait::{
+        queue::Queue,
+        waiter::{Waiter, Wake},
+    },
+};
+use std::{
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr,
+};
+
+/// The offer of a waiting sender.
+pub(crate) struct Offer<T> {
+    /// `None` if the sender wants a permit.
+    pub(crate) value: Option<T>,
+    /// Whether the value was taken, or the permit given. Valid if the wait was selected from the queue.
+    pub(crate) is_taken: bool,
+}
+
+pub(super) struct State<T> {
+    pub(super) buffer: Buffer<T>,
+    pub(super) permits: u32,
+    pub(super) is_closed: bool,
+    pub(super) senders: Queue<Offer<T>>,
+    pub(super) receivers: Queue<Target<T>>,
+    /// The futures and members of sets that wait at a rendezvous. On the heap, since other channels have to be small.
+    pub(super) listeners: Option<Box<Queue<Target<T>>>>,
+}
+
+/// The slot for a value that is handed to a waiting receiver. Null for members of sets, to which nothing is handed.
+pub(crate) struct Target<T>(*mut Option<T>);
+
+// SAFETY: the pointer is to a slot of the waiter. The thread that hands a value over writes it under the lock.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T> Target<T> {
+    pub(crate) const NONE: Self = Self(ptr::null_mut());
+
+    /// Creates a target. The slot's value counts if the wait was selected from the queue, and is forgotten otherwise:
+    /// the owner writes `None` before a wait, and after a wait that ended otherwise.
+    pub(crate) fn at(slot: *mut Option<T>) -> Self {
+        Self(slot)
+    }
+}
+
+impl<T> State<T> {
+    pub(super) fn new(capacity: Option<usize>) -> Self {
+        Self {
+            buffer: Buffer::new(capacity),
+            permits: 0,
+            is_closed: false,
+            senders: Queue::new(),
+            receivers: Queue::new(),
+            listeners: (capacity == Some(0)).then(|| Box::new(Queue::new())),
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self, capacity: usize) -> bool {
+        self.buffer.len() + (self.permits as usize) < capacity
+    }
+
+    pub(super) fn add_permit(&mut self) {
+        self.permits = self.permits.checked_add(1).expect("fewer than four thousand million permits");
+    }
+
+    /// Takes the first offer of a sender that still waits. Returns the value, or `None` for a permit.
+    fn take_offer(&mut self) -> Option<(Wake, Option<T>)> {
+        let mut copy = MaybeUninit::uninit();
+        let wake = self.senders.select_first(|offer| {
+            offer.is_taken = true;
+            // SAFETY: the field is valid. It is copied as bits, which count only if the wait is selected.
+            copy.write(unsafe { ptr::read(&raw const offer.value) });
+        })?;
+        // SAFETY: the last call wrote the copy. The wait was selected with `is_taken`, so the sender forgets the value.
+        Some((wake, unsafe { copy.assume_init() }))
+    }
+
+    /// Moves the first offer up after room was made. A value that moves up is a new one for the waiting receivers, one
+    /// of which is woken. It must not be left to the receiver that made room, which may be the last that was woken.
+    #[inline]
+    pub(super) fn refill(&mut self, capacity: usize) -> Wakes {
+        if self.senders.is_empty() || self.is_closed || !self.has_room(capacity) {
+            return Wakes::default();
+        }
+        let Some((sender, value)) = self.take_offer() else { return Wakes::default() };
+        let receiver = match value {
+            Some(value) => {
+                self.buffer.push_back(value);
+                self.receivers.select_first(|_| ())
+            }
+            None => {
+                self.add_permit();
+                None
+            }
+        };
+        Wakes { sender: Some(sender), receiver }
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
+        match self.buffer.pop_front() {
+            Some(value) => Ok((value, self.refill(capacity))),
+            None => self.pop_offer(capacity),
+        }
+    }
+
+    fn pop_offer(&mut self, capacity: usize) -> Result<(T, Wakes), TryRecvError> {
+        if capacity == 0
+            && !self.is_closed
+            && let Some((sender, Some(value))) = self.take_offer()
+        {
+            return Ok((value, Wakes { sender: Some(sender), receiver: None }));
+        }
+        Err(if self.is_closed { TryRecvError::Closed } else { TryRecvError::Empty })
+    }
+
+    /// Hands a value to a thread or fiber that waits at a rendezvous. Returns the value if there is none.
+    pub(super) fn hand(&mut self, value: T) -> Result<Wake, T> {
+        let value = ManuallyDrop::new(value);
+        let wake = self.receivers.select_first(|target| {
+            // SAFETY: the target is not null, as sets wait in `listeners`. The slot belongs to the entry, whose owner
+            // does not touch it before the wait has ended, and it is `None`. The bits count for the receiver if the
+            // wait is selected with them, and for the sender if not.
+            unsafe { target.0.write(Some(ptr::read(&raw const *value))) }
+        });
+        // A wait that was selected with the value gave it to that receiver.
+        wake.ok_or_else(|| ManuallyDrop::into_inner(value))
+    }
+
+    /// Wakes a waiting receiver, to look for what there is.
+    pub(super) fn call_receiver(&mut self) -> Option<Wake> {
+        self.receivers.select_first(|_| ()).or_else(|| self.listeners.as_mut()?.select_first(|_| ()))
+    }
+
+    /// Returns whether a receiver has to wait.
+    pub(super) fn is_bare(&self) -> bool {
+        self.buffer.len() == 0 && !self.is_closed
+    }
+
+    /// Returns the queue in which a receiver with this waiter waits.
+    ///
+    /// # Safety
+    /// The waiter is alive.
+    #[inline]
+    pub(super) unsafe fn queue_of(&mut self, waiter: *const Waiter) -> &mut Queue<Target<T>> {
+        match &mut self.listeners {
+            // SAFETY: the caller promises that the waiter is alive.
+            Some(listeners) if unsafe { !(*waiter).resumes() } => listeners,
+            _ => &mut self.receivers,
+        }
+    }
+}
+
+/// The waiters that a receive has set free.
+#[derive(Default)]
+pub(super) struct Wakes {
+    pub(super) sender: Option<Wake>,
+    pub(super) receiver: Option<Wake>,
+}
+
+impl Wakes {
+    #[inline]
+    pub(super) fn wake(self) {
+        wake(self.sender);
+        wake(self.receiver);
+    }
+}
+
+#[inline]
+pub(super) fn wake(wake: Option<Wake>) {
+    if let Some(wake) = wake {
+        wake.wake();
+    }
+}

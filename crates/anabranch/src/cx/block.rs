@@ -1,0 +1,138 @@
+//! The block of a fiber, spawned or of a scope: what its handles see, its name, its function, and then its result.
+//!
+//! Only the thread that runs the job accesses `stage`, until the end is notified; then only the one handle does. The
+//! last of the two frees the block (see `fiber::task`).
+
+use crate::fiber::{
+    fiber::Fiber,
+    task::{self, Header, Job, Name, Place, Vtable},
+};
+use std::{
+    ptr::{self, NonNull},
+    sync::Arc,
+};
+
+/// See the [module](self).
+#[repr(C)]
+pub(super) struct Block<S, F, T, N> {
+    pub(super) shared: S,
+    name: N,
+    stage: Stage<F, T>,
+}
+
+/// The stages of a function.
+enum Stage<F, T> {
+    Unstarted(F),
+    Ended(T),
+    Empty,
+}
+
+/// What the handles of a block see.
+///
+/// # Safety
+/// It begins with a [`Header`].
+pub(super) unsafe trait Shared<F, T>: Sized {
+    /// Implements [`Vtable::run`] for blocks with this part, a function `F` and a result `T`.
+    ///
+    /// # Safety
+    /// The contract of [`Vtable::run`] holds.
+    unsafe fn run<N: Name>(block: NonNull<Block<Self, F, T, N>>, fiber: &Fiber);
+}
+
+impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
+    const fn vtable(place: Place) -> Vtable {
+        Vtable {
+            run: Self::run,
+            name: if N::IS_ONE { Some(Self::name) } else { None },
+            take: Self::take,
+            end: Self::end,
+            place,
+        }
+    }
+
+    const IN_PAGE: Vtable = Self::vtable(Place::Page);
+    const ON_HEAP: Vtable = Self::vtable(Place::Heap);
+
+    /// Allocates a block for a function that has not been started. Returns the address of what the handles see, and the
+    /// job, for the caller to enqueue.
+    ///
+    /// # Safety
+    /// The block stays alive until the job has been run, and any thread may run it.
+    #[inline]
+    pub(super) unsafe fn allocate(
+        name: N,
+        function: F,
+        shared: impl FnOnce(&'static Vtable) -> S,
+    ) -> (NonNull<S>, Job) {
+        let block = task::allocate(|place| {
+            let vtable = match place {
+                Place::Page => &Self::IN_PAGE,
+                Place::Heap => &Self::ON_HEAP,
+            };
+            Self { shared: shared(vtable), name, stage: Stage::Unstarted(function) }
+        });
+        // SAFETY: by the contract of `Shared` the block begins with a header. The caller keeps it alive until the job
+        // has been run, by any thread.
+        (block.cast(), unsafe { Job::new(block.cast()) })
+    }
+
+    /// Takes the function out, to call it.
+    ///
+    /// # Safety
+    /// The block is alive, and the caller runs its job.
+    pub(super) unsafe fn start(this: *mut Self) -> F {
+        // SAFETY: a job is run once, and until it has ended only its thread, the caller, accesses the stage.
+        match unsafe { ptr::replace(&raw mut (*this).stage, Stage::Empty) } {
+            Stage::Unstarted(function) => function,
+            _ => unreachable!("a job is run once"),
+        }
+    }
+
+    /// Stores the result of the function.
+    ///
+    /// # Safety
+    /// The block is alive, and the caller, which runs its job, has [started](Self::start) it.
+    pub(super) unsafe fn finish(this: *mut Self, result: T) {
+        // SAFETY: until the job has ended only its thread, the caller, accesses the stage, which is empty.
+        unsafe { (&raw mut (*this).stage).write(Stage::Ended(result)) };
+    }
+
+    /// Takes the result out, if there is one.
+    ///
+    /// # Safety
+    /// The block is alive. The caller is the one handle and the job has ended; or it is the job, and no handle will
+    /// take the result.
+    pub(super) unsafe fn take_result(this: *mut Self) -> Option<T> {
+        // SAFETY: nothing else accesses the stage, by the contract.
+        match unsafe { ptr::replace(&raw mut (*this).stage, Stage::Empty) } {
+            Stage::Ended(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// Implements [`Vtable::run`].
+    unsafe fn run(block: NonNull<Header>, fiber: &Fiber) {
+        // SAFETY: the vtable belongs to blocks of this type, and the caller upholds the contract.
+        unsafe { S::run(block.cast::<Self>(), fiber) };
+    }
+
+    /// Implements [`Vtable::name`].
+    unsafe fn name(block: NonNull<Header>) -> Option<Arc<str>> {
+        // SAFETY: the vtable belongs to blocks of this type, and the caller keeps the block alive.
+        unsafe { (*block.cast::<Self>().as_ptr()).name.get() }
+    }
+
+    /// Implements [`Vtable::take`].
+    unsafe fn take(block: NonNull<Header>, place: *mut ()) {
+        // SAFETY: the vtable belongs to blocks of this type. The job has ended, and the caller is the one handle.
+        // `place` points to an `Option` of the result.
+        unsafe { *place.cast() = Self::take_result(block.cast::<Self>().as_ptr()) };
+    }
+
+    /// Implements [`Vtable::end`].
+    pub(super) unsafe fn end(block: NonNull<Header>) {
+        // SAFETY: the vtable belongs to blocks of this type, and the caller is the last of the job and the handles to
+        // use the block.
+        unsafe { task::release(block.cast::<Self>(), block.as_ref().vtable.place) };
+    }
+}
