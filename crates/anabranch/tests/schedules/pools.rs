@@ -215,8 +215,8 @@ fn blocking() {
     seen.assert(&[Raided, Stolen, Spare, Lent]);
 }
 
-/// Each worker blocks in its part of a broadcast until the fork of the broadcasting thread has run, which a spare has to
-/// take. The broadcasting thread may have parked before the heartbeat worker finds its part.
+/// Each worker blocks in its part of a broadcast until the fork of the broadcasting thread has run, which a spare has
+/// to take. The broadcasting thread may have parked before the heartbeat worker finds its part.
 #[test]
 fn blocking_broadcasts() {
     let seen = explore(5_000, |seen| {
