@@ -15,6 +15,7 @@ pub(crate) mod kick;
 #[cfg(not(loom))]
 pub(crate) mod limits;
 pub(crate) mod locals;
+mod queue_age;
 pub(crate) mod ready;
 pub(crate) mod run_queue;
 #[cfg(not(loom))]

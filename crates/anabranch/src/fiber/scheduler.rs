@@ -59,16 +59,18 @@ const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 /// After how many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// From which workers a thief takes fibers that have not started.
+/// Which unstarted fibers a thief takes from a worker that will begin them by itself.
 ///
 /// A short fiber would mostly be over before a thief begins it, and its parent would wait longer. And fibers that were
 /// spawned together often exchange messages, which takes several times as long between workers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum StealPolicy {
-    /// From all.
+    /// All.
     All,
-    /// From those that will not begin their fibers themselves: guests, and workers without a slot.
-    Inactive,
+    /// Those that have lain for long, by this time: see [`RunQueue::lies_for_long`].
+    Overdue(u64),
+    /// None.
+    Nothing,
 }
 
 /// The state of a worker entry for its fibers. See the [module](self).
@@ -234,12 +236,21 @@ impl Worker {
 
     /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
     pub(crate) fn steal_job(&self, thief: &Worker, policy: StealPolicy) -> Option<Job> {
-        let is_left_alone = policy == StealPolicy::Inactive && self.is_own && self.status.is_active();
-        if is_left_alone || !self.has_jobs() {
+        let is_worth_while = match policy {
+            StealPolicy::All => true,
+            StealPolicy::Overdue(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
+            StealPolicy::Nothing => !self.is_at_them(),
+        };
+        if !is_worth_while || !self.has_jobs() {
             return None;
         }
         // SAFETY: `thief` is the worker entry of the calling thread, so the caller is the owner of its queue.
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
+    }
+
+    /// Returns whether this worker is going to begin its fibers itself.
+    fn is_at_them(&self) -> bool {
+        self.is_own && self.status.is_active()
     }
 
     pub(crate) fn next_job(&self) -> Option<Job> {

@@ -160,7 +160,7 @@ impl Registry {
                 return None;
             }
             let may_request = backoff.may_request(*now);
-            let policy = if may_request { StealPolicy::All } else { StealPolicy::Inactive };
+            let policy = if may_request { StealPolicy::Overdue(self.micros_at(*now)) } else { StealPolicy::Nothing };
             for _ in 0..looks {
                 if let Some(work) = self.find(me, policy) {
                     backoff.note_search(true);

@@ -12,6 +12,7 @@ use crate::{
     },
     sys::{
         asymmetric_fence::Fence,
+        clock::Instant,
         sync::{AtomicUsize, Mutex, Ordering, lock},
         thread::{self, thread_local},
     },
@@ -36,6 +37,8 @@ pub(crate) struct Registry {
     threads: AtomicUsize,
     /// How many threads the machine runs at a time for this process.
     pub(crate) cores: usize,
+    /// When the pool was made.
+    since: Instant,
     pub(crate) sleep: Sleep,
     pub(crate) closing: Closing,
     fence: Fence,
@@ -70,6 +73,7 @@ impl Registry {
                 adding: Mutex::new(()),
                 threads: AtomicUsize::new(threads),
                 cores: thread::cores(),
+                since: Instant::now(),
                 sleep: Sleep::new(fence),
                 closing: Closing::new(fence),
                 fence,
@@ -101,6 +105,11 @@ impl Registry {
         let wanted = self.threads();
         self.threads.store(running.max(1), Ordering::Relaxed);
         self.pool_threads.make_do_with(running..wanted, error);
+    }
+
+    /// Returns how long there had been the pool, in microseconds.
+    pub(crate) fn micros_at(&self, instant: Instant) -> u64 {
+        (instant - self.since).as_micros() as u64
     }
 
     /// Returns all listed workers: the pool's own threads, spares, and the entries of guests, taken or vacant. Entries

@@ -235,7 +235,7 @@ impl Worker {
     fn publish(&self, most: usize) -> usize {
         // SAFETY: only the thread that holds the worker entry, the owner of the stack, calls this.
         let published =
-            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push(Job::offer(offer))) };
+            unsafe { self.stack.serve(&self.parker, most, |offer| self.fibers.jobs.push_requested(Job::offer(offer))) };
         self.counters.published.add(published as u64);
         if published > 0
             && let Some(registry) = self.registry()

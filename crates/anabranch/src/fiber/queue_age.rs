@@ -1,0 +1,64 @@
+//! For how long thieves have seen the oldest of a queue lie there. Hints, that any thread writes and no correctness
+//! depends on.
+
+use crate::sys::sync::{AtomicU64, Ordering, const_unless_loom};
+
+/// For how long the oldest has to lie before a thief takes it, in microseconds: a worker that is at its fibers has
+/// begun a handful of them by then.
+const AGE_LIMIT: u64 = 25;
+
+/// See the [module](self).
+pub(crate) struct QueueAge {
+    /// One more than the number of the oldest when a thief saw it first; zero: there was nothing.
+    watched: AtomicU64,
+    since: AtomicU64,
+}
+
+impl QueueAge {
+    const_unless_loom! {
+        pub(crate) fn new() -> Self {
+            Self { watched: AtomicU64::new(0), since: AtomicU64::new(0) }
+        }
+    }
+
+    /// Forgets the age of the oldest, when the queue is empty.
+    pub(crate) fn forget(&self) {
+        // Read first, as all searching threads call this repeatedly.
+        if self.watched.load(Ordering::Relaxed) != 0 {
+            self.watched.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the entry `oldest` has been the oldest for long, at the time `now`, in microseconds since any
+    /// fixed moment.
+    pub(crate) fn is_overdue(&self, oldest: u64, now: u64) -> bool {
+        if self.watched.load(Ordering::Relaxed) != oldest + 1 {
+            self.since.store(now, Ordering::Relaxed);
+            self.watched.store(oldest + 1, Ordering::Relaxed);
+            return false;
+        }
+        now.saturating_sub(self.since.load(Ordering::Relaxed)) >= AGE_LIMIT
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_for_long_is_overdue() {
+        let overdue = QueueAge::new();
+        assert!(!overdue.is_overdue(0, 100));
+        assert!(!overdue.is_overdue(0, 100 + AGE_LIMIT - 1));
+        assert!(overdue.is_overdue(0, 100 + AGE_LIMIT));
+    }
+
+    #[test]
+    fn what_goes_on_is_not() {
+        let overdue = QueueAge::new();
+        assert!((0..100).all(|n| !overdue.is_overdue(n, n * AGE_LIMIT)));
+        overdue.is_overdue(100, 0);
+        overdue.forget();
+        assert!(!overdue.is_overdue(100, AGE_LIMIT));
+    }
+}
