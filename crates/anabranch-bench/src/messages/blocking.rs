@@ -1,30 +1,30 @@
-//! Blocking code: fibers, coroutines and threads, all called strands here.
+//! Blocking code: fibers, coroutines and threads, here all called members.
 
 use std::thread::{self, JoinHandle};
 
-/// How to start and join strands of one kind.
+/// How to start and join members of one kind.
 pub trait Blocking: 'static {
     /// The permission to wait; `()` if none is needed.
     type Cx<'a>;
     /// The pool of threads.
     type Pool;
-    /// The handle of a strand.
+    /// The handle of a member.
     type Handle<R: Send + 'static>;
 
-    /// Makes a pool in which `workers` threads run strands.
+    /// Makes a pool in which `workers` threads run members.
     fn pool(workers: usize) -> Self::Pool;
 
     /// Runs `body` as the first fiber or thread.
     fn root<R: Send + 'static>(pool: &Self::Pool, body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> R;
 
-    /// Starts a strand from another one.
+    /// Starts a member from another one.
     fn spawn<R: Send + 'static>(body: impl FnOnce(&Self::Cx<'_>) -> R + Send + 'static) -> Self::Handle<R>;
 
-    /// Waits for the result of a strand.
+    /// Waits for the result of a member.
     fn join<R: Send + 'static>(cx: &Self::Cx<'_>, handle: Self::Handle<R>) -> R;
 }
 
-/// A channel from one strand to another. Sending and receiving wait if necessary.
+/// A channel from one member to another. Sending and receiving wait if necessary.
 pub trait Channel<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;
@@ -50,7 +50,7 @@ pub trait Shared<S: Blocking>: Channel<S> {
     fn share(sender: &Self::Sender) -> Self::Sender;
 }
 
-/// Many channels with one sender each, and one strand that receives from all of them.
+/// Many channels with one sender each, and one member that receives from all of them.
 pub trait Selection<S: Blocking>: 'static {
     /// The end that sends.
     type Sender: Send + 'static;

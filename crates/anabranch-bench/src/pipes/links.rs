@@ -110,11 +110,11 @@ pub trait Piped: Job {
     /// Returns a short description.
     fn title(&self) -> String;
 
-    /// Runs it with a protocol, as [`Job::strands`] does with a channel.
+    /// Runs it with a protocol, as [`Job::blocking`] does with a channel.
     fn pipes<P: Steps>(&self, pool: &Pool, times: u64) -> Done;
 }
 
-/// Runs one strand of the ring. Returns its last value.
+/// Runs one member of the ring. Returns its last value.
 fn member<P: Steps>(cx: &Cx<'_>, own: u64, times: u64, mut next: P::Client, mut before: P::Server) -> u64 {
     let mut value = own;
     for _ in 0..times {

@@ -1,8 +1,8 @@
-//! A ring of strands. Each repeatedly sends a message to the next and receives one from the previous. There are as many
-//! messages in flight as strands.
+//! A ring of members. Each repeatedly sends a message to the next and receives one from the previous. There are as many
+//! messages in flight as members.
 //!
 //! This benchmark measured the first pipes, in 2012. The clock starts when a first message has gone around, which each
-//! strand forwards once it has started.
+//! member forwards once it has started.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -14,20 +14,20 @@ use crate::messages::peers::{Kind, On};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// The workload with this number of strands.
+/// The workload with this number of members.
 #[derive(Clone, Copy)]
 pub struct Ring {
     members: u64,
 }
 
 impl Ring {
-    /// Creates a ring of `strands` strands.
+    /// Creates a ring of `members` members.
     pub fn new(members: u64) -> Ring {
         Ring { members }
     }
 }
 
-/// Runs the strand with the number `own`. Returns its last value.
+/// Runs the member with the number `own`. Returns its last value.
 fn member<S: Blocking, C: blocking::Channel<S>>(
     cx: &S::Cx<'_>,
     own: u64,

@@ -1,7 +1,7 @@
 //! One message that goes around: a ring of 503 (the thread-ring of the Benchmarks Game), or of two (ping-pong).
 //!
-//! Only one strand can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
-//! which all strands start, does not count.
+//! Only one member can run at a time, so this measures the cost of waking one and switching to it. The first lap, in
+//! which all members start, does not count.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -13,14 +13,14 @@ use crate::messages::peers::{Kind, On};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// The workload with this number of strands.
+/// The workload with this number of members.
 #[derive(Clone, Copy)]
 pub struct Token {
     members: u64,
 }
 
 impl Token {
-    /// Creates a ring of `strands` strands.
+    /// Creates a ring of `members` members.
     pub fn new(members: u64) -> Token {
         Token { members }
     }
@@ -32,7 +32,7 @@ impl Amount for Token {
         if self.members == 2 { times } else { self.members * times }
     }
 
-    /// Each strand adds one.
+    /// Each member adds one.
     fn expected(&self, times: u64) -> u64 {
         self.members * times
     }
@@ -61,7 +61,7 @@ impl Job for Token {
                 token = blocking::must_recv::<S, C>(cx, &mut last) + 1;
             }
             let meter = watch.stop();
-            // The other strands end one after the other, so the end of the last one means that all have ended.
+            // The other members end one after the other, so the end of the last one means that all have ended.
             drop(first);
             assert_eq!(C::recv(cx, &mut last), None, "nobody sends a second token");
             Done::new(token, meter)
