@@ -43,8 +43,7 @@ impl Summary {
     }
 }
 
-/// Returns the value below which the share `p` of the `sorted` samples lies, interpolated between the two nearest
-/// ranks.
+/// Returns the quantile `p` of the `sorted` samples, interpolated between the two nearest ranks.
 ///
 /// # Panics
 /// Panics if `sorted` is empty or `p` is not within `0.0..=1.0`.

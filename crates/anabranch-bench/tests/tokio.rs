@@ -132,7 +132,7 @@ fn a_receive_that_is_given_up_loses_nothing() {
     });
 }
 
-/// Tasks that wait are aborted: whoever waits behind them is woken in their place, and what they offered is dropped
+/// Tasks that wait are aborted: a task that waits behind them is woken in their place, and what they offered is dropped
 /// once.
 #[test]
 fn tasks_that_are_aborted_leave_nothing_behind() {

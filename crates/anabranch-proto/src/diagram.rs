@@ -17,7 +17,7 @@ pub(crate) fn carried(message: &Message) -> String {
     format!("({})", message.fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// A state, for those who draw it.
+/// A state, for code that draws it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateView {
     /// What it is called.
@@ -26,7 +26,7 @@ pub struct StateView {
     pub is_clients: bool,
 }
 
-/// A message, for those who draw it: an edge between states, by their numbers.
+/// A message, for code that draws it: an edge between states, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageView {
     /// What it is called, and what it carries: `login(String)`.

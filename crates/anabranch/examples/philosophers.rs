@@ -4,7 +4,7 @@
 //! cargo run --example philosophers -- --guests 5
 //! ```
 //!
-//! Between any two philosophers lies one fork, and a philosopher needs both adjacent forks to eat. At the first dinner
+//! Between any two philosophers is one fork, and a philosopher needs both adjacent forks to eat. At the first dinner
 //! all take the left fork first. They do so at the same moment, and each then waits for a neighbour for ever. In a
 //! program this happens once a month; the example arranges it. Two things help:
 //! - [`anabranch::fibers`] shows during the deadlock which fiber waits for what, and where;

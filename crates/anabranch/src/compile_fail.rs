@@ -1,6 +1,6 @@
-//! What must not compile, because it would let a fiber wait where it must not, or somebody else wait for it. Each case
-//! has a twin next to it that does compile, so that it fails for the right reason; with a nightly compiler the codes
-//! are checked too.
+//! Code that must not compile, because it would let a fiber wait where it must not, or let another thread wait in its
+//! place. Each case has a twin next to it that does compile, so that it fails for the right reason. With a nightly
+//! compiler the codes are checked too.
 //!
 //! # A `Cx` stays on its owner
 //! ```
@@ -110,8 +110,8 @@
 //! ```
 //!
 //! # What operations and racers are made of is used by this crate alone
-//! An operation attempts through `&self`, and relies on nobody doing so meanwhile. Bounds of a public trait bring its
-//! methods with them wherever they can be named.
+//! An operation attempts through `&self`, and relies on no other code doing so meanwhile. Bounds of a public trait
+//! bring its methods with them wherever they can be named.
 //! ```
 //! fn take<O: anabranch::channel::Operation>(operation: O) { drop(operation); }
 //! fn race<R: Send>(cx: &anabranch::Cx<'_>, racers: impl anabranch::Racers<R>) -> R { cx.race(racers) }

@@ -213,7 +213,7 @@ fn line<'a>(path: impl IntoIterator<Item = &'a (Point, Point)>) -> String {
     text
 }
 
-/// Draws an arrowhead at `tip`, whose base lies at the offset `back` from it.
+/// Draws an arrowhead at `tip`, whose base is at the offset `back` from it.
 fn head(text: &mut String, tip: Point, back: Point) {
     let (x, y) = (tip.x + back.x, tip.y + back.y);
     let (dx, dy) = (back.y * 0.45, back.x * 0.45);

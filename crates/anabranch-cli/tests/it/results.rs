@@ -1,4 +1,4 @@
-//! What a run tells: the table, the specification's lines, the JSON file.
+//! What a run reports: the table, the specification's lines, the JSON file.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -176,7 +176,7 @@ impl Protocol {
         let async_docs =
             format!(" Like [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
         let conditions: Vec<_> = conditions(attrs).collect();
-        // Names that are told apart from those of the fields.
+        // Names that do not clash with those of the fields.
         let [cx, error, instant, timeout] =
             ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
         let timed = [

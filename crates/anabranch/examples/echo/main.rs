@@ -92,7 +92,7 @@ fn alone(options: &Options) -> Result<(), Failure> {
             cx.join(
                 |cx| {
                     let end = server::serve(cx, &listener, &served);
-                    handle.cancel(); // Had it failed, the client would have nobody to talk to.
+                    handle.cancel(); // If the server failed, the client would have no peer.
                     end
                 },
                 |cx| {

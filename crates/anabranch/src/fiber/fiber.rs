@@ -49,7 +49,7 @@ use std::{
 };
 
 /// How many lines of a stack are prefetched before its fiber goes on, beside the topmost, and how far from the frame of
-/// [`suspend`](Suspend::suspend) they begin. The frame that resumes lies there, and below it the frames that have
+/// [`suspend`](Suspend::suspend) they begin. The frame that resumes is there, and below it the frames that have
 /// returned.
 const FETCHED: usize = 5;
 const FIRST_FETCHED: usize = 192;
@@ -277,8 +277,8 @@ impl Fiber {
         home.counters.switches.add(1);
         self.own_stack().make_current();
         self.take_up();
-        // SAFETY: the record lies in the block, which outlives the fiber, and only `show_name` changes it, after it has
-        // withdrawn it.
+        // SAFETY: the record is stored in the block, which outlives the fiber. Only `show_name` changes it, after it
+        // has withdrawn it.
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
     }
 

@@ -152,8 +152,8 @@ impl<T: Copy> RunQueue<T> {
         self.owner.tail.store(tail + 1, Ordering::Release);
     }
 
-    /// Pushes, like [`push`](Self::push), an entry that another thread asked for. Thieves need not wait until it [lies
-    /// for long](Self::lies_for_long).
+    /// Pushes, like [`push`](Self::push), an entry that another thread asked for. Then
+    /// [`lies_for_long`](Self::lies_for_long) returns true at once, so thieves need not wait for the entry.
     ///
     /// # Safety
     /// The caller is the owner.

@@ -1,4 +1,4 @@
-//! The frame of a fork: what a thief needs to run the second half of a `join`. It lies on the stack of the thread that
+//! The frame of a fork: what a thief needs to run the second half of a `join`. It is on the stack of the thread that
 //! forked.
 //!
 //! | state     | accessed by                                 | how it leaves                                            |
@@ -40,7 +40,7 @@ use std::{
 /// The origin of a piece of work: the work inside which it was forked or spawned. Null stands for the root.
 ///
 /// A thread that waits for a piece of work may run the descendants of that work and nothing else. The chain of parents
-/// tells whether work is a descendant. Each link of the chain is alive while the one below it is: a fork ends before
+/// shows whether work is a descendant. Each link of the chain is alive while the one below it is: a fork ends before
 /// the work that forked it.
 #[derive(Debug)]
 pub(crate) struct Lineage {
@@ -123,7 +123,7 @@ struct Trace {
     parent: *const Lineage,
 }
 
-/// What is written into a frame after it was linked. The flags of the frame tell which of the three it is.
+/// What is written into a frame after it was linked. The flags of the frame show which of the three it is.
 union Late {
     trace: Trace,
     shelved: ManuallyDrop<Shelved>,

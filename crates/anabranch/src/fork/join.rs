@@ -1,7 +1,7 @@
 //! Fork and join: the second closure may be run by another thread while this one runs the first.
 //!
 //! Nearly always no thread steals. Then the thread writes the frame (the closure and a pointer to the code that runs
-//! it) on its stack, and links it to its list. It calls the first closure and unlinks the frame. One test tells that
+//! it) on its stack, and links it to its list. It calls the first closure and unlinks the frame. One test shows that
 //! the frame is still private, and the thread calls the second closure, statically and inlined where the compiler
 //! likes. No atomic read-modify-write, no fence, no allocation, no indirect call. `fork::stack` has the protocol,
 //! `fork::frame` what happens to a frame that is published.
@@ -246,7 +246,7 @@ unsafe fn run_linked<J: Job, RA>(worker: &Worker, fork: &Fork<J>, a: impl FnOnce
 
 /// Serves the demand for work, then runs `a`.
 ///
-/// Never inlined, and passed a pair of its own that lies in memory. If `a` had to outlive a call in `fork`, every fork
+/// Never inlined, and passed a pair of its own that is in memory. If `a` had to outlive a call in `fork`, every fork
 /// would save as many registers as `a` captures values, only for the rare fork that serves.
 #[cold]
 #[inline(never)]

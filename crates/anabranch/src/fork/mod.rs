@@ -2,7 +2,7 @@
 //!
 //! `join` links a [frame](frame) into the [fork stack](stack) of its worker. When another worker asks for work, the
 //! oldest frames are published on the [shelf](shelf), from which any worker may take them. A [task](task) of a
-//! [scope](scope) lies on the heap instead.
+//! [scope](scope) is on the heap instead.
 
 pub(crate) mod frame;
 #[cfg(not(loom))]

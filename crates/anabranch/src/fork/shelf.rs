@@ -154,7 +154,7 @@ impl Shelf {
         self.take_if(0, theft, |_| true)
     }
 
-    /// Takes the oldest available frame that lies at `from` or above, if it descends from `ancestor`.
+    /// Takes the oldest available frame that is at `from` or above, if it descends from `ancestor`.
     pub(crate) fn take_descendant(&self, from: usize, ancestor: *const Lineage, theft: Theft) -> Option<Claim> {
         // SAFETY: `take_if` calls this under the lock with an available frame. Its owner needs the lock to end it, so
         // it is alive.

@@ -1,6 +1,6 @@
 //! The fork stack: the open forks of a thread, and how the oldest of them are published on the shelf.
 //!
-//! The idea. A fork links its frame, which lies on the thread's own stack, to a list, and a join unlinks it. That is
+//! The idea. A fork links its frame, which is on the thread's own stack, to a list, and a join unlinks it. That is
 //! three plain stores and two loads by the owner, and no fence. No loaded value is needed as an address, so the
 //! processor never waits for one fork in order to do the next. Only when a thief asks does the owner publish the oldest
 //! private frame, the biggest piece of work there is, on the [`Shelf`]. Lists of frames on the stack come from Spice
@@ -411,7 +411,7 @@ impl ForkStack {
     ) -> usize {
         let mut count = 0;
         // SAFETY: the caller guarantees that no frame of the list is popped meanwhile, and holds the gate. The frames
-        // are private and traced. The work that forked them lies below them on the stack and has not ended. The owner
+        // are private and traced. The work that forked them is below them on the stack and has not ended. The owner
         // takes a frame off the shelf, or takes its offer, before the frame ends.
         unsafe {
             let mut frame = Self::trace(gate, newest);

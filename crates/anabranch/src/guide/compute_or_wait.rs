@@ -37,7 +37,7 @@
 //! | a `cx` | the same function for many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent) |
 //! | a `cx` | any number of fibers that borrow | [`Cx::scope`](crate::Cx::scope) |
 //! | a `cx` | the first of several to finish | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) |
-//! | either | a fiber that nobody waits for | [`spawn`](crate::spawn) |
+//! | either | a fiber that need not be waited for | [`spawn`](crate::spawn) |
 //!
 //! # Waiting in parallel code
 //! Both halves of [`Cx::join`](crate::Cx::join) may wait, also for each other, in a pool of one thread too. A fork that

@@ -112,7 +112,7 @@ fn models_bias_a_side_ends_it_when_they_are_apart() {
     });
 }
 
-/// What the owner has done is seen by those who come after it.
+/// What the owner has done is visible to threads that come after it.
 #[test]
 fn models_bias_what_the_owner_did_is_seen() {
     explore("bias, publication", None, || {
@@ -120,7 +120,7 @@ fn models_bias_what_the_owner_did_is_seen() {
             sides: BiasedPair,
             parcel: std::cell::UnsafeCell<Option<Parcel>>,
         }
-        // SAFETY: loom checks who touches the parcel when.
+        // SAFETY: loom reports unordered accesses to the parcel.
         unsafe impl Sync for Place {}
         // SAFETY: as above.
         unsafe impl Send for Place {}
@@ -141,7 +141,7 @@ fn models_bias_what_the_owner_did_is_seen() {
             unsafe { *place.parcel.get() = Some(Parcel::new(7)) };
         }
         let seen = other.join().unwrap();
-        // SAFETY: nobody else is left.
+        // SAFETY: the other thread has been joined, so no other access is left.
         let is_there = unsafe { (*place.parcel.get()).is_some() };
         assert_eq!(seen, is_there.then_some(7));
     });

@@ -1,5 +1,5 @@
-//! Cancel scopes: no wait of a cancelled scope goes on, whoever enlists, ends or cancels meanwhile, and no other wait
-//! ends.
+//! Cancel scopes: no wait of a cancelled scope goes on, and no other wait ends, whichever thread enlists, ends or
+//! cancels meanwhile.
 
 use super::{
     explore,
@@ -26,7 +26,7 @@ struct Tree {
     value: Cell<u32>,
 }
 
-// SAFETY: loom checks who touches the value when.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Tree {}
 // SAFETY: as above.
 unsafe impl Send for Tree {}

@@ -1,5 +1,5 @@
-//! One-shot channels and streams: what was sent is received once, with all that was written before; whoever waits is
-//! woken; whoever is cancelled leaves nothing behind.
+//! One-shot channels and streams: what was sent is received once, with all that was written before. Every waiter
+//! is woken, and a cancelled waiter leaves nothing behind.
 
 use super::{explore, parcel::Parcel};
 use crate::{
@@ -214,7 +214,7 @@ fn models_channel_a_receiver_closes_while_a_value_comes() {
     }
 }
 
-/// A sender that waits for room hears that the receiver goes, and nothing is left.
+/// A sender that waits for room is woken when the receiver is dropped, and nothing is left.
 #[test]
 fn models_channel_a_receiver_goes_while_the_sender_waits() {
     explore("stream, receiver dropped", Some(3), || {

@@ -32,7 +32,7 @@ fn recv(receiver: &Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
     receiver.recv(cx).map(Parcel::open)
 }
 
-/// Whether there is nothing in the channel, and nobody to be met.
+/// Asserts that the channel is empty and that no sender waits.
 fn assert_bare(receiver: &Receiver<Parcel>) {
     assert!(receiver.is_empty());
     assert!(matches!(receiver.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)));

@@ -64,7 +64,8 @@ fn models_channel_select_a_send_and_a_receive() {
     });
 }
 
-/// Two who would send into one rendezvous or receive from it, each: they meet, and neither meets itself.
+/// Two threads each select between a send into one rendezvous channel and a receive from it. They meet each other, and
+/// neither meets itself.
 #[test]
 fn models_channel_select_a_thread_does_not_meet_itself() {
     explore("select, a send and a receive, both in one", Some(2), || {

@@ -1,5 +1,5 @@
-//! Sets of receivers: what comes while a member joins, waits, leaves or goes is received by the set, or by who has the
-//! member then.
+//! Sets of receivers: a value that comes while a member joins, waits, leaves or is dropped is received by the set, or
+//! by the thread that holds the member then.
 
 use super::{
     explore,
@@ -87,7 +87,7 @@ fn models_channel_set_a_member_leaves() {
                 drop(set);
             } else {
                 assert!(set.remove(member).is_some());
-                // The name of one who was called and has left means nothing.
+                // The pending notification of a member that has left has no effect.
                 assert!(set.try_recv().is_err());
             }
             assert_eq!(waiting.join().unwrap(), Ok(1));

@@ -1,8 +1,8 @@
-//! Channels with any number of ends: a value is received once or comes back, whoever is cancelled passes on what it was
-//! chosen for, and closing is heard by all.
+//! Channels with any number of ends: a value is received once or comes back, a cancelled waiter passes on what it was
+//! chosen for, and closing wakes every waiter.
 //!
-//! All of it by the operations that users see. loom ends a model with an error when nobody can go on, and when a value
-//! is left over: so a lost wake-up, and a leak, are found as that.
+//! The models use the public operations. loom ends a model with an error when no thread can go on, and when a value is
+//! left over. So it finds lost wake-ups and leaks.
 
 use super::{
     explore,
@@ -176,7 +176,8 @@ fn models_channel_shared_a_receiver_closes() {
     }
 }
 
-/// Once somebody has seen that the channel is closed nothing is sent any more, be it by one who has waited for room.
+/// Once a thread has seen that the channel is closed nothing is sent any more, not even by a sender that has waited for
+/// room.
 #[test]
 fn models_channel_shared_nothing_is_sent_once_it_is_closed() {
     for capacity in [0, 1] {
@@ -243,7 +244,7 @@ fn models_channel_shared_a_weak_sender() {
     });
 }
 
-/// Room that was kept is used, or given back to one who waits.
+/// A permit is used, or its room is given back to a waiting sender.
 #[test]
 fn models_channel_shared_permits() {
     for is_used in [false, true] {

@@ -1,4 +1,4 @@
-//! Watch and broadcast channels: whoever waits sees what is published, and the end.
+//! Watch and broadcast channels: a waiting receiver sees what is published, and the end.
 
 use super::{
     explore,
@@ -43,7 +43,7 @@ fn models_channel_watch_all_see_the_latest() {
     });
 }
 
-/// Two publish: who waits sees the later one in the end, and nothing twice.
+/// Two threads publish: a waiting receiver sees the later value in the end, and no value twice.
 #[test]
 fn models_channel_watch_two_publish() {
     explore("watch, two publish", Some(2), || {
@@ -130,7 +130,7 @@ fn models_channel_broadcast_a_receiver_goes() {
     });
 }
 
-/// Closed while one waits and one publishes: what was sent is heard, and then the end.
+/// The channel is closed while one thread waits and one publishes: what was sent is received, and then the end.
 #[test]
 fn models_channel_broadcast_is_closed() {
     explore("broadcast, closed while one waits", Some(2), || {

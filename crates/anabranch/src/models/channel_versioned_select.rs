@@ -1,5 +1,5 @@
-//! Selecting among what many look at: nobody sleeps though there is something to see, and nothing is lost by those who
-//! see something else.
+//! Selecting among watch and broadcast channels: no receiver sleeps while there is a value to see, and a receiver that
+//! sees another value loses nothing.
 
 use super::{
     explore,
@@ -21,12 +21,12 @@ fn look<E>(seen: Seen<E>) -> Result<u32, E> {
     seen.map(|parcel| parcel.look())
 }
 
-/// A value comes to each while somebody registers for both: each is seen once.
+/// Each channel gets a value while a receiver registers for both: each value is seen once.
 #[test]
 fn models_channel_watch_selected_two_publish() {
     explore("watch, a value for each of two that are selected", Some(3), || {
         let [(one, mut first), (two, mut second)] = [0, 0].map(|_| watch::channel(Parcel::new(0)));
-        // The ends that send stay: an end would wake whoever the value has not woken.
+        // The senders stay alive: closing would wake a receiver that the value has not woken.
         let keep = (one.clone(), two.clone());
         let sending = [(one, 1), (two, 2)].map(|(sender, n)| spawn(move |_| sender.send(Parcel::new(n)).is_ok()));
         Thread::new().shielded(|cx| {
@@ -44,7 +44,7 @@ fn models_channel_watch_selected_two_publish() {
     });
 }
 
-/// One has a value and the other is closed: who is told of the one can still see the other.
+/// One channel has a value and the other is closed: a receiver that is woken for the one can still see the other.
 #[test]
 fn models_channel_watch_selected_one_is_closed() {
     explore("watch, a value and an end", Some(3), || {
@@ -137,7 +137,8 @@ fn hear_either(
     })
 }
 
-/// Who is told of the one stands in the queue of the other meanwhile, before somebody else: who is told all the same.
+/// A receiver that is woken by one channel is still in the queue of the other, before another receiver. The other
+/// receiver is woken all the same.
 #[test]
 fn models_channel_broadcast_selected_one_waits_behind() {
     explore("broadcast, one waits behind one who selects", Some(2), || {
@@ -157,8 +158,8 @@ fn models_channel_broadcast_selected_one_waits_behind() {
     });
 }
 
-/// Cancelled while something is said in both: what was not heard can be heard afterwards, and nobody is left in a
-/// queue.
+/// A selecting thread is cancelled while both channels get a value. What was not received can be received afterwards,
+/// and no entry is left in a queue.
 #[test]
 fn models_channel_broadcast_selected_and_cancelled() {
     explore("broadcast, who selects is cancelled", Some(2), || {
@@ -172,7 +173,7 @@ fn models_channel_broadcast_selected_and_cancelled() {
         assert!(one.send(Parcel::new(1)).is_ok() && two.send(Parcel::new(2)).is_ok());
         let (got, mut first, mut second) = selecting.join().unwrap();
         canceller.join().unwrap();
-        // Of both, as whoever was left in a queue would be told now.
+        // In both channels, because a waiter that was left in a queue would be woken now.
         assert!(one.send(Parcel::new(3)).is_ok() && two.send(Parcel::new(4)).is_ok());
         let mut rest: Vec<_> = first.drain().chain(second.drain()).map(|parcel| parcel.unwrap().look()).collect();
         rest.extend(got.map_or(None, Result::ok));

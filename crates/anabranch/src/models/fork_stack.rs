@@ -77,7 +77,7 @@ fn models_shelf_frames_are_popped_between_publications() {
     });
 }
 
-/// The oldest private frame is popped, and what comes then lies elsewhere.
+/// The oldest private frame is popped, and the next frame is at another address.
 #[test]
 fn models_shelf_all_that_was_traced_is_popped() {
     explore("shelf, stale traces", None, || {
@@ -95,7 +95,7 @@ fn models_shelf_all_that_was_traced_is_popped() {
     });
 }
 
-/// A thief of what lies above asks for descendants and takes none of the others; thefts are known from first to last.
+/// A thief asks for descendants and takes no other frame. A theft is known from its beginning to its end.
 #[test]
 fn models_shelf_descendants_and_thefts() {
     explore("shelf, descendants", Some(3), || {

@@ -23,7 +23,7 @@ struct Event {
     marks: [AtomicBool; 2],
 }
 
-// SAFETY: loom checks who touches the value when.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Event {}
 // SAFETY: as above.
 unsafe impl Send for Event {}
@@ -78,7 +78,7 @@ fn models_future_another_waker_takes_the_place_of_the_first() {
     });
 }
 
-/// Two waits, one after the other: who wakes for the first may come when the second has begun.
+/// Two waits, one after the other: the wake-up for the first may come when the second has begun.
 #[test]
 fn models_future_two_waits() {
     explore("future, two waits", Some(2), || {

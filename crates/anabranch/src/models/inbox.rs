@@ -1,5 +1,5 @@
 //! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end
-//! while somebody is about to wake it.
+//! while another thread is about to wake it.
 
 use super::{
     explore,
@@ -31,7 +31,7 @@ use std::ptr;
 struct Home {
     inbox: Inbox<Fiber>,
     parker: Parker,
-    /// Touched by those who wake the worker, and written when it ends.
+    /// Accessed by the threads that wake the worker, and written when it ends.
     life: Cell<u32>,
 }
 
@@ -85,7 +85,7 @@ struct Worker {
     root: CancelScope,
 }
 
-// SAFETY: loom checks who touches the cells when.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Worker {}
 // SAFETY: as above.
 unsafe impl Send for Worker {}
@@ -232,8 +232,8 @@ unsafe impl Suspend for Suspending<'_> {
     fn set_name(&self, _: std::sync::Arc<str>) {}
 }
 
-/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so whoever wakes it links it
-/// anew.
+/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so a thread that wakes it
+/// links it anew.
 #[test]
 fn models_inbox_a_fiber_is_cancelled() {
     explore("inbox, cancelled", None, || {

@@ -1,5 +1,5 @@
-//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by somebody
-//! who sees what was put in.
+//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by a thread
+//! that sees what was put in.
 
 use super::explore;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
 };
 use loom::thread;
 
-/// What a job leads to, as seen by loom: written before the job is put in, and by whoever has taken it.
+/// What a job leads to, as seen by loom: written before the job is put in, and by the thread that has taken it.
 struct Cells([Cell<u32>; 4]);
 
-// SAFETY: loom checks who touches the cells when.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Cells {}
 // SAFETY: as above.
 unsafe impl Send for Cells {}

@@ -1,6 +1,6 @@
-//! Local waits: what a fiber does without updates at a waitable that its own thread alone uses, and others who come
-//! there all the same, or cancel it, is never in the way of each other. The streams are those that ship; the worker is
-//! what of one is needed.
+//! Local waits: a fiber waits without atomic updates at a waitable that only its own thread uses. Other threads that
+//! come to the waitable all the same, or cancel the fiber, do not interfere with it. The streams are those that ship.
+//! The worker has only the parts that the models need.
 
 use super::{explore, parcel::Parcel, thread::reason};
 use crate::{
@@ -37,7 +37,7 @@ struct Worker {
     root: CancelScope,
 }
 
-// SAFETY: loom checks who touches the cells when.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Worker {}
 // SAFETY: as above.
 unsafe impl Send for Worker {}
@@ -260,8 +260,8 @@ fn models_local_wait_a_value_comes_and_the_scope_is_cancelled() {
     });
 }
 
-/// One kicks for nothing, and one has a reason: who finds the fiber marked relies on the other's kick. The fiber waits
-/// here each time.
+/// One thread kicks without a reason, and one with a reason. The one that finds the fiber marked relies on the other's
+/// kick. The fiber waits locally each time.
 #[test]
 fn models_local_wait_two_hail() {
     explore("local wait, two kick", Some(3), || {

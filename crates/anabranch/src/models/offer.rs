@@ -1,5 +1,6 @@
-//! Forks that may wait: each is run once, by its owner or by the fiber of a thief; what lies in the queue when it is
-//! long over does no harm; and a list that leaves its thread with a fiber, and comes back, is nothing to a raider.
+//! Forks that may wait: each is run once, by its owner or by the fiber of a thief. An entry that is still in the queue
+//! when its fork has ended does no harm. A raider tolerates a list that leaves its thread with a fiber, and comes
+//! back.
 
 use super::{
     explore,

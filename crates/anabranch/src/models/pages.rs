@@ -1,4 +1,4 @@
-//! Blocks that other threads free: they come back to the store, or, when that has ended, to nobody.
+//! Blocks that other threads free: they come back to the store, unless the store has ended.
 
 use super::explore;
 use crate::{fiber::task_alloc::Store, sys::sync::Arc};
@@ -7,7 +7,7 @@ use std::alloc::Layout;
 
 const LAYOUT: Layout = Layout::new::<UnsafeCell<u32>>();
 
-/// A block, written to by whoever has it; loom sees if that is not in turn.
+/// A block, written to by the thread that has it. loom reports unordered writes.
 struct Block(*mut UnsafeCell<u32>);
 
 // SAFETY: a block is its holder's.

@@ -13,19 +13,19 @@ unsafe impl Sync for Parcel {}
 impl Parcel {
     pub(super) fn new(value: u32) -> Self {
         let parcel = Self(loom::sync::Arc::new(UnsafeCell::new(0)));
-        // SAFETY: nobody else has it.
+        // SAFETY: the parcel is new, so no other thread has it.
         parcel.0.with_mut(|place| unsafe { *place = value });
         parcel
     }
 
     pub(super) fn open(self) -> u32 {
-        // SAFETY: nobody else has it; loom checks that.
+        // SAFETY: `self` is the only handle of the parcel; loom reports other accesses that are unordered.
         self.0.with(|place| unsafe { *place })
     }
 
-    /// For one of many who may look.
+    /// Returns the value to one of many readers.
     pub(super) fn look(&self) -> u32 {
-        // SAFETY: nobody writes any more; loom checks that.
+        // SAFETY: the value is written in `new` only; loom reports unordered accesses.
         self.0.with(|place| unsafe { *place })
     }
 }

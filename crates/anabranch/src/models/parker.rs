@@ -10,7 +10,7 @@ struct Shared {
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: the model is about who may touch `value` when; loom checks it.
+// SAFETY: loom reports unordered accesses to `value`.
 unsafe impl Sync for Shared {}
 
 /// One thread writes and wakes, the other waits and reads.
@@ -19,7 +19,7 @@ fn a_value_is_handed_over(wait: impl Fn(&Parker)) {
     let other = thread::spawn({
         let shared = Arc::clone(&shared);
         move || {
-            // SAFETY: before the token nobody else touches it.
+            // SAFETY: before `unpark` no other thread accesses the value.
             shared.value.with_mut(|value| unsafe { *value = 7 });
             shared.parker.unpark();
         }

@@ -36,7 +36,7 @@ struct State {
     queue: Queue<()>,
 }
 
-// SAFETY: loom checks who touches the cell when.
+// SAFETY: loom reports unordered accesses to the cell.
 unsafe impl Sync for Semaphore {}
 // SAFETY: as above.
 unsafe impl Send for Semaphore {}

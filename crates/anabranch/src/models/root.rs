@@ -34,13 +34,13 @@ impl Pool {
     fn run_fiber(&self) {
         let owner = Thread::new();
         let scope = CancelScope::root(ptr::null());
-        // SAFETY: nobody knows of the scope yet; detached at the end.
+        // SAFETY: no other thread can reach the scope yet, and it is detached at the end.
         unsafe { scope.attach(owner.waiter()) };
         self.root.set(&scope, &self.closing);
         let never = Latch::new();
         assert_eq!(owner.cx(&scope).wait(&LatchWait::new(&never), NEVER, reason()), Selected::Cancelled);
         self.root.clear(&self.closing);
-        // SAFETY: nobody knows of the scope any more.
+        // SAFETY: after `clear` no other thread can reach the scope.
         unsafe { scope.attach(ptr::null()) };
     }
 }
@@ -72,11 +72,11 @@ fn models_root_a_fiber_ends_while_the_pool_closes() {
             });
             let owner = Thread::new();
             let scope = CancelScope::root(ptr::null());
-            // SAFETY: nobody knows of the scope yet.
+            // SAFETY: no other thread can reach the scope yet.
             unsafe { scope.attach(owner.waiter()) };
             pool.root.set(&scope, &pool.closing);
             pool.root.clear(&pool.closing);
-            // SAFETY: nobody knows of the scope any more.
+            // SAFETY: after `clear` no other thread can reach the scope.
             unsafe { scope.attach(ptr::null()) };
             other.join().unwrap();
         });

@@ -1,5 +1,5 @@
-//! The sleep protocol: where a root is open and a worker asleep, there is a heartbeat worker; and whoever is called
-//! hears it.
+//! The sleep protocol: while a root is open and a worker is asleep, there is a heartbeat worker. A worker that is
+//! called wakes up.
 
 use super::explore;
 use crate::{
@@ -61,7 +61,7 @@ fn spawn(pool: &Arc<Pool>, act: impl Fn(&Pool) + Send + 'static) -> thread::Join
     thread::spawn(move || act(&pool))
 }
 
-/// A worker lies down in every way it can while a root begins: it is awake in the end, as the heartbeat worker.
+/// A worker goes to sleep in every way it can while a root begins: it is awake in the end, as the heartbeat worker.
 fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
     let pool = Pool::new(1, fence);
     let worker = spawn(&pool, |pool| {
@@ -102,7 +102,7 @@ fn models_sleep_a_root_begins_while_two_workers_lie_down() {
     });
 }
 
-/// The root ends and another begins at once, as in a loop of small roots, while the heartbeat worker lies down.
+/// The root ends and another begins at once, as in a loop of small roots, while the heartbeat worker goes to sleep.
 #[test]
 fn models_sleep_roots_follow_each_other() {
     explore("sleep, two roots", None, || {

@@ -1,5 +1,5 @@
-//! The slot: what happens is noticed once it has happened, whoever leaves meanwhile, and the notifier has let go of the
-//! waiter's address when the waiter writes another.
+//! The latch: an event is noticed once it has happened, whichever side leaves meanwhile. The notifier no longer uses
+//! the waiter's address when the waiter writes another.
 
 use super::{
     explore,
@@ -21,12 +21,12 @@ struct Event {
     root: CancelScope,
     slot: Latch,
     value: Cell<u32>,
-    /// Of whoever waits, and of the notifier once that has given up.
+    /// Belongs to the waiter, and to the notifier once the waiter has given up.
     mine: Cell<u32>,
     marks: [AtomicBool; 2],
 }
 
-// SAFETY: loom checks who touches the value when.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Event {}
 // SAFETY: as above.
 unsafe impl Send for Event {}
@@ -154,7 +154,8 @@ fn models_slot_two_notifiers_and_a_reset() {
     });
 }
 
-/// Two share what the slot lies in: one tells, the other gives up or takes what came, and whoever is second has it all.
+/// Two threads share the memory of the latch. One sets it, the other gives up or takes what came. The second of them
+/// then owns all of the memory.
 #[test]
 fn models_slot_told_or_given_up() {
     explore("slot, told or given up", None, || {

@@ -1,8 +1,8 @@
-//! The primitives of `sync`: one at a time, what one did is seen by the next, and nobody is forgotten, whoever gives
-//! up.
+//! The primitives of `sync`: one holder at a time, what one holder did is visible to the next, and no waiter is
+//! forgotten when another gives up.
 //!
-//! All of them wait by `cx`, as what ships does. loom ends a model with an error when nobody can go on, so a lost
-//! wake-up is found as that. A waiter that was woken in vain is handed what it wants by the next release, for the model
+//! All of them wait by `cx`, as the shipped code does. loom ends a model with an error when no thread can go on, so it
+//! finds lost wake-ups. A waiter that was woken in vain is handed what it wants by the next release, for the model
 //! has no clock.
 
 use super::{explore, thread::Thread};
@@ -30,7 +30,7 @@ pub(super) struct Shared<P> {
     pub(super) root: CancelScope,
 }
 
-// SAFETY: loom checks who touches the value when.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl<P: Sync> Sync for Shared<P> {}
 // SAFETY: as above.
 unsafe impl<P: Send> Send for Shared<P> {}
@@ -184,7 +184,7 @@ fn models_semaphore_no_permit_is_lost() {
             drop(permit);
         });
         shared.touch();
-        // May find that somebody waits who leaves meanwhile.
+        // May find a waiter that leaves meanwhile.
         drop(permit);
         assert!(!wants_two.join().unwrap(), "there never were two");
         wants_one.join().unwrap();
@@ -198,7 +198,7 @@ fn models_semaphore_releases_add_up() {
         let shared = Shared::new(Semaphore::new(2));
         let permits = [shared.primitive.try_acquire(), shared.primitive.try_acquire()];
         permits.into_iter().flatten().for_each(|permit| permit.forget());
-        // As two readers, and a writer who sees what both did.
+        // Like two readers, and a writer that sees what both did.
         let first = spawn(&shared, |shared, _| {
             shared.value.set(1);
             shared.primitive.add_permits(1);

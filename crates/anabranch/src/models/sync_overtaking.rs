@@ -24,7 +24,7 @@ use std::{
     task::{Context, Poll, Wake},
 };
 
-/// Counts wake-ups, unseen by loom: it is read when nobody wakes any more.
+/// Counts wake-ups, unseen by loom: it is read when no thread wakes any more.
 #[derive(Default)]
 struct Bell(AtomicUsize);
 
@@ -253,7 +253,7 @@ fn models_mutex_one_that_never_comes_holds_nobody_up() {
         drop(guard);
         other.join().unwrap();
         if shared.value.get() < 3 {
-            // One of them found it locked by the other, and overtook nobody.
+            // One of them found it locked by the other, and overtook no waiter.
             (0..2).for_each(|_| drop(shared.primitive.try_lock()));
         }
         assert_eq!((never_comes.wakes(), behind.wakes()), (1, 1));

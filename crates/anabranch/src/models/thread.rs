@@ -36,7 +36,7 @@ impl Thread {
         Cx::new(self, scope, Deadline::NONE, &self.locals)
     }
 
-    /// As `cx`, for waits that nobody cancels.
+    /// Like `cx`, for waits that are never cancelled.
     pub(super) fn shielded<R>(&self, body: impl FnOnce(&Cx<'_>) -> R) -> R {
         body(&self.cx(&CancelScope::root(self.waiter())))
     }
@@ -94,7 +94,7 @@ pub(super) fn spawn_below<R: 'static>(
     })
 }
 
-/// A root in which nobody waits himself.
+/// A root scope in which no thread waits directly.
 pub(super) fn root() -> Arc<CancelScope> {
     Arc::new(CancelScope::root(std::ptr::null()))
 }

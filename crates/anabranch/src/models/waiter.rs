@@ -1,5 +1,5 @@
-//! The waiter: of all who want to end a wait one does, and that one's outcome and value are what the owner finds. The
-//! owner goes on as soon as it finds itself selected, and takes its memory with it.
+//! The waiter: of all threads that want to end a wait exactly one does. The owner finds the outcome and the value of
+//! that thread. The owner goes on as soon as it finds itself selected, and takes its memory with it.
 
 use super::{
     explore,
@@ -62,7 +62,7 @@ struct Shared {
     selections: AtomicU64,
 }
 
-// SAFETY: loom checks who touches the values when.
+// SAFETY: loom reports unordered accesses to the values.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}

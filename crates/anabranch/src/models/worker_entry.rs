@@ -46,7 +46,7 @@ impl Fork {
     }
 
     fn run(&self) {
-        // SAFETY: the fork is run by whoever has it; loom reports it if two have.
+        // SAFETY: only the thread that has the fork runs it; loom reports it if two have it.
         self.runs.with_mut(|runs| unsafe { *runs += 1 });
     }
 

@@ -22,7 +22,7 @@ use crate::{
 };
 use std::{cell::UnsafeCell, marker::PhantomPinned, mem, ptr};
 
-/// One wait in a [`Queue`]. It lies on the stack of the waiting fiber or thread, or in a pinned future. `T` is what the
+/// One wait in a [`Queue`]. It is on the stack of the waiting fiber or thread, or in a pinned future. `T` is what the
 /// waiter asks for, and what it is handed.
 pub(crate) struct Entry<T> {
     previous: Cell<*const Entry<T>>,

@@ -87,8 +87,8 @@ fn scopes_in_pools() {
     seen.assert_panics_at(6);
 }
 
-/// The body of a scope waits for a task that a thread of no pool spawns. A fiber yields until it has run, or else
-/// nobody is awake.
+/// The body of a scope waits for a task that a thread of no pool spawns. In one case a fiber
+/// yields until it has run, in the other no thread is awake.
 #[test]
 fn tasks_for_which_a_body_waits() {
     let seen = explore(5_000, |seen| {

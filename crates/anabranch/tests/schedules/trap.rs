@@ -25,7 +25,7 @@ pub struct Trap {
     steps: AtomicU64,
     thrown: AtomicU64,
     arrived: AtomicU64,
-    /// A panic arrived that no step has thrown: an assertion, in a place where nobody waits for it.
+    /// A panic arrived that no step has thrown: an assertion, in a place where no caller waits for it.
     is_broken: AtomicBool,
     /// Handles may be dropped, and with each the panic of its fiber.
     is_loose: AtomicBool,

@@ -42,7 +42,7 @@ impl Select {
     }
 }
 
-/// Returns a function that tells after which messages the receiver allows more.
+/// Returns a function that reports after which messages the receiver allows more.
 fn every_share() -> impl FnMut() -> bool {
     let mut count = 0u64;
     move || {

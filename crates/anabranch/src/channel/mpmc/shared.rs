@@ -8,8 +8,8 @@
 //! | capacity | a sender                                                 | else it waits                       |
 //! |----------|----------------------------------------------------------|-------------------------------------|
 //! | any      | puts its value into the queue, always                    | never                               |
-//! | n        | the same, while there are fewer than n values and permits | its value lies with it: an *offer* |
-//! | 0        | hands its value to a thread or fiber that waits to receive | its value lies with it: an *offer* |
+//! | n        | the same, while there are fewer than n values and permits | it keeps its value: an *offer*     |
+//! | 0        | hands its value to a thread or fiber that waits to receive | it keeps its value: an *offer*     |
 //!
 //! - **Values stay in the queue.** A waiting receiver is woken for a value, not given it. A receiver that was woken and
 //!   will not receive (its future was dropped) wakes the next one. So no value can be lost on the way.

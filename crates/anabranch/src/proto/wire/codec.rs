@@ -50,7 +50,7 @@ pub trait Script: Protocol {
     ) -> Result<(<Self::Link as Link>::Message, Option<usize>), Unfit>;
 }
 
-/// A state, for those who carry its messages.
+/// A state, for the code that carries its messages.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct State {

@@ -8,7 +8,7 @@
 //!
 //! | sender in this state | waits for                                                           | besides, in async code |
 //! |----------------------|---------------------------------------------------------------------|------------|
-//! | this side            | a message of the endpoint: that it has gone -> tells the other side | bytes of the other side, which can only report that it is gone |
+//! | this side            | a message of the endpoint; if it is gone -> notifies the other side | bytes of the other side, which can only report that it is gone |
 //! | the other side       | a frame; then, if need be, for room                                 | that the endpoint has gone |
 //!
 //! Encoded messages are gathered while there are more, and sent before any wait.
@@ -123,7 +123,7 @@ impl<P: Script, S> Connection<P, S> {
         }
     }
 
-    /// Leaves the conversation, so that the other side can tell this from a stream that broke.
+    /// Leaves the conversation, so that the other side can distinguish this from a stream that broke.
     async fn leave<M: Mode<S>>(&mut self, why: WireError) -> WireError {
         self.wire.output().extend_from_slice(&LEFT);
         let _ = self.wire.send::<M>().await;

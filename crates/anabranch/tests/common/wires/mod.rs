@@ -13,8 +13,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// The other side, which says this and then ends the stream, whatever it hears. In async code it says one frame, and
-/// the next one after it has been told something.
+/// The other side, which sends these bytes and then ends the stream, whatever it receives. In async code it sends one
+/// frame, and the next one after it has received something.
 #[derive(Default)]
 pub struct Played {
     says: Vec<u8>,

@@ -46,8 +46,8 @@ pub enum Said {
     Table(BTreeMap<String, Vec<u8>>, [u16; 3]),
 }
 
-/// The server, for whom this stream is the client: what it heard, how it ended for the endpoint, and for the
-/// connection. By hand, so that all that it allocates is counted here.
+/// Runs the server, whose client is this stream. Returns what it received, and how it ended for the endpoint and for
+/// the connection. Polled by hand, so that all that it allocates is counted here.
 pub fn serve(bytes: &[u8], limit: usize) -> (Vec<Said>, Result<(), Closed>, Result<(), WireError>) {
     use many::server::AskMessage;
     let wire = Wire::new(Played::new(bytes, hello(true).len())).max_message(limit);

@@ -199,8 +199,8 @@ fn dropped_selection_passes_wakeup_on() {
     }
 }
 
-/// A lock is offered to a selection, which comes too late for it and gets another. The next in the queue hears of the
-/// first.
+/// A lock is offered to a selection, which comes too late for it and gets another. The next in the queue gets
+/// the first.
 #[test]
 fn missed_value_is_offered_to_next_waiter() {
     let (one, other) = (Mutex::new(1), Mutex::new(2));

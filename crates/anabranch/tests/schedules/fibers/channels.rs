@@ -1,4 +1,4 @@
-//! Channels that are shared: who sends, who receives, who closes, and what has become of each value.
+//! Shared channels: which fiber sends, receives or closes, and what has become of each value.
 
 use super::{SHORT, Stage, await_for, dally, play};
 use crate::{
@@ -16,7 +16,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// What goes through: who has sent it, the how manieth of that sender it is, and something to be dropped.
+/// What goes through: the number of its sender, its sequence number, and something to be dropped.
 type Parcel = (usize, usize, Counted);
 
 /// One of the ways to send. Whether the channel has it, for sure.
@@ -175,7 +175,7 @@ fn rendezvous() {
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Sent, Received, Shut]);
 }
 
-/// Receivers go before the senders: what nobody receives is dropped, and a send that cannot succeed says so.
+/// Receivers go before the senders: what is not received is dropped, and a send that cannot succeed returns an error.
 #[test]
 fn ends_that_leave() {
     let seen = explore(8_000, |seen| {

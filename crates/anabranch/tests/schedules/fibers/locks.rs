@@ -54,7 +54,8 @@ fn mutexes() {
     seen.assert_panics_at(4);
 }
 
-/// A buffer with two conditions: a wake-up that is lost, or is taken along by one who gave up, leaves somebody waiting.
+/// A buffer with two conditions: a wake-up that is lost, or is consumed by a waiter that gave up, leaves a fiber
+/// waiting.
 #[test]
 fn conditions() {
     struct Buffer {
@@ -202,7 +203,7 @@ fn readers_and_writers() {
     seen.assert(&[Stolen, Spare, Lent, Fiber, Switch, CutShort, Late, Received]);
 }
 
-/// One initialises, some meet, and nobody goes on before the last has come.
+/// One fiber initialises, some meet, and none goes on before the last has come.
 #[test]
 fn cells_barriers_and_events() {
     let seen = explore(8_000, |seen| {
@@ -218,7 +219,7 @@ fn cells_barriers_and_events() {
                             let (exclusive, cell, made, barrier) = (exclusive.clone(), &cell, &made, &barrier);
                             let (event, arrived, leaders) = (&event, &arrived, &leaders);
                             s.spawn(move |cx| {
-                                // Who gives up leaves it to another, as does who panics.
+                                // A fiber that gives up or panics leaves it to another.
                                 let init = |cx: &Cx<'_>| {
                                     dally(cx)?;
                                     drop(stage.trap.step());
@@ -230,7 +231,7 @@ fn cells_barriers_and_events() {
                                     cell.get_or_try_init(cx, init)?;
                                 }
                                 assert_eq!(made.load(Ordering::Relaxed), 1);
-                                // One more who comes and goes does not count.
+                                // A waiter that comes and goes does not count.
                                 if any(0, 2) == 0 {
                                     _ = stage.note(event.wait_timeout(cx, SHORT), Late, Received);
                                 }

@@ -39,7 +39,7 @@ pub struct Stage<'a> {
     pub trap: Arc<Trap>,
     pub pool: Pool,
     threats: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// How many values have been sent or dropped, nobody knows which: with futures that were dropped.
+    /// How many values have been either sent or dropped, it is unknown which: with futures that were dropped.
     unsure: AtomicUsize,
 }
 
@@ -130,7 +130,7 @@ fn play_in<R: Send>(
         let is_over = Arc::clone(&is_over);
         thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                // Now and then long enough for those who wait for something else to look.
+                // Now and then long enough for threads that wait for something else to look.
                 (0..[4, 4, 60][any(0, 2)]).for_each(|_| thread::yield_now());
                 manual.advance(SHORT / 2 * any(0, 3) as u32);
             }
@@ -161,7 +161,7 @@ fn unpoisoned<G>(locked: Result<G, PoisonError<G>>) -> G {
     locked.unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Some waits that are nobody's business.
+/// Waits for nothing in particular, or does not wait.
 fn dally(cx: &Cx<'_>) -> Result<(), Cancelled> {
     match any(0, 3) {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! Fibers that nobody has to wait for, pools that end before them, and futures.
+//! Fibers that need not be waited for, pools that end before them, and futures.
 
 use super::{FOREVER, SHORT, dally, play};
 use crate::{

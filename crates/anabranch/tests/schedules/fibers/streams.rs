@@ -150,7 +150,7 @@ fn receive(cx: &Cx<'_>, stage: &Stage<'_>, receiver: &mut spsc::Receiver<Parcel>
     if closed { Err(Closed) } else { Ok(Vec::new()) }
 }
 
-/// In order, once, all that was sent, also when an end is closed; what nobody receives is dropped.
+/// In order, once, all that was sent, also when an end is closed; what is not received is dropped.
 #[test]
 fn streams() {
     let seen = explore(16_000, |seen| {
