@@ -74,9 +74,10 @@ pub(crate) trait Attempt: Waitable {
     fn prefetch(&self) {}
 
     /// Removes the address of a persistent waiter from the waitable. Returns `false` if it is not registered. If it
-    /// was, another thread has removed it, and wakes the waiter or has woken it. Only lone operations implement this.
+    /// was, another thread has removed it, and wakes the waiter or has woken it. Only exclusive operations implement
+    /// this.
     fn withdraw(&self) -> bool {
-        unreachable!("it is not lone")
+        unreachable!("it is not exclusive")
     }
 
     /// Passes on what a wait that has ended was handed and will not be taken. `Drop` does so, too.

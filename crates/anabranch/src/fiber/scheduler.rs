@@ -67,8 +67,8 @@ const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 pub(crate) enum StealPolicy {
     /// All.
     All,
-    /// Those that have lain for long, by this time: see [`RunQueue::lies_for_long`].
-    Overdue(u64),
+    /// Those that have been in the queue for long, at this time: see [`RunQueue::lies_for_long`].
+    Aged(u64),
     /// None.
     Nothing,
 }
@@ -238,7 +238,7 @@ impl Worker {
     pub(crate) fn steal_job(&self, thief: &Worker, policy: StealPolicy) -> Option<Job> {
         let is_worth_while = match policy {
             StealPolicy::All => true,
-            StealPolicy::Overdue(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
+            StealPolicy::Aged(now) => !self.is_at_them() || self.fibers.jobs.lies_for_long(now),
             StealPolicy::Nothing => !self.is_at_them(),
         };
         if !is_worth_while || !self.has_jobs() {

@@ -138,7 +138,7 @@ impl Registry {
                 start += me.counters.enter_at(Phase::Searching, *now);
             }
             let has_ready_fibers = me.has_ready_fibers();
-            // Otherwise `find` comes to what lies elsewhere.
+            // Otherwise `find` comes to what is elsewhere.
             if (has_ready_fibers || me.has_jobs())
                 && let Some(work) = self.find_in_turn(me)
             {
@@ -160,7 +160,7 @@ impl Registry {
                 return None;
             }
             let may_request = backoff.may_request(*now);
-            let policy = if may_request { StealPolicy::Overdue(self.micros_at(*now)) } else { StealPolicy::Nothing };
+            let policy = if may_request { StealPolicy::Aged(self.micros_at(*now)) } else { StealPolicy::Nothing };
             for _ in 0..looks {
                 if let Some(work) = self.find(me, policy) {
                     backoff.note_search(true);

@@ -39,7 +39,7 @@ impl Registry {
         None
     }
 
-    /// For a worker that has fibers to go on with or to begin: every now and then, work that lies elsewhere. Otherwise
+    /// For a worker that has fibers to go on with or to begin: every now and then, work that is elsewhere. Otherwise
     /// such a worker would never come to it, and the fibers may wait for it by yielding. Other threads may not take it
     /// either, and its owner may be parked.
     ///

@@ -5,8 +5,8 @@
 //! selection of such operations that is used again leaves them registered, and each operation that is woken is called.
 //! The cost of a wait then does not depend on their number.
 //!
-//! A *lone* operation has a waitable of its own, which only the other end of a channel reaches. At a waitable with
-//! other waiters, an idle operation would keep wake-ups from them.
+//! An *exclusive* operation has a waitable of its own, which only the other end of a channel reaches. At a waitable
+//! with other waiters, an idle operation would keep wake-ups from them.
 
 use crate::{
     channel::{
