@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, process};
 
-use super::Kind;
+use super::kind::Kind;
 use crate::bench::{AnyWorkload, Threads};
 use crate::sample::{Sample, metered};
 

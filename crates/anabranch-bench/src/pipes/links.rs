@@ -3,7 +3,8 @@
 use anabranch::channel::spsc;
 use anabranch::{Cx, Pool, proto};
 
-use super::{Kind, allocations};
+use super::allocations;
+use super::kind::Kind;
 use crate::bench::{AnyWorkload, Threads};
 use crate::fibers::peers::Done;
 use crate::messages::blocking::{Blocking, Channel};

@@ -6,57 +6,17 @@
 
 pub mod allocations;
 pub mod compile;
+mod kind;
 pub mod links;
 pub mod pong;
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
-
-use crate::bench::{AnyWorkload, Peers};
+use crate::bench::AnyWorkload;
 use crate::messages::peers::ROOM;
 use crate::messages::workloads::{Extent, ring::Ring, stream::Stream};
 use crate::options::Listed;
 use links::Link;
 
-/// The variants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The code that `proto!` generates.
-    Protocol,
-    /// `channel::spsc`.
-    Spsc,
-    /// A one-shot channel for each message, all made before the clock starts.
-    OneshotsAhead,
-    /// A one-shot channel for each message, made when it is needed. The message contains the sender for the answer.
-    Oneshots,
-    /// The code that `proto!` generates, as text without a macro.
-    Expansion,
-}
-
-impl Peers for Kind {
-    const ALL: &'static [Kind] = &[Kind::Protocol, Kind::Spsc, Kind::OneshotsAhead, Kind::Oneshots, Kind::Expansion];
-
-    const BASELINE: Kind = Kind::Protocol;
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Kind::Protocol => "protocol",
-            Kind::Spsc => "spsc",
-            Kind::OneshotsAhead => "oneshots-ahead",
-            Kind::Oneshots => "oneshots",
-            Kind::Expansion => "expansion",
-        })
-    }
-}
-
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+pub use kind::Kind;
 
 /// The sizes of the workloads.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +44,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::bench::Peers;
 
     /// Every variant returns the right sum, or compiles.
     #[test]
