@@ -6,5 +6,7 @@
 //! expected result. [`peers::Peer`] has one function for each workload, written as a user of that library would write
 //! it.
 
+pub mod done;
 pub mod peers;
+pub mod programs;
 pub mod workloads;

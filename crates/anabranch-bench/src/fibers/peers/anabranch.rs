@@ -9,9 +9,9 @@ use anabranch::sync::Mutex;
 use anabranch::{Cx, Pool};
 
 use super::{Done, Peer};
-use crate::fibers::workloads::alarms::Alarms;
-use crate::fibers::workloads::asleep::Crowd;
-use crate::fibers::workloads::waits::{Chance, Program, ROOM};
+use crate::fibers::programs::alarms::Alarms;
+use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
 fn pool(threads: usize) -> Pool {

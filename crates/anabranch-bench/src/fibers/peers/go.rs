@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use super::{Done, Peer};
-use crate::fibers::workloads::alarms::Alarms;
-use crate::fibers::workloads::asleep::Crowd;
+use crate::fibers::programs::alarms::Alarms;
+use crate::fibers::programs::crowd::Crowd;
 
 /// Goroutines.
 pub struct Go;

@@ -11,8 +11,8 @@ use may::coroutine::{self, JoinHandle};
 use may::go;
 
 use super::{Done, Peer};
-use crate::fibers::workloads::alarms::Alarms;
-use crate::fibers::workloads::asleep::Crowd;
+use crate::fibers::programs::alarms::Alarms;
+use crate::fibers::programs::crowd::Crowd;
 use crate::sample::Stopwatch;
 
 /// `go!`.

@@ -7,7 +7,6 @@ pub mod may;
 pub mod threads;
 pub mod tokio;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,30 +14,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{self, Peers};
-use crate::fibers::workloads::alarms::Alarms;
-use crate::fibers::workloads::asleep::Crowd;
-use crate::fibers::workloads::waits::Program;
-use crate::sample::Meter;
+use crate::fibers::programs::alarms::Alarms;
+use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::waits::Program;
 
-/// The result of a peer, and its duration.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Done {
-    /// The result that the workload checks.
-    pub answer: u64,
-    /// The measurement of the timed part.
-    #[serde(flatten)]
-    pub meter: Meter,
-    /// Other figures, by name.
-    #[serde(default)]
-    pub figures: BTreeMap<String, f64>,
-}
-
-impl Done {
-    /// Creates a result without other figures.
-    pub fn new(answer: u64, meter: Meter) -> Done {
-        Done { answer, meter, figures: BTreeMap::new() }
-    }
-}
+pub use crate::fibers::done::Done;
 
 /// A library with fibers, tasks or the like, all called fibers here.
 ///

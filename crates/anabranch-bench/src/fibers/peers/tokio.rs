@@ -10,9 +10,9 @@ use tokio::task::{JoinSet, spawn, yield_now};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 
 use super::{Done, Peer};
-use crate::fibers::workloads::alarms::Alarms;
-use crate::fibers::workloads::asleep::Crowd;
-use crate::fibers::workloads::waits::{Chance, Program, ROOM};
+use crate::fibers::programs::alarms::Alarms;
+use crate::fibers::programs::crowd::Crowd;
+use crate::fibers::programs::waits::{Chance, Program, ROOM};
 use crate::sample::Stopwatch;
 
 /// The multi-threaded runtime.

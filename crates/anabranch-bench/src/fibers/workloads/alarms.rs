@@ -5,128 +5,14 @@
 //! of 100 alarms stay below. `swapped` is the share, in a thousand, of consecutive pairs that ring in the wrong order.
 //! (Several threads ring independently of each other.)
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Workload;
 use crate::fibers::peers::may::May;
-use crate::fibers::peers::{Done, Kind, Peer};
+use crate::fibers::peers::{Kind, Peer};
+use crate::fibers::programs::alarms::Alarms;
 use crate::sample::{Sample, metered};
-use crate::stats::percentile;
-
-/// The alarms of a sample.
-pub struct Alarms {
-    start: Instant,
-    lead: Duration,
-    spread: Duration,
-    /// The due time of each, after `start`.
-    delays: Vec<Duration>,
-    /// The lateness of each, in nanoseconds.
-    late: Vec<AtomicU64>,
-    /// The sequence number of each.
-    sequence: Vec<AtomicU32>,
-    rung: AtomicUsize,
-    elsewhere: Mutex<Option<Done>>,
-}
-
-/// An alarm.
-#[derive(Clone, Copy)]
-pub struct Alarm<'a> {
-    alarms: &'a Alarms,
-    index: usize,
-}
-
-impl Alarms {
-    /// Creates `count` alarms, the first due after `lead`, the last after `lead + spread`.
-    fn new(count: u64, lead: Duration, spread: Duration) -> Alarms {
-        let mut delays: Vec<Duration> = (0..count).map(|n| lead + spread.mul_f64(n as f64 / count as f64)).collect();
-        fastrand::Rng::with_seed(0xa1a).shuffle(&mut delays);
-        Alarms {
-            start: Instant::now(),
-            lead,
-            spread,
-            delays,
-            late: (0..count).map(|_| AtomicU64::new(0)).collect(),
-            sequence: (0..count).map(|_| AtomicU32::new(0)).collect(),
-            rung: AtomicUsize::new(0),
-            elsewhere: Mutex::new(None),
-        }
-    }
-
-    /// Returns the number of alarms.
-    pub fn len(&self) -> u64 {
-        self.delays.len() as u64
-    }
-
-    /// Returns whether there are no alarms.
-    pub fn is_empty(&self) -> bool {
-        self.delays.is_empty()
-    }
-
-    /// Returns the time from the start to the first alarm.
-    pub fn lead(&self) -> Duration {
-        self.lead
-    }
-
-    /// Returns the time from the first alarm to the last.
-    pub fn spread(&self) -> Duration {
-        self.spread
-    }
-
-    /// Returns an alarm.
-    ///
-    /// # Panics
-    /// Panics if there are not that many.
-    pub fn get(&self, index: u64) -> Alarm<'_> {
-        assert!(index < self.len(), "there are {} alarms", self.len());
-        Alarm { alarms: self, index: index as usize }
-    }
-
-    /// Returns all alarms.
-    pub fn iter(&self) -> impl Iterator<Item = Alarm<'_>> {
-        (0..self.delays.len()).map(|index| Alarm { alarms: self, index })
-    }
-
-    /// Stores the result of another process.
-    pub fn were_heard(&self, done: Done) {
-        assert_eq!(done.answer, self.len(), "how many alarms rang");
-        *self.elsewhere.lock().unwrap() = Some(done);
-    }
-
-    /// Computes the figures.
-    fn figures(&self) -> BTreeMap<String, f64> {
-        assert_eq!(self.rung.load(Ordering::Relaxed), self.delays.len(), "how many alarms rang");
-        let mut late: Vec<f64> = self.late.iter().map(|late| late.load(Ordering::Relaxed) as f64 / 1e3).collect();
-        late.sort_by(f64::total_cmp);
-        let due: Vec<Duration> =
-            self.sequence.iter().map(|index| self.delays[index.load(Ordering::Relaxed) as usize]).collect();
-        let swapped = due.windows(2).filter(|pair| pair[0] > pair[1]).count();
-        BTreeMap::from([
-            ("p50".into(), percentile(&late, 0.5)),
-            ("p99".into(), percentile(&late, 0.99)),
-            ("max".into(), percentile(&late, 1.0)),
-            ("swapped".into(), swapped as f64 * 1e3 / due.len() as f64),
-        ])
-    }
-}
-
-impl Alarm<'_> {
-    /// Returns when it is due.
-    pub fn due(self) -> Instant {
-        self.alarms.start + self.alarms.delays[self.index]
-    }
-
-    /// Records that the alarm rings.
-    pub fn ring(self) {
-        let late = Instant::now().saturating_duration_since(self.due()).as_nanos() as u64;
-        let turn = self.alarms.rung.fetch_add(1, Ordering::Relaxed);
-        self.alarms.sequence[turn].store(self.index as u32, Ordering::Relaxed);
-        self.alarms.late[self.index].store(late, Ordering::Relaxed);
-    }
-}
 
 /// Alarms that ring.
 pub struct Ringing {
@@ -162,7 +48,7 @@ impl Workload for Ringing {
         let lead = Duration::from_millis(300 + count / 60);
         let alarms = Arc::new(Alarms::new(count, lead, Duration::from_secs(1)));
         let ((), meter) = metered(|| P::alarms(pool, &alarms));
-        let elsewhere = alarms.elsewhere.lock().unwrap().take();
+        let elsewhere = alarms.take_result();
         let (mut figures, meter) =
             elsewhere.map_or_else(|| (alarms.figures(), meter), |done| (done.figures, done.meter));
         let value = figures.remove("p99").expect("the figure of this workload");
@@ -176,18 +62,6 @@ impl Workload for Ringing {
 mod tests {
     use super::*;
     use crate::fibers::workloads::testing::everyone_does_it;
-
-    #[test]
-    fn order_and_lateness_are_told() {
-        let alarms = Alarms::new(3, Duration::ZERO, Duration::from_millis(3));
-        let mut by_time: Vec<_> = alarms.iter().collect();
-        by_time.sort_by_key(|alarm| alarm.due());
-        std::thread::sleep(Duration::from_millis(4));
-        [by_time[1], by_time[0], by_time[2]].into_iter().for_each(Alarm::ring);
-        let figures = alarms.figures();
-        assert_eq!(figures["swapped"], 1e3 / 3.0);
-        assert!(figures["p50"] >= 2000.0, "{figures:?}");
-    }
 
     #[test]
     fn everyone_rings() {

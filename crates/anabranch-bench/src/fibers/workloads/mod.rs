@@ -8,9 +8,9 @@ pub mod spawn;
 pub mod waits;
 pub mod yields;
 
-use self::waits::Program;
 use super::peers::{Done, Kind, Peer, anabranch, executor, go, may, threads, tokio};
 use crate::bench::{AnyWorkload, Threads};
+use crate::fibers::programs::waits::Program;
 use crate::options::Listed;
 use crate::sample::Sample;
 

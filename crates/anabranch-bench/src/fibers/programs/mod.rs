@@ -1,0 +1,5 @@
+//! The parts of the workloads that the peers run.
+
+pub mod alarms;
+pub mod crowd;
+pub mod waits;
