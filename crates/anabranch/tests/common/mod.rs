@@ -12,11 +12,11 @@ use std::{
     process::Command,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A command that runs one test of this program again: the one that is called `function` in the module `module`, which
@@ -222,4 +222,32 @@ pub fn at_rest(pool: &Pool) {
         }
         before = now;
     }
+}
+
+/// Runs random programs, one for each seed: `count` of them, and more for as many seconds as `ANABRANCH_SOAK` says.
+/// `ANABRANCH_SEED` runs the program of that seed a thousand times instead. Returns how many programs ran.
+pub fn each_seed(count: u64, run: impl Fn(u64) + Sync) -> u64 {
+    let variable = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
+    if let Some(seed) = variable("ANABRANCH_SEED") {
+        (0..1000).for_each(|_| run(seed));
+        return 1000;
+    }
+    let soak = Duration::from_secs(variable("ANABRANCH_SOAK").unwrap_or(0));
+    let start = Instant::now();
+    let next = AtomicU64::new(0);
+    // Several at a time in the same pools.
+    thread::scope(|s| {
+        for _ in 0..3 {
+            s.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= count && start.elapsed() >= soak {
+                        return;
+                    }
+                    run(seed);
+                }
+            });
+        }
+    });
+    next.into_inner()
 }

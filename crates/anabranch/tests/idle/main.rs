@@ -5,5 +5,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod fibers;
 #[cfg(target_os = "linux")]
+mod switches;
+#[cfg(target_os = "linux")]
 mod threads;
 mod wakeups;

@@ -26,7 +26,8 @@ use std::{
 /// More than any program has at a time.
 const MANY_THREADS: usize = 24;
 
-/// Some ten times as many as the longest execution takes. Who hangs in a pool has a lookout that goes on for ever.
+/// Some ten times as many as the longest execution takes. A pool that hangs has a heartbeat worker that goes on for
+/// ever.
 const MAX_STEPS: usize = 300_000;
 
 struct Counting;

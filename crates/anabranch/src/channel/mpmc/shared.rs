@@ -133,7 +133,7 @@ impl<T> Channel<T> {
         state.receivers.prefetch_first();
         state.buffer.push_back(value);
         let len = state.buffer.len();
-        let receiver = if state.receivers.is_empty() { None } else { state.receivers.select_first(|_| ()) };
+        let receiver = state.receivers.select_first(|_| ());
         drop(state);
         wake(receiver);
         Ok(len)

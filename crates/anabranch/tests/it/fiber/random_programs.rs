@@ -18,7 +18,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 enum Program {
@@ -336,30 +336,9 @@ fn random_programs_end_and_leak_nothing() {
     };
     let pools = [build(1, false), build(2, false), build(8, false), build(1, true), build(2, true), build(8, true)];
     let other = Arc::new(build(2, false));
-    let variable = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    if let Some(seed) = variable("ANABRANCH_SEED") {
-        (0..1000).for_each(|_| run_seed(&pools, &other, seed));
-        return;
-    }
-    let soak = Duration::from_secs(variable("ANABRANCH_SOAK").unwrap_or(0));
-    let start = Instant::now();
-    let next = AtomicU64::new(0);
-    // Several at a time in the same pools.
-    thread::scope(|s| {
-        for _ in 0..3 {
-            s.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= 2000 && start.elapsed() >= soak {
-                        return;
-                    }
-                    run_seed(&pools, &other, seed);
-                }
-            });
-        }
-    });
+    let programs = common::each_seed(2000, |seed| run_seed(&pools, &other, seed));
     for pool in &pools {
         assert_eq!(pool.install(|| common::sum_to(1000)), 500_500);
     }
-    println!("{} programs", next.into_inner());
+    println!("{programs} programs");
 }

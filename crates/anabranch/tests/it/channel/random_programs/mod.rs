@@ -15,12 +15,9 @@ use crate::common::{self, Counted, LONG, Random, Tally, fibers::until, watchdog}
 use anabranch::{Cancelled, Cx, JoinError, Pool, WaitError, channel};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use world::{Book, Line, Receives, Sends, World};
 
@@ -238,27 +235,6 @@ fn run_seed(pools: &[Pool], seed: u64) {
 fn random_programs_lose_and_repeat_nothing() {
     common::silence_panics_with::<Payload>();
     let pools = [1, 2, 8].map(common::pool);
-    let variable = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
-    if let Some(seed) = variable("ANABRANCH_SEED") {
-        (0..1000).for_each(|_| run_seed(&pools, seed));
-        return;
-    }
-    let soak = Duration::from_secs(variable("ANABRANCH_SOAK").unwrap_or(0));
-    let start = Instant::now();
-    let next = AtomicU64::new(0);
-    // Several at a time in the same pools.
-    thread::scope(|s| {
-        for _ in 0..3 {
-            s.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= 1500 && start.elapsed() >= soak {
-                        return;
-                    }
-                    run_seed(&pools, seed);
-                }
-            });
-        }
-    });
-    println!("{} programs", next.into_inner());
+    let programs = common::each_seed(1500, |seed| run_seed(&pools, seed));
+    println!("{programs} programs");
 }
