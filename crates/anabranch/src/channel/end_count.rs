@@ -1,7 +1,7 @@
 //! The count of the senders, or of the receivers, of a channel.
 //!
-//! Orderings: an end that is added knows the channel from another end, so adding is relaxed. Removing an end is an
-//! acquire-release, so all that was done with the other ends happens before what the last one does.
+//! Orderings. Adding is relaxed, because a new end is a copy of an end that still exists. Removing is an
+//! acquire-release. So everything that was done through the other ends happens before the last end acts on its removal.
 
 use crate::sys::sync::{AtomicUsize, Ordering};
 
@@ -14,11 +14,12 @@ impl EndCount {
         Self(AtomicUsize::new(1))
     }
 
+    /// Adds an end. The caller holds another one.
     pub(super) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds an end, unless there is none.
+    /// Adds an end, unless the count is zero. Returns whether it did.
     pub(super) fn try_add(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then_some(count + 1)).is_ok()
     }

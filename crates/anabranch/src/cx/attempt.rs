@@ -1,9 +1,11 @@
-//! Operations that may wait: an attempt that is repeated whenever the waitable has ended a wait.
+//! Operations that may wait: an attempt, repeated after each wait that the waitable has ended.
 //!
-//! Locks, channels and every operation of `select!` wait in this one way: they attempt, wait, and attempt again. The
-//! waitable stores what a waiter was handed while it waited, and the next attempt takes it from there. A waitable that
-//! ends with something untaken passes it on, in its `Drop` or by `pass_on`. So nothing is lost however a wait ends: by
-//! cancellation, by a deadline, by a future that is dropped, or by the panic of a foreign waker.
+//! Locks, channels and every operation of `select!` wait in this one way: they attempt, wait, and attempt again.
+//!
+//! Another thread may hand something over to a waiter: a value, a permit, a wake-up. The waitable stores it, and the
+//! next attempt takes it from there. If no attempt follows, the waitable passes it on, in its `Drop` or by `pass_on`.
+//! So nothing is lost however a wait ends: by cancellation, by a deadline, by a future that is dropped, or by the panic
+//! of a foreign waker.
 
 use crate::{
     cx::{
@@ -29,11 +31,11 @@ use std::{
     time::Duration,
 };
 
-/// For how long a thread yields before it parks: about what it takes to park and to be woken, both sides together. If
-/// other threads want the core, the first yield takes longer than this, and the thread parks next.
+/// The time for which a thread yields before it parks. It is about the cost of parking and waking, on both sides
+/// together. If other threads want the core, the first yield takes longer than this, and the thread parks next.
 const YIELD_TIME: Duration = Duration::from_micros(20);
 
-/// A waitable together with the operation that is attempted on it.
+/// A waitable, together with the operation that waits for it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operation that can be selected",
     label = "not an operation",
@@ -45,42 +47,43 @@ pub(crate) trait Attempt: Waitable {
     /// The result of a successful attempt.
     type Output;
 
-    /// Whether its deadline alone may end it. A [`Cx`] keeps that deadline.
+    /// Whether the operation becomes ready by time alone, as a sleep does. Only a wait with a [`Cx`] ends at such a
+    /// deadline.
     const IS_TIMED: bool = false;
 
-    /// Whether no other waiter can take what this waits for, and time alone cannot bring it. Then it may stay
-    /// registered, with a persistent waiter, while no thread waits for it.
+    /// Whether the operation is exclusive: no other waiter can take what it waits for, and it does not become ready by
+    /// time alone. Then it may stay registered, with a persistent waiter, while no thread waits for it.
     const IS_LONE: bool = false;
 
-    /// Returns the result, if the wait that has just ended has brought it or if it is available now.
+    /// Returns the result if the last wait has handed it over or if it is available now. Returns `None` otherwise.
     fn attempt(&self) -> Option<Self::Output>;
 
-    /// Returns when the attempt succeeds by the time alone.
+    /// Returns the time at which the operation becomes ready by itself, as a tick of the clock.
     fn deadline(&self) -> u64 {
         NEVER
     }
 
-    /// Called by a thread that is about to spin: the other side is probably on another thread.
+    /// Prepares for spinning, which a waiter does if the other side is probably on another thread.
     fn before_spin(&self) {}
 
-    /// Returns whether another attempt would fail, if one load shows that.
+    /// Returns `true` if one load shows that another attempt would fail. `false` means that it is not known.
     #[inline]
     fn is_bare(&self) -> bool {
         false
     }
 
-    /// Prefetches what the next attempt reads first, where that is elsewhere in memory. A hint.
+    /// Prefetches the memory that the next attempt reads first, unless that is in the operation itself. A hint.
     #[inline]
     fn prefetch(&self) {}
 
-    /// Removes the address of a persistent waiter from the waitable. Returns `false` if it is not registered. If it
-    /// was, another thread has removed it, and wakes the waiter or has woken it. Only exclusive operations implement
+    /// Removes the address of a persistent waiter from the waitable. Returns `false` if the address is no longer there.
+    /// Then another thread has removed it, and has woken the waiter or is about to. Only exclusive operations implement
     /// this.
     fn withdraw(&self) -> bool {
-        unreachable!("it is not exclusive")
+        unreachable!("the operation is not exclusive")
     }
 
-    /// Passes on what a wait that has ended was handed and will not be taken. `Drop` does so, too.
+    /// Passes on what the last wait handed over, if no attempt will take it. `Drop` does so too.
     fn pass_on(&self) {}
 }
 
@@ -98,8 +101,8 @@ pub(crate) fn wait_for<A: Attempt>(
     }
 }
 
-/// Performs an operation that has a limit of its own: all of it, with the checkpoint. Reads the clock only if the first
-/// attempt fails.
+/// Performs a whole operation that has a limit of its own: the checkpoint, the attempts and the waits. Reads the clock
+/// only if the first attempt fails.
 pub(crate) fn wait_within<A: Attempt>(
     cx: &Cx<'_>,
     operation: &A,
@@ -113,7 +116,7 @@ pub(crate) fn wait_within<A: Attempt>(
     }
 }
 
-/// Waits like [`wait_for`], after an attempt that has just failed.
+/// Like [`wait_for`], for a caller whose first attempt has just failed.
 #[inline(always)]
 pub(crate) fn wait_again_for<A: Attempt>(
     cx: &Cx<'_>,
@@ -124,15 +127,17 @@ pub(crate) fn wait_again_for<A: Attempt>(
     OperationWait { operation, deadline, reason }.finish(cx)
 }
 
-/// How a wait has ended, or `None` while it goes on.
+/// The result of an operation that has ended, or `None` while it waits.
 pub(crate) type Ended<A> = Option<Result<<A as Attempt>::Output, WaitError>>;
 
 /// The wait of an operation whose attempt has just failed.
 ///
-/// All of it but the switch itself is in functions that return before: see [`switch`](crate::fiber::switch). Each
-/// writes how the wait has ended. If it goes on, the caller calls [`leave`] and then [`resume`](Self::resume).
+/// Its functions do everything but the switch to another stack, and return before the switch: see
+/// [`switch`](crate::fiber::switch). Each writes to `ended`. While that is `None`, the caller calls [`leave`] with the
+/// returned switch, and then [`resume`](Self::resume).
 ///
-/// The `Cx` is not in it: a loop that calls keeps the fields of a `Cx` in registers if its address is not stored.
+/// The `Cx` is not a field, because its address must not be stored: then a calling loop keeps the fields of the `Cx` in
+/// registers.
 pub(crate) struct OperationWait<'w, A> {
     pub(crate) operation: &'w A,
     pub(crate) deadline: u64,
@@ -153,7 +158,7 @@ impl<A: Attempt> OperationWait<'_, A> {
         }
     }
 
-    /// Begins to wait.
+    /// Spins if the waiter does so, and begins to wait.
     #[inline(never)]
     pub(crate) fn begin(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
         let waiter = cx.waiter();
@@ -166,7 +171,7 @@ impl<A: Attempt> OperationWait<'_, A> {
         self.retry(cx, ended)
     }
 
-    /// Goes on after a switch: attempts, and begins to wait again if that fails.
+    /// Continues after a switch: attempts, and begins to wait again if the attempt fails.
     #[inline(never)]
     pub(crate) fn resume(&self, cx: &Cx<'_>, ended: &mut Ended<A>) -> Option<PendingSwitch> {
         *ended = self.after(cx.end_wait(self.operation, self.deadline));
@@ -197,7 +202,7 @@ impl<A: Attempt> OperationWait<'_, A> {
     }
 }
 
-/// Spins: attempts again for a while, if nothing else can use the thread: see `wait::spin_wait`.
+/// Repeats the attempt for a while, if no other work can use the thread: see `wait::spin_wait`.
 #[cold]
 #[inline(never)]
 fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
@@ -230,7 +235,7 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
     }
 }
 
-/// Waits until the attempt succeeds, without a deadline: only cancellation makes it fail.
+/// Waits until the attempt succeeds. Returns an error only if the wait is cancelled.
 pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
     wait_for(cx, waitable, NEVER, reason).map_err(|_| Cancelled)
 }

@@ -1,7 +1,7 @@
-//! The block of a fiber, spawned or of a scope: what its handles see, its name, its function, and then its result.
+//! The memory block of a fiber, spawned or of a scope: what its handles share, its name, and its function or result.
 //!
-//! Only the thread that runs the job accesses `stage`, until the end is notified; then only the one handle does. The
-//! last of the two frees the block (see `fiber::task`).
+//! The thread that runs the job is the only one to access `stage`, until it notifies the end of the job. From then on
+//! only the one handle does. The last of the two frees the block (see `fiber::task`).
 
 use crate::fiber::{
     fiber::Fiber,
@@ -20,19 +20,19 @@ pub(super) struct Block<S, F, T, N> {
     stage: Stage<F, T>,
 }
 
-/// The stages of a function.
+/// The function of a fiber before it runs, or its result afterwards.
 enum Stage<F, T> {
     Unstarted(F),
     Ended(T),
     Empty,
 }
 
-/// What the handles of a block see.
+/// The part of a block that its handles access.
 ///
 /// # Safety
-/// It begins with a [`Header`].
+/// The first field of the implementing type is a [`Header`].
 pub(super) unsafe trait Shared<F, T>: Sized {
-    /// Implements [`Vtable::run`] for blocks with this part, a function `F` and a result `T`.
+    /// Implements [`Vtable::run`] for blocks of this shared part, a function `F` and a result `T`.
     ///
     /// # Safety
     /// The contract of [`Vtable::run`] holds.
@@ -53,11 +53,11 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     const IN_PAGE: Vtable = Self::vtable(Place::Page);
     const ON_HEAP: Vtable = Self::vtable(Place::Heap);
 
-    /// Allocates a block for a function that has not been started. Returns the address of what the handles see, and the
-    /// job, for the caller to enqueue.
+    /// Allocates a block for a function that has not been started. Returns the address of the shared part, and the job,
+    /// which the caller enqueues.
     ///
     /// # Safety
-    /// The block stays alive until the job has been run, and any thread may run it.
+    /// The block stays alive until the job has been run, and any thread may run the job.
     #[inline]
     pub(super) unsafe fn allocate(
         name: N,
@@ -76,7 +76,7 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
         (block.cast(), unsafe { Job::new(block.cast()) })
     }
 
-    /// Takes the function out, to call it.
+    /// Takes the function out, for the caller to call it.
     ///
     /// # Safety
     /// The block is alive, and the caller runs its job.
@@ -100,10 +100,10 @@ impl<S: Shared<F, T>, F, T, N: Name> Block<S, F, T, N> {
     /// Takes the result out, if there is one.
     ///
     /// # Safety
-    /// The block is alive. The caller is the one handle and the job has ended; or it is the job, and no handle will
-    /// take the result.
+    /// The block is alive. Either the caller is the one handle and the job has ended, or the caller is the job and no
+    /// handle will take the result.
     pub(super) unsafe fn take_result(this: *mut Self) -> Option<T> {
-        // SAFETY: nothing else accesses the stage, by the contract.
+        // SAFETY: by the contract the caller is the only one to access the stage.
         match unsafe { ptr::replace(&raw mut (*this).stage, Stage::Empty) } {
             Stage::Ended(result) => Some(result),
             _ => None,

@@ -17,10 +17,10 @@ use std::{
     task::{Context, Poll, Wake},
 };
 
-/// The waker of a future that a fiber or thread waits for.
-struct Doorbell(Latch);
+/// Wakes the fiber or thread that waits for a future.
+struct LatchWaker(Latch);
 
-impl Wake for Doorbell {
+impl Wake for LatchWaker {
     fn wake(self: Arc<Self>) {
         self.0.notify();
     }
@@ -31,14 +31,14 @@ impl Wake for Doorbell {
 }
 
 impl Cx<'_> {
-    /// Waits for a future, of any runtime: polls it here, with a waker that wakes this fiber.
+    /// Waits for a future of any runtime. Polls it on this fiber or thread, with a waker that wakes it.
     ///
-    /// Futures that need their runtime around them (those of tokio, say) have to be made and polled inside of it:
-    /// `let _inside = handle.enter();` on the fiber's own stack would be left behind by other fibers of the thread, so
-    /// wrap the future instead, in one that enters at each poll.
+    /// Some futures, such as tokio's, must be made and polled inside their runtime. Do not hold the guard of
+    /// `handle.enter()` across this call: while the fiber waits, other fibers of the thread would run inside the
+    /// runtime too. Wrap the future in one that enters the runtime at each poll.
     ///
     /// # Errors
-    /// Returns [`Cancelled`] when the scope was cancelled. The future is dropped.
+    /// Returns [`Cancelled`] if the scope was cancelled. The future is dropped.
     ///
     /// ```
     /// let answer = anabranch::run(|cx| cx.block_on(async { 6 * 7 }));
@@ -47,20 +47,21 @@ impl Cx<'_> {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Cancelled> {
         let reason = WaitReason::new(&"future");
-        let doorbell = Arc::new(Doorbell(Latch::new()));
-        let waker = Arc::clone(&doorbell).into();
+        let shared = Arc::new(LatchWaker(Latch::new()));
+        let latch = &shared.0;
+        let waker = Arc::clone(&shared).into();
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         loop {
             self.checkpoint()?;
-            doorbell.0.reset();
+            latch.reset();
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return Ok(output);
             }
-            // A future that wakes itself lets others run first.
-            if doorbell.0.is_notified() {
+            // A future that was woken during the poll lets other fibers run before it is polled again.
+            if latch.is_notified() {
                 self.yield_now();
-            } else if self.wait(&LatchWait::new(&doorbell.0), NEVER, reason) == Selected::Cancelled {
+            } else if self.wait(&LatchWait::new(latch), NEVER, reason) == Selected::Cancelled {
                 return Err(Cancelled);
             }
         }

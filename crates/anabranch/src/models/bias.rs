@@ -1,4 +1,4 @@
-//! Biases: what the owner does by a load and a store, and others by an update, is never in the way of each other.
+//! Biases: the owner updates by a load and a store, other threads by a read-modify-write, and no update is lost.
 
 use super::{explore, parcel::Parcel};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use loom::thread;
 
-/// A number that is counted up by both sides.
+/// A counter that both sides increment.
 struct Counted {
     sides: BiasedPair,
     number: AtomicUsize,
@@ -18,7 +18,7 @@ impl Counted {
         Arc::new(Self { sides: BiasedPair::new(), number: AtomicUsize::new(0) })
     }
 
-    /// Whether it was done as the owner.
+    /// Increments the counter. Returns whether this thread did so as the owner of the bias.
     fn count(&self, side: &Side) -> bool {
         if let Some(_inside) = self.sides.enter() {
             self.number.store(self.number.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -34,29 +34,29 @@ impl Counted {
     }
 }
 
-/// Both sides are used here, and then one of them elsewhere.
+/// One thread uses both sides, and then another thread uses one of them.
 #[test]
-fn models_bias_a_side_goes_to_another_thread() {
-    explore("bias, a side goes", None, || {
+fn models_bias_side_moves_to_another_thread() {
+    explore("bias, a side moves", None, || {
         let counted = Counted::new();
         let [first, second] = Side::both();
-        assert!(!counted.count(&first) && !counted.count(&second), "nobody knows yet that both are here");
-        assert!(counted.count(&first), "now both are");
+        assert!(!counted.count(&first) && !counted.count(&second), "no side has found both on this thread yet");
+        assert!(counted.count(&first), "both sides have counted here");
         let other = thread::spawn({
             let counted = Arc::clone(&counted);
-            move || assert!(!counted.count(&second), "the owner is another")
+            move || assert!(!counted.count(&second), "another thread is the owner")
         });
         counted.count(&first);
         other.join().unwrap();
         assert_eq!(counted.number(), 5);
-        assert!(!counted.count(&first), "for good");
+        assert!(!counted.count(&first), "the bias has ended for good");
     });
 }
 
-/// One becomes the owner just when the other side goes.
+/// A thread becomes the owner while the other side moves to another thread.
 #[test]
-fn models_bias_a_side_goes_before_there_is_an_owner() {
-    explore("bias, a side goes early", Some(3), || {
+fn models_bias_side_moves_while_bias_is_claimed() {
+    explore("bias, a side moves early", Some(3), || {
         let counted = Counted::new();
         let [first, second] = Side::both();
         counted.count(&second);
@@ -74,10 +74,10 @@ fn models_bias_a_side_goes_before_there_is_an_owner() {
     });
 }
 
-/// Both sides go, to two threads.
+/// Both sides move, each to a thread of its own.
 #[test]
-fn models_bias_both_sides_go() {
-    explore("bias, both sides go", Some(2), || {
+fn models_bias_both_sides_move() {
+    explore("bias, both sides move", Some(2), || {
         let counted = Counted::new();
         let sides = Side::both();
         sides.iter().for_each(|side| _ = counted.count(side));
@@ -91,9 +91,9 @@ fn models_bias_both_sides_go() {
     });
 }
 
-/// A side that has come to another thread ends the bias, just when the other becomes the owner.
+/// A side that has moved to another thread ends the bias, while the first thread becomes the owner.
 #[test]
-fn models_bias_a_side_ends_it_when_they_are_apart() {
+fn models_bias_end_if_apart_meets_claim() {
     explore("bias, apart", Some(3), || {
         let counted = Counted::new();
         let [first, second] = Side::both();
@@ -112,37 +112,38 @@ fn models_bias_a_side_ends_it_when_they_are_apart() {
     });
 }
 
-/// What the owner has done is visible to threads that come after it.
+/// The owner's writes are visible to a thread that has ended the bias.
 #[test]
-fn models_bias_what_the_owner_did_is_seen() {
+fn models_bias_writes_of_owner_are_visible_after_end() {
     explore("bias, publication", None, || {
-        struct Place {
+        struct Guarded {
             sides: BiasedPair,
             parcel: std::cell::UnsafeCell<Option<Parcel>>,
         }
-        // SAFETY: loom reports unordered accesses to the parcel.
-        unsafe impl Sync for Place {}
-        // SAFETY: as above.
-        unsafe impl Send for Place {}
-        let place = Arc::new(Place { sides: BiasedPair::new(), parcel: None.into() });
+        // SAFETY: only the owner inside of the bias writes the parcel, and other threads read it after the bias has
+        // ended. loom reports an unordered access.
+        unsafe impl Sync for Guarded {}
+        // SAFETY: a parcel may be read and dropped on any thread.
+        unsafe impl Send for Guarded {}
+        let guarded = Arc::new(Guarded { sides: BiasedPair::new(), parcel: None.into() });
         let [first, second] = Side::both();
-        place.sides.share(&first);
-        place.sides.share(&second);
+        guarded.sides.share(&first);
+        guarded.sides.share(&second);
         let other = thread::spawn({
-            let place = Arc::clone(&place);
+            let guarded = Arc::clone(&guarded);
             move || {
-                place.sides.end(&second);
-                // SAFETY: the owner is outside, for good.
-                unsafe { (*place.parcel.get()).as_ref() }.map(Parcel::look)
+                guarded.sides.end(&second);
+                // SAFETY: the bias has ended for good, so no owner is inside and none will enter.
+                unsafe { (*guarded.parcel.get()).as_ref() }.map(Parcel::look)
             }
         });
-        if let Some(_inside) = place.sides.enter() {
-            // SAFETY: the owner is inside.
-            unsafe { *place.parcel.get() = Some(Parcel::new(7)) };
+        if let Some(_inside) = guarded.sides.enter() {
+            // SAFETY: this thread is inside as the owner, so no other thread accesses the parcel.
+            unsafe { *guarded.parcel.get() = Some(Parcel::new(7)) };
         }
         let seen = other.join().unwrap();
         // SAFETY: the other thread has been joined, so no other access is left.
-        let is_there = unsafe { (*place.parcel.get()).is_some() };
-        assert_eq!(seen, is_there.then_some(7));
+        let is_stored = unsafe { (*guarded.parcel.get()).is_some() };
+        assert_eq!(seen, is_stored.then_some(7));
     });
 }

@@ -1,4 +1,4 @@
-//! Why nothing was received from a broadcast.
+//! The errors of receives from a broadcast channel.
 
 use crate::{
     channel::{Closed, TryRecvError::Empty},
@@ -6,56 +6,56 @@ use crate::{
 };
 use std::{error::Error, fmt};
 
-/// The number of values that were missed because they were sent faster than received. The next receive returns the
-/// oldest value that is kept.
+/// The number of values that a slow receiver has missed: the channel dropped them to keep newer ones. The next receive
+/// returns the oldest value that the channel still has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lagged(pub u64);
 
-/// Why async code or a selection received nothing from a broadcast.
+/// The error of a receive from a broadcast channel in async code or in a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClosedOrLagged {
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and the receiver has received all its values.
     Closed,
-    /// This many values were missed. The next receive returns the oldest value that is kept.
+    /// The receiver has missed this many values. The next receive returns the oldest value that the channel still has.
     Lagged(u64),
 }
 
-/// Why nothing was received from a broadcast.
+/// The error of a receive from a broadcast channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecvError {
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and the receiver has received all its values.
     Closed,
-    /// This many values were missed. The next receive returns the oldest value that is kept.
+    /// The receiver has missed this many values. The next receive returns the oldest value that the channel still has.
     Lagged(u64),
-    /// The scope of the receiver was cancelled, or its deadline has passed.
+    /// The scope of the receive was cancelled, or the deadline of the scope has passed.
     Cancelled,
 }
 
-/// Why nothing was received from a broadcast in time.
+/// The error of a receive with a time limit from a broadcast channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecvTimeoutError {
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and the receiver has received all its values.
     Closed,
-    /// So many values were missed. The next one is the oldest that is kept.
+    /// The receiver has missed this many values. The next receive returns the oldest value that the channel still has.
     Lagged(u64),
-    /// The scope of the receiver was cancelled, or its deadline has passed.
+    /// The scope of the receive was cancelled, or the deadline of the scope has passed.
     Cancelled,
-    /// The deadline or timeout of this wait has passed.
+    /// The deadline or timeout of this receive has passed.
     TimedOut,
 }
 
-/// Why nothing was received from a broadcast at once.
+/// The error of a receive without waiting from a broadcast channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
-    /// There is nothing to receive now; there may be later.
+    /// The channel has no new value for this receiver now.
     Empty,
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and the receiver has received all its values.
     Closed,
-    /// This many values were missed. The next receive returns the oldest value that is kept.
+    /// The receiver has missed this many values. The next receive returns the oldest value that the channel still has.
     Lagged(u64),
 }
 
-/// Converts each variant to the variant of the same meaning.
+/// Implements `From` between errors. Each variant becomes the variant of the same meaning.
 macro_rules! convert {
     ($($from:ident => $to:ident { $($pattern:pat => $value:expr),* $(,)? })*) => {$(
         impl From<$from> for $to {
@@ -102,7 +102,7 @@ impl fmt::Display for Lagged {
 
 impl Error for Lagged {}
 
-/// `Display`, and `Error`.
+/// Implements `Display` and `Error`.
 macro_rules! texts {
     ($($name:ident { $($variant:ident => $text:expr),* $(,)? })*) => {$(
         impl fmt::Display for $name {

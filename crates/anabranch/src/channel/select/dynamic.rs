@@ -1,4 +1,4 @@
-//! `Select`: operations of one type, whose number is known at run time.
+//! `Select`: a selection among operations of one type, whose number is known only at run time.
 
 use crate::{
     channel::select::{
@@ -16,11 +16,11 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// A selection among a number of operations that is known only at run time, all of one type.
+/// A selection among operations of one type, whose number is known only at run time.
 ///
-/// For hundreds of receivers, of any kind of channel, see [`ReceiverSet`](crate::channel::ReceiverSet). It owns them
-/// and does not look at those that have nothing. A selection does as well only among [streams](crate::channel::spsc);
-/// see [`wait`](Self::wait).
+/// For hundreds of receivers use a [`ReceiverSet`](crate::channel::ReceiverSet): its costs do not grow with their
+/// number. The same holds for a selection only if it receives from [streams](crate::channel::spsc): see
+/// [`wait`](Self::wait).
 ///
 /// ```
 /// use anabranch::channel::{self, Select};
@@ -34,15 +34,17 @@ use std::{
 /// });
 /// ```
 pub struct Select<O: Operation> {
-    /// Stay in place while `turn` waits. Each method that may move them ends that wait first.
+    /// The operations that do not stay registered. They stay in place while `turn` waits: each method that may move
+    /// them ends that wait first.
     operations: Vec<O>,
-    /// The operations that keep waiting, in front of the others.
+    /// The operations that stay registered. Their indices come before those of the others.
     persistent: Option<Box<Persistent<O>>>,
-    /// A permutation of their indices: see [`Choice`]. It does not change while `turn` waits.
+    /// A permutation of the indices of `operations`: see [`Choice`]. It does not change while `turn` waits.
     order: Vec<u32>,
     is_biased: bool,
-    /// Whether an operation was done.
+    /// Whether this selection has completed an operation before.
     is_used: bool,
+    /// The wait of [`wait_async`](Self::wait_async).
     turn: AsyncTurn,
 }
 
@@ -52,7 +54,7 @@ impl<O: Operation> Select<O> {
         Self::from(Vec::new())
     }
 
-    /// Makes the selection take the first operation that can be done, in their order.
+    /// Makes the selection prefer operations with a lower index. A fair selection chooses at random.
     pub fn biased(mut self) -> Self {
         self.leave();
         self.settle();
@@ -69,8 +71,10 @@ impl<O: Operation> Select<O> {
         self.len() - 1
     }
 
-    /// Removes an operation; the last one gets its index. A receive from a closed channel is done at once each time, so
-    /// it is best removed. So is a send that has been done.
+    /// Removes an operation. The last one gets its index.
+    ///
+    /// Remove a receive from a closed channel, since it is completed at once each time. Also remove a send that has
+    /// been completed.
     ///
     /// # Panics
     /// Panics if there is no operation with this index.
@@ -92,12 +96,14 @@ impl<O: Operation> Select<O> {
         self.len() == 0
     }
 
-    /// Waits until an operation can be done, and does it. Returns its index and its result. Receives can be waited for
-    /// again afterwards.
+    /// Waits until an operation is ready, and completes it. Returns its index and its result. The receives of a
+    /// selection can be completed repeatedly.
     ///
-    /// Takes time linear in their number if it has to wait. But receives from [streams](crate::channel::spsc) keep
-    /// waiting once they have been waited for, unless the selection is biased. A new wait for them does not depend on
-    /// their number. Without operations it waits until it is cancelled.
+    /// A wait takes time linear in the number of operations. Receives from [streams](crate::channel::spsc) in a fair
+    /// selection are an exception: they stay registered between waits. So from the second wait on, the time does not
+    /// depend on their number.
+    ///
+    /// A selection without operations waits until it is cancelled.
     ///
     /// # Errors
     /// Returns an error if the wait is cancelled.
@@ -128,7 +134,7 @@ impl<O: Operation> Select<O> {
     fn wait_to(&mut self, cx: &Cx<'_>, own: u64, reason: WaitReason) -> Result<(usize, O::Done), WaitError> {
         cx.checkpoint()?;
         self.leave();
-        // Operations that are waited for only once are not moved.
+        // The first wait does not move the operations, because there may be no second one.
         if O::IS_LONE && !self.is_biased && self.is_used {
             self.persistent.get_or_insert_with(|| Box::new(Persistent::new()));
         }
@@ -148,10 +154,10 @@ impl<O: Operation> Select<O> {
         Ok((index, done.into_inner().expect("the last attempt succeeded")))
     }
 
-    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time; an operation that was not done
-    /// then is not done. To stop the wait, drop the future, or let the runtime do so.
+    /// Like [`wait`](Self::wait), for async code. The future may be dropped at any time, which ends the wait. Then no
+    /// operation is completed.
     ///
-    /// A selection that waits repeatedly allocates once.
+    /// The waits of a selection share one allocation.
     ///
     /// ```
     /// use anabranch::channel::{self, Select};
@@ -172,7 +178,7 @@ impl<O: Operation> Select<O> {
         Choosing { choice: self.choice().0, select: self }
     }
 
-    /// Does an operation that can be done now. Does not wait.
+    /// Completes an operation that is ready now. Returns `None` if none is. Does not wait.
     pub fn try_now(&mut self) -> Option<(usize, O::Done)> {
         self.leave();
         if let Some(persistent) = self.persistent() {
@@ -186,7 +192,7 @@ impl<O: Operation> Select<O> {
         done.into_inner().map(|done| (index, done))
     }
 
-    /// Returns the operations that keep waiting, after adding all others to them, if there are any that keep waiting.
+    /// If there is a list of operations that stay registered, moves all others there and returns the list.
     #[inline]
     fn persistent(&mut self) -> Option<&mut Persistent<O>> {
         let persistent = &mut **self.persistent.as_mut()?;
@@ -196,7 +202,7 @@ impl<O: Operation> Select<O> {
         Some(persistent)
     }
 
-    /// Makes no operation keep waiting.
+    /// Moves all operations out of the list of those that stay registered.
     fn settle(&mut self) {
         if let Some(persistent) = self.persistent.take() {
             let added = std::mem::replace(&mut self.operations, persistent.into_operations());
@@ -204,7 +210,7 @@ impl<O: Operation> Select<O> {
         }
     }
 
-    /// Returns a choice among the operations, none of which keeps waiting, with what it needs.
+    /// Returns a choice among `operations`, with the operations and their order.
     fn choice(&mut self) -> (Choice, &[O], &[Cell<u32>]) {
         let count = self.operations.len();
         if self.order.len() != count {
@@ -213,7 +219,7 @@ impl<O: Operation> Select<O> {
         (Choice::new(count, self.is_biased), &self.operations, Cell::from_mut(&mut *self.order).as_slice_of_cells())
     }
 
-    /// Ends the wait of async code if there is one, left by a future that was forgotten.
+    /// Ends the wait of `wait_async`, if its future was forgotten while it waited.
     #[inline]
     fn leave(&mut self) {
         if self.turn.is_waiting() {
@@ -225,7 +231,8 @@ impl<O: Operation> Select<O> {
     fn leave_wait(&mut self) {
         let mut turn = std::mem::replace(&mut self.turn, AsyncTurn::new());
         let (choice, operations, turns) = self.choice();
-        // SAFETY: these are the operations of `poll`, and no operation has been moved since.
+        // SAFETY: `poll` registered these operations. None has been moved since, as each method that moves them calls
+        // `leave` first.
         if let Some(index) = unsafe { choice.leave(&mut turn, |turn| &turns[turn], |index| &operations[index]) } {
             operations[index].pass_on();
         }
@@ -245,14 +252,16 @@ fn is_done<D>(done: &Cell<Option<D>>, result: Option<D>) -> bool {
     is_done
 }
 
-/// Passes on what was given to an operation that could not be done, since the operations live on.
+/// Passes on what another thread handed to an operation that ended a wait and then failed. Its `Drop` would do so too
+/// late, because the selection keeps the operation.
 fn pass_on<O: Operation>(operations: &[O], choice: &Choice) {
     if let Some(index) = choice.late.take() {
         operations[index].pass_on();
     }
 }
 
-/// A wait of async code. The operations are on the heap, and the selection ends the wait if this object does not.
+/// The future of `wait_async`. If it is forgotten, the selection ends the wait. The operations do not move with this
+/// future, because they are on the heap.
 struct Choosing<'a, O: Operation> {
     select: &'a mut Select<O>,
     choice: Choice,
@@ -272,7 +281,7 @@ impl<O: Operation> Future for Choosing<'_, O> {
         let waitable = |index: usize| &operations[index];
         // SAFETY: the methods and the `Drop` of the selection end the wait before they move the operations.
         let index = unsafe { choice.poll_one(turn, order, waitable, attempt, context) };
-        // If it waits, it has nothing left to pass on.
+        // A future that waits again has nothing to pass on.
         let index = ready!(index);
         pass_on(operations, choice);
         *is_used = true;

@@ -24,10 +24,10 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends a value; waits while there is no room.
+    /// Sends a value. Waits while there is no room.
     ///
     /// # Errors
-    /// Returns the value in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled.
+    /// Returns the value: in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled.
     #[inline]
     #[track_caller]
     pub fn send(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendError<T>> {
@@ -72,7 +72,7 @@ impl<T> Sender<T> {
 
     timed! {
         /// # Errors
-        /// Returns the value: in `Closed` if the stream is closed, `Cancelled` if the wait is cancelled,
+        /// Returns the value: in `Closed` if the stream is closed, in `Cancelled` if the wait is cancelled, in
         send_deadline, send_timeout: like send, at "spsc::Sender::send"
         fn(&mut self, cx: &Cx<'_>, value: T) -> Result<(), SendTimeoutError<T>>;
         |limit, reason| {
@@ -96,7 +96,7 @@ impl<T> Sender<T> {
         /// ```
     }
 
-    /// Like [`send`](Self::send), for async code. A future that is dropped has sent nothing, and drops its value.
+    /// Like [`send`](Self::send), for async code. A future that is dropped early sends nothing and drops its value.
     ///
     /// # Errors
     /// Returns the value if the stream is closed.
@@ -107,7 +107,7 @@ impl<T> Sender<T> {
     /// Sends a value if there is room. Does not wait.
     ///
     /// # Errors
-    /// Returns the value in `Full` if there is no room, in `Closed` if the stream is closed.
+    /// Returns the value: in `Full` if there is no room, in `Closed` if the stream is closed.
     ///
     /// ```
     /// use anabranch::channel::{TrySendError, spsc};
@@ -124,7 +124,7 @@ impl<T> Sender<T> {
         self.producer.push(value).map_err(TrySendError::new)
     }
 
-    /// Sends all these values in their order. Publishes as many at a time as there is room for, by one exchange.
+    /// Sends all values, in order. Publishes as many at a time as there is room for, by one atomic exchange.
     ///
     /// # Errors
     /// Returns an error if the stream is closed or the wait is cancelled. Values that were not sent are still in
@@ -152,7 +152,8 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Like [`send_all`](Self::send_all), for async code. The future may be dropped at any time.
+    /// Like [`send_all`](Self::send_all), for async code. The future may be dropped at any time. Values that were not
+    /// sent then are still in `values`.
     ///
     /// # Errors
     /// Returns an error if the stream is closed. Values that were not sent are still in `values`.
@@ -172,7 +173,7 @@ impl<T> Sender<T> {
         Sending { room: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
 
-    /// Closes the stream: values sent before can still be received, and nothing can be sent any more.
+    /// Closes the stream. Values that were sent before can still be received; a later send fails.
     pub fn close(&mut self) {
         self.producer.close();
     }
@@ -198,7 +199,7 @@ impl<T> Sender<T> {
     }
 }
 
-/// Sending into a stream, as an operation. Made by [`Sender::sending`].
+/// A send into a stream, as an operation. Made by [`Sender::sending`].
 pub struct Sending<'a, T> {
     room: Reserving<'a, T>,
     value: Cell<Option<T>>,
@@ -206,7 +207,7 @@ pub struct Sending<'a, T> {
 
 impl<T> Sending<'_, T> {
     fn into_value(self) -> T {
-        self.value.into_inner().expect("it was not sent")
+        self.value.into_inner().expect("the value was not sent")
     }
 }
 
@@ -214,9 +215,9 @@ impl<T> Attempt for Sending<'_, T> {
     type Output = Result<(), ClosedError<T>>;
 
     fn attempt(&self) -> Option<Self::Output> {
-        // A selection may repeat an attempt that has succeeded.
+        // A selection may repeat a send that has succeeded.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
-        // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
+        // SAFETY: an operation is not `Sync`, so only its owner calls this, and the reference ends with the call.
         match unsafe { self.room.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),

@@ -116,7 +116,8 @@ impl<T> Consumer<T> {
         self.look_again()
     }
 
-    /// Prepares for spinning: the sender is probably on another thread, so slabs may grow.
+    /// Lets slabs grow, and ends the bias if the sender is on another thread. Both suit a receiver that is about to
+    /// spin, since the sender is probably on another thread then.
     pub(crate) fn before_spin(&mut self) {
         let is_growing = &self.at.shared().is_growing;
         if !is_growing.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The position of an end of a stream, and the data that the ends share.
+//! The position of one end of a stream, and the data that both ends share.
 
 use crate::{
     bias::pair::{BiasedPair, Side},
@@ -10,20 +10,21 @@ use std::ptr::NonNull;
 
 /// The data that both ends share besides the slots.
 pub(crate) struct Shared {
-    /// While both ends are used by one thread: words are then read and written, instead of exchanged.
+    /// The bias: while one thread uses both ends, it loads and stores words instead of exchanging them.
     pub(crate) sides: BiasedPair,
     pub(crate) is_closed: AtomicBool,
+    /// The number of ends that have not been dropped.
     pub(crate) ends: AtomicU8,
     pub(crate) is_bounded: bool,
-    /// Whether slabs grow. A hint.
+    /// Whether the slabs of an unbounded stream grow. A hint.
     pub(crate) is_growing: AtomicBool,
 }
 
-/// The position of an end.
+/// The position of an end: the slot that it uses next.
 pub(crate) struct Cursor<T> {
     pub(crate) shared: NonNull<Shared>,
     pub(crate) slot: *const Slot<T>,
-    /// Behind the last slot of the slab.
+    /// One past the last slot of the slab.
     end: *const Slot<T>,
     pub(crate) slab: *const Slab<T>,
 }
@@ -36,7 +37,7 @@ impl<T> Clone for Cursor<T> {
 
 impl<T> Copy for Cursor<T> {}
 
-/// Ends the wait whose address was taken out of a word.
+/// Ends the wait of the waiter whose address is in `found`, and wakes it, unless the wait has ended otherwise.
 ///
 /// # Safety
 /// The caller took the address out of the word.
@@ -48,24 +49,26 @@ pub(crate) unsafe fn wake(found: Content) {
     }
 }
 
-/// Like [`wake`], for the owner of the bias. A waiter that waits [locally](crate::wait::waiter) does so on this thread.
+/// Like [`wake`], for the owner of the bias. If the waiter waits [locally](crate::wait::waiter), it is on this thread.
 ///
 /// # Safety
-/// The caller took the address out of the word, and was inside when it did so.
+/// The caller took the address out of the word, and was inside of the bias when it did so.
 #[inline]
 pub(crate) unsafe fn wake_local(found: Content) {
-    // SAFETY: the caller took the address out, inside. A local waiter waited as the owner, which changes only once, to
-    // none.
+    // SAFETY: the caller took the address out of the word, inside of the bias. A local waiter waited as the owner. A
+    // bias has only one owner in its life, so that is this thread.
     if let Some(wake) = unsafe { try_select_local(found) } {
         wake.wake();
     }
 }
 
 impl<T> Cursor<T> {
+    /// Returns the position at the first slot of a slab.
+    ///
     /// # Safety
-    /// Both are alive.
+    /// `shared` and `slab` are alive.
     pub(crate) unsafe fn new(shared: NonNull<Shared>, slab: *const Slab<T>) -> Self {
-        // SAFETY: the caller promises that both are alive.
+        // SAFETY: the caller keeps `shared` and `slab` alive.
         unsafe {
             let slot = Slab::first(slab);
             Self { shared, slot, end: slot.add((*slab).len), slab }
@@ -74,29 +77,30 @@ impl<T> Cursor<T> {
 
     #[inline]
     pub(crate) fn shared(&self) -> &Shared {
-        // SAFETY: it is alive while an end has not given up its part.
+        // SAFETY: the shared data are freed when both ends have left, and the end of this cursor has not.
         unsafe { self.shared.as_ref() }
     }
 
     #[inline]
     pub(crate) fn slot(&self) -> &Slot<T> {
-        // SAFETY: positions are within slabs that are alive: the receiver's slab has not been freed, and the sender is
-        // not behind it.
+        // SAFETY: the slot is in a slab that is alive. The receiver has not freed its own slab, and the sender is never
+        // behind the receiver.
         unsafe { &*self.slot }
     }
 
-    /// Whether this is the last slot of its slab.
+    /// Returns whether this is the last slot of its slab.
     #[inline]
     pub(crate) fn is_last(&self) -> bool {
-        // SAFETY: within the slab.
+        // SAFETY: the slot is in the slab, so the result is at most one past its end.
         unsafe { self.slot.add(1) == self.end }
     }
 
-    /// The position after this one. An unbounded stream must have been extended or filled so far.
+    /// Returns the position after this one. At the last slot of a slab of an unbounded stream, the next slab must have
+    /// been made.
     #[inline]
     pub(crate) fn following(&self) -> Self {
         if !self.is_last() {
-            // SAFETY: within the slab.
+            // SAFETY: the slot is not the last of the slab, so the next one is in the slab too.
             return Self { slot: unsafe { self.slot.add(1) }, ..*self };
         }
         self.following_slab()
@@ -104,7 +108,7 @@ impl<T> Cursor<T> {
 
     #[inline(never)]
     fn following_slab(&self) -> Self {
-        // SAFETY: the slab is alive, and so is the next, which was linked before its last slot was filled.
+        // SAFETY: this slab is alive. So is the next one, which the sender links before it fills the last slot of this.
         unsafe {
             (*self.slab).life.get();
             let slab = if self.shared().is_bounded { self.slab } else { (*self.slab).next.load(Ordering::Acquire) };
@@ -112,24 +116,25 @@ impl<T> Cursor<T> {
         }
     }
 
-    /// Goes on to the next slot; see [`following`](Self::following).
+    /// Moves to the [following](Self::following) position.
     #[inline]
     pub(crate) fn advance(&mut self) {
         if self.is_last() {
             *self = self.following_slab();
         } else {
-            // SAFETY: within the slab.
+            // SAFETY: the slot is not the last of the slab, so the next one is in the slab too.
             self.slot = unsafe { self.slot.add(1) };
         }
     }
 
-    /// Makes the next slab: if slabs grow, twice as large as this one, but small again if the receiver has caught up
-    /// and waits. For the sender, at the last slot of the last slab.
+    /// Makes the next slab. If slabs grow, it is twice as large as this one, up to a limit. It is small if the receiver
+    /// waits at this slot, because then the receiver has received all before it. Only the sender calls this, at the
+    /// last slot of the last slab.
     #[inline(never)]
     pub(crate) fn extend(&self) {
-        // SAFETY: the slab is alive.
+        // SAFETY: the slab is alive, because the receiver is not past this slot.
         let slab = unsafe { &*self.slab };
-        // There is one if a value was refused here before.
+        // The next slab already exists if the receiver refused a value at this slot before.
         if slab.next.load(Ordering::Relaxed).is_null() {
             let grows = self.shared().is_growing.load(Ordering::Relaxed) && !is_address(self.slot().word.load());
             let len = if grows { Slab::<T>::MOST.min(2 * slab.len) } else { Slab::<T>::LEN };
@@ -137,16 +142,18 @@ impl<T> Cursor<T> {
         }
     }
 
+    /// Marks the stream as closed, after it has ended the bias.
     pub(crate) fn close(&self, side: &Side) {
         self.shared().sides.end(side);
-        // A swap, for the models, which take a store to be possibly later.
+        // A swap and not a store, because loom may let a store take effect later.
         self.shared().is_closed.swap(true, Ordering::SeqCst);
     }
 
-    /// Gives up an end's part.
+    /// Gives up the end's share of the stream. The last end to do so frees the slabs and the shared data.
     ///
     /// # Safety
-    /// The caller calls this once for each end, and does not use the end afterwards. The receiver has ended the stream.
+    /// The caller calls this once for each end, and does not use the end afterwards. If the receiver has left, it has
+    /// ended the stream.
     pub(crate) unsafe fn leave(&self) {
         if self.shared().ends.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;

@@ -12,16 +12,16 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// The sending end.
+/// The sending end of a stream, without its waits.
 pub(crate) struct Producer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
 }
 
-// SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
-// only looks at words and flags.
+// SAFETY: the values are `Send`, and only this end uses its position. The two ends share only words and flags, which
+// are atomic, and slots, each of which belongs to one end at a time.
 unsafe impl<T: Send> Send for Producer<T> {}
-// SAFETY: by shared reference an end only looks at words and flags, which are atomic.
+// SAFETY: through a shared reference an end only reads words and flags, which are atomic.
 unsafe impl<T: Send> Sync for Producer<T> {}
 
 impl<T> Producer<T> {
@@ -30,13 +30,14 @@ impl<T> Producer<T> {
         self.at.shared().is_closed.load(Ordering::Acquire)
     }
 
-    /// Returns whether a value has still to be taken from here. The address of a forgotten future may be with it.
+    /// Returns whether the receiver has not yet taken the value at this position. The word may also have the address of
+    /// a future that was forgotten, so only its number counts.
     #[inline]
     fn is_full(&self) -> bool {
         self.at.shared().is_bounded && number_of(self.at.slot().word.load()) == FULL
     }
 
-    /// Returns whether there is room at this position, or will never be any.
+    /// Returns `Ok` if there is room at this position, and otherwise why there is none.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), PushError> {
         if self.is_closed() {
@@ -48,19 +49,19 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Puts a value in if that takes only a few instructions: this thread uses both ends, there is room, and no waiter
-    /// has to be woken. Otherwise [`push`](Self::push) comes next.
+    /// Puts a value in if that takes only a few instructions. That is so if this thread uses both ends, there is room,
+    /// and no waiter has to be woken. Otherwise returns the value, which the caller passes to [`push`](Self::push).
     #[inline(always)]
     pub(crate) fn push_fast(&mut self, value: T) -> Result<(), T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // Checked before: if this thread is the owner now, no other thread has changed it since.
+        // Checked before `enter`: if this thread turns out to be the owner, no other thread has changed the word since.
         if self.at.slot().word.load() != EMPTY || self.at.is_last() {
             return Err(value);
         }
         // SAFETY: the shared part is alive while this end is.
         let Some(_inside) = unsafe { shared.as_ref() }.sides.enter() else { return Err(value) };
-        // SAFETY: the slot is empty, so it is the sender's, and it is not the last of its slab. Only this thread uses
-        // the receiver, and not now.
+        // SAFETY: the slot is empty, so it belongs to the sender, and it is not the last of its slab. Only this thread
+        // uses the receiver, and it does not do so during this call.
         unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.set(FULL);
@@ -69,28 +70,28 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Returns whether it is settled that two threads use the ends.
+    /// Returns whether the bias has ended for good, so that both ends always use atomic updates.
     #[inline(always)]
     pub(crate) fn is_apart(&self) -> bool {
         self.at.shared().sides.have_ended()
     }
 
-    /// Like [`push_fast`](Self::push_fast), if the ends [are apart](Self::is_apart).
+    /// Like [`push_fast`](Self::push_fast), for ends whose bias [has ended](Self::is_apart). Wakes the receiver.
     #[inline]
     pub(crate) fn push_remote(&mut self, value: T) -> Result<(), T> {
         let slot = self.at.slot;
         if self.at.is_last() || self.check().is_err() {
             return Err(value);
         }
-        // SAFETY: the slot is empty, so it is the sender's until the swap. It is not the last of its slab, so the slab
-        // stays.
+        // SAFETY: the slot is empty, so it belongs to the sender until the swap. It is not the last of its slab, so the
+        // receiver does not free the slab.
         let found = unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.swap(FULL)
         };
         if found == END {
-            // The next attempt also finds the stream closed.
-            // SAFETY: the receiver does not look at a slot that is END, so it is the sender's.
+            // The caller's next attempt fails too, and reports the closed stream.
+            // SAFETY: the receiver does not look at a slot that is END, so the slot belongs to the sender.
             return unsafe {
                 (*slot).word.set(END);
                 Err((*(*slot).value.get()).assume_init_read())
@@ -118,21 +119,21 @@ impl<T> Producer<T> {
         if self.at.is_last() && !self.at.shared().is_bounded {
             self.at.extend();
         }
-        // SAFETY: the slot is empty, so it is the sender's; there is a next slot. Only this thread uses the receiver,
-        // and not now.
+        // SAFETY: the slot is empty, so it belongs to the sender. Only this thread uses the receiver, and it does not
+        // do so during this call.
         unsafe { (*self.at.slot().value.get()).write(value) };
         self.at.slot().word.set(FULL);
-        // Advances while still inside: once let in, a receiver on another thread may free the slab.
+        // Advances before it leaves the bias: afterwards a receiver on another thread may free the slab.
         self.at.advance();
         drop(inside);
         if found != EMPTY {
-            // SAFETY: the store took the address out of the word, inside.
+            // SAFETY: the store took the address out of the word while this thread was inside of the bias.
             unsafe { wake_local(found) };
         }
         Ok(())
     }
 
-    /// Puts a value in and wakes the receiver.
+    /// Puts a value in and wakes the receiver. Returns the value if there is no room.
     #[inline]
     pub(crate) fn push(&mut self, value: T) -> Result<(), (PushError, T)> {
         match self.push_local(value) {
@@ -151,17 +152,17 @@ impl<T> Producer<T> {
         if self.at.is_last() && !self.at.shared().is_bounded {
             self.at.extend();
         }
-        // Looked up before the swap: after it the receiver may free the slab.
+        // Computed before the swap, because after it the receiver may free the slab.
         let next = self.at.following();
-        // SAFETY: the slot is empty, so it is the sender's until the swap. It stays alive: the receiver does not leave
-        // it before it is filled, and never leaves it if the stream has ended.
+        // SAFETY: the slot is empty, so it belongs to the sender until the swap. It stays alive: the receiver does not
+        // leave it before it is filled, and never leaves it if the stream has ended.
         let found = unsafe {
             (*(*slot).value.get()).write(value);
             (*slot).word.swap(FULL)
         };
         if found != EMPTY {
             if found == END {
-                // SAFETY: the receiver does not look at a slot that is END, so it is the sender's.
+                // SAFETY: the receiver does not look at a slot that is END, so the slot belongs to the sender.
                 return unsafe {
                     (*slot).word.set(END);
                     Err((PushError::Closed, (*(*slot).value.get()).assume_init_read()))
@@ -174,20 +175,21 @@ impl<T> Producer<T> {
         Ok(())
     }
 
-    /// Prepares for spinning: the receiver is probably on another thread.
+    /// Ends the bias if the receiver is on another thread, which is probable if the sender is about to spin.
     pub(crate) fn before_spin(&mut self) {
         self.at.shared().sides.end_if_apart(&self.side);
     }
 
-    /// Puts in as many values as there is room for, and publishes them together.
+    /// Moves as many values into the stream as there is room for, and publishes them together. Values that do not fit,
+    /// or are refused by a closed stream, stay in `values`.
     pub(crate) fn push_all(&mut self, values: &mut VecDeque<T>) -> Result<(), PushError> {
         self.check()?;
         let first = self.at;
         let mut at = first;
         let mut count = 0;
         while let Some(value) = values.pop_front() {
-            // SAFETY: the slot is empty, so it is the sender's. The receiver does not pass the first slot before that
-            // is published.
+            // SAFETY: the slot is empty, so it belongs to the sender. The receiver does not pass the first slot until
+            // the first slot is published.
             unsafe {
                 (*at.slot().value.get()).write(value);
                 if count > 0 {
@@ -230,6 +232,7 @@ impl<T> Producer<T> {
         Ok(())
     }
 
+    /// Closes the stream, and ends the wait of the receiver if it waits at this position.
     pub(crate) fn close(&self) {
         self.at.close(&self.side);
         if let Some(wake) = self.at.slot().word.recall(EMPTY) {
@@ -239,11 +242,11 @@ impl<T> Producer<T> {
 
     /// Returns the capacity, or `None` if it is unlimited.
     pub(crate) fn capacity(&self) -> Option<usize> {
-        // SAFETY: the slab at this end's position is alive.
+        // SAFETY: the slab at this position is alive, because the receiver is not past it.
         self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
     }
 
-    /// Returns a number that both ends have in common.
+    /// Returns a number that identifies the stream: both ends return the same one.
     pub(crate) fn address(&self) -> usize {
         self.at.shared.addr().get()
     }
@@ -252,7 +255,7 @@ impl<T> Producer<T> {
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         self.close();
-        // SAFETY: an end leaves once, here. If the receiver is gone, it has ended the stream at this position.
+        // SAFETY: an end leaves only here, so once. If the receiver is gone, it has ended the stream at this position.
         unsafe { self.at.leave() };
     }
 }
