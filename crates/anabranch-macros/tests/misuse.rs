@@ -1,10 +1,10 @@
-//! What is said about a mistake is said at the word that is wrong, in words that one can act on.
+//! A compile error points at the token that is wrong, and its text says what to write instead.
 //!
-//! The texts are in `protocols`, and in `library` those of the crate `anabranch`; `TRYBUILD=overwrite` writes them
-//! anew, to be read before they are kept.
+//! `protocols` has the expected errors of `proto!`, and `library` those of the crate `anabranch`. `TRYBUILD=overwrite`
+//! writes them anew; review the difference.
 
 #[test]
-fn errors_are_at_the_word() {
+fn errors_point_at_wrong_token() {
     let mistakes = trybuild::TestCases::new();
     mistakes.compile_fail("tests/protocols/*.rs");
     mistakes.compile_fail("tests/library/*.rs");

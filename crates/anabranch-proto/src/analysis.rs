@@ -1,17 +1,19 @@
-//! How far a side can run ahead of the other: co-live states.
+//! Computes how many messages one side can send before it has to receive, by finding *co-live* states.
 //!
-//! A state is co-live with itself if the side that sends in it can reach it again without an answer: by a path of
-//! states of the same sender. (Singularity's channel contracts and the pipes of Rust's libcore of 2012 bound their
-//! buffers so.) If no state is, the longest such path is the largest number of messages that can be under way, since a
-//! side that has stopped sending receives all messages before it sends again, so there are never messages under way in
-//! both directions.
+//! A state is co-live with itself if its sender can reach it again without an answer, by a path of states in which the
+//! same side sends. The channel contracts of Singularity and the pipes of Rust's libcore of 2012 used this rule to
+//! bound their buffers.
+//!
+//! If no state is co-live with itself, the number of messages in flight is bounded by the longest path of states with
+//! one sender. Messages are never in flight in both directions: a side that has stopped sending receives all messages
+//! before it sends again.
 
 use crate::model::{Link, Room, Side, State};
 
-/// How many messages there is room for where a state is co-live with itself and nothing else is asked for.
+/// The room of a state that is co-live with itself and has no attribute about its buffer.
 pub(crate) const DEFAULT_BUFFER: usize = 16;
 
-/// The graph of the states, of which the messages are the edges.
+/// A graph with the states as nodes and the messages as edges.
 pub(crate) struct Graph<'a> {
     states: &'a [State],
 }
@@ -21,16 +23,17 @@ impl<'a> Graph<'a> {
         Self { states }
     }
 
+    /// Returns the states to which the messages of `state` lead.
     fn next(&self, state: usize) -> impl Iterator<Item = usize> + '_ {
         self.states[state].messages.iter().filter_map(|message| message.next)
     }
 
-    /// The next states in which the same side goes on sending.
+    /// Returns those next states in which the same side sends again.
     fn next_of_same(&self, state: usize) -> impl Iterator<Item = usize> + '_ {
         self.next(state).filter(move |&next| self.states[next].sender == self.states[state].sender)
     }
 
-    /// The states on paths from those given, these included.
+    /// Returns for each state whether a path of `edges` leads to it from a state in `from`. The states in `from` count.
     fn closure<I: Iterator<Item = usize>>(&self, from: &[usize], edges: impl Fn(usize) -> I) -> Vec<bool> {
         let mut found = vec![false; self.states.len()];
         let mut open = from.to_vec();
@@ -42,12 +45,12 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// Which states a conversation can come to.
+    /// Returns for each state whether a conversation can reach it.
     pub(crate) fn reachable(&self) -> Vec<bool> {
         self.closure(&[0], |state| self.next(state))
     }
 
-    /// Which states have a way to the end.
+    /// Returns for each state whether a conversation can reach the end from it.
     pub(crate) fn ending(&self) -> Vec<bool> {
         let is_last = |state: &State| state.messages.iter().any(|message| message.next.is_none());
         let mut ends: Vec<bool> = self.states.iter().map(is_last).collect();
@@ -57,35 +60,36 @@ impl<'a> Graph<'a> {
         ends
     }
 
-    /// The states of the same sender that are reached from one, it itself only if it is co-live with itself.
+    /// Returns for each state whether the sender of `state` can reach it by sending alone. `state` itself counts only
+    /// if it is co-live with itself.
     fn following(&self, state: usize) -> Vec<bool> {
         let next: Vec<usize> = self.next_of_same(state).collect();
         self.closure(&next, |state| self.next_of_same(state))
     }
 
-    /// The states that are co-live with themselves.
+    /// Returns for each state whether it is co-live with itself.
     pub(crate) fn co_live(&self) -> Vec<bool> {
         (0..self.states.len()).map(|state| self.following(state)[state]).collect()
     }
 
-    /// The states of the loop that a state is in.
+    /// Returns the states that `state` shares a loop with. In all of them the same side sends.
     pub(crate) fn loop_of(&self, state: usize) -> Vec<usize> {
         let following = self.following(state);
         (0..self.states.len()).filter(|&other| following[other] && self.following(other)[state]).collect()
     }
 
-    /// Whether there is a way out of a loop.
+    /// Returns whether a message leads out of a loop.
     pub(crate) fn has_exit(&self, members: &[usize]) -> bool {
         let leads_out = |next: Option<usize>| next.is_none_or(|next| !members.contains(&next));
         members.iter().any(|&state| self.states[state].messages.iter().any(|message| leads_out(message.next)))
     }
 
-    /// The most messages that follow each other in one direction from states of `side` that are not `left_out`, of
-    /// which none is co-live with itself.
+    /// Returns the largest number of messages that `side` can send in a row, not counting states in `left_out`. No
+    /// other state of `side` may be co-live with itself.
     fn longest_run(&self, side: Side, left_out: &[bool]) -> usize {
         let is_counted = |state: usize| self.states[state].sender == side && !left_out[state];
         let mut runs: Vec<usize> = (0..self.states.len()).map(|state| usize::from(is_counted(state))).collect();
-        // The runs have no loops, so they are no longer than there are states.
+        // A run has no loop, so it is at most as long as there are states.
         for _ in 0..self.states.len() {
             for state in (0..self.states.len()).filter(|&state| is_counted(state)) {
                 let rest = self.next_of_same(state).filter(|&next| is_counted(next)).map(|next| runs[next]).max();
@@ -95,7 +99,7 @@ impl<'a> Graph<'a> {
         runs.into_iter().max().unwrap_or(0)
     }
 
-    /// Which states' messages may find no room, and what the conversation goes over.
+    /// Returns for each state whether a send in it may have to wait for room, and the transport of the conversation.
     pub(crate) fn plan(&self) -> (Vec<bool>, Link) {
         let co_live = self.co_live();
         if !co_live.contains(&true) {
@@ -120,7 +124,7 @@ impl<'a> Graph<'a> {
         (waits, Link::Duplex { client, server })
     }
 
-    /// The room of a state that is co-live with itself: what was asked for in its loop.
+    /// Returns the room of a state that is co-live with itself. An attribute at any state of its loop sets it.
     fn room(&self, state: usize) -> Room {
         let asked = self.loop_of(state).into_iter().find_map(|member| self.states[member].room);
         asked.map_or(Room::Buffer(DEFAULT_BUFFER), |(room, _)| room)

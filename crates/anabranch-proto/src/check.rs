@@ -1,4 +1,4 @@
-//! Checks of a protocol. All errors are reported at once, each at the token that is wrong.
+//! The checks of a protocol. They report all errors at once, each at the token that is wrong.
 
 use crate::{
     analysis::Graph,
@@ -11,7 +11,7 @@ use quote::ToTokens;
 use std::collections::HashMap;
 use syn::{Attribute, Error, GenericParam, Generics, LitInt, Result};
 
-/// All that was found so far.
+/// The errors found so far.
 #[derive(Default)]
 struct Errors(Option<Error>);
 
@@ -24,11 +24,13 @@ impl Errors {
         }
     }
 
+    /// Returns the errors, if there are any.
     fn end(&mut self) -> Result<()> {
         self.0.take().map_or(Ok(()), Err)
     }
 }
 
+/// Checks a parsed protocol, and analyses how far each side can run ahead.
 pub(crate) fn check(written: Written) -> Result<Protocol> {
     let mut errors = Errors::default();
     let Some(first) = written.states.first() else {
@@ -61,7 +63,7 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
         }
         states.push(resolve(state, room, &numbers));
     }
-    // What follows looks at the graph, which has to be one.
+    // The checks below use the graph, so all states must exist.
     errors.end()?;
 
     let graph = Graph::new(&states);
@@ -74,14 +76,14 @@ pub(crate) fn check(written: Written) -> Result<Protocol> {
     let unduly = (0..states.len()).find(|&state| !ending[state] && !allowed[state]);
     for (number, state) in states.iter_mut().enumerate() {
         state.waits = waits[number];
-        state.is_unduly_endless = unduly == Some(number);
+        state.warns_endless = unduly == Some(number);
     }
     check_methods(&states, link, &mut errors);
     errors.end()?;
     Ok(Protocol { attrs, visibility: written.visibility, name: written.name, generics, states, link, wire })
 }
 
-/// The numbers of the states, by name.
+/// Returns the indices of the states by name. Reports names that occur twice.
 fn numbers(states: &[WrittenState], errors: &mut Errors) -> HashMap<String, usize> {
     let mut numbers = HashMap::new();
     for (number, state) in states.iter().enumerate() {
@@ -92,7 +94,7 @@ fn numbers(states: &[WrittenState], errors: &mut Errors) -> HashMap<String, usiz
     numbers
 }
 
-/// All states have the parameters of the first one.
+/// Checks that a state has the parameters of the first one.
 fn check_parameters(state: &WrittenState, generics: &Generics, first: &Ident, errors: &mut Errors) {
     let shown = |generics: &Generics| written(generics.to_token_stream()) + &written(&generics.where_clause);
     let bare = |generics: &Generics| parameters(generics).join(", ");
@@ -122,7 +124,7 @@ fn check_parameters(state: &WrittenState, generics: &Generics, first: &Ident, er
     }
 }
 
-/// A span for things made of tokens.
+/// The span of a piece of syntax: that of its first token.
 trait Spanning {
     fn span(&self) -> Span;
 }
@@ -133,7 +135,7 @@ impl<T: ToTokens> Spanning for T {
     }
 }
 
-/// The names of parameters, as one hands them on.
+/// Returns the names of parameters, without their bounds.
 fn parameters(generics: &Generics) -> Vec<String> {
     let name = |param: &GenericParam| match param {
         GenericParam::Type(param) => param.ident.to_string(),
@@ -143,6 +145,7 @@ fn parameters(generics: &Generics) -> Vec<String> {
     generics.params.iter().map(name).collect()
 }
 
+/// Checks that a state has messages, that their names differ, and that the next states exist and have the parameters.
 fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generics: &Generics, errors: &mut Errors) {
     if state.messages.is_empty() {
         let who = if state.is_send { "the client" } else { "the server" };
@@ -197,7 +200,7 @@ fn check_messages(state: &WrittenState, numbers: &HashMap<String, usize>, generi
     }
 }
 
-/// The types of messages do not have the names of what is made.
+/// Checks that no type in a message has the name of an item that `proto!` generates.
 fn check_types(state: &WrittenState, states: &[WrittenState], errors: &mut Errors) {
     let fields = state.messages.iter().flat_map(|message| &message.fields);
     for field in fields {
@@ -221,7 +224,7 @@ fn check_types(state: &WrittenState, states: &[WrittenState], errors: &mut Error
     }
 }
 
-/// The names with which paths begin, and whether they go on.
+/// Returns the first name of each path in `tokens`, and whether the path continues after it.
 fn beginnings(tokens: TokenStream) -> Vec<(Ident, bool)> {
     let mut found = Vec::new();
     let mut is_within = false;
@@ -243,7 +246,7 @@ fn beginnings(tokens: TokenStream) -> Vec<(Ident, bool)> {
     found
 }
 
-/// A parameter that no message has is of no use.
+/// Checks that a message uses each parameter.
 fn check_use_of_parameters(states: &[WrittenState], generics: &Generics, errors: &mut Errors) {
     let fields = states.iter().flat_map(|state| &state.messages).flat_map(|message| &message.fields);
     let kinds: Vec<String> = fields.map(|field| format!(" {} ", field.kind.to_token_stream())).collect();
@@ -258,6 +261,7 @@ fn check_use_of_parameters(states: &[WrittenState], generics: &Generics, errors:
     }
 }
 
+/// Removes `#[allow(endless)]`. Returns whether it was there.
 fn take_allow_endless(attrs: &mut Vec<Attribute>) -> bool {
     let is_it = |attr: &Attribute| {
         attr.path().is_ident("allow") && attr.parse_args::<Ident>().is_ok_and(|lint| lint == "endless")
@@ -267,7 +271,7 @@ fn take_allow_endless(attrs: &mut Vec<Attribute>) -> bool {
     attrs.len() < before
 }
 
-/// `#[wire(version = n)]`: the version.
+/// Removes `#[wire(version = n)]`. Returns the version.
 fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Errors) -> Option<u32> {
     let is_it = |attr: &Attribute| attr.path().is_ident("wire");
     let (found, rest) = std::mem::take(attrs).into_iter().partition::<Vec<_>, _>(is_it);
@@ -276,12 +280,12 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
     for attr in &found {
         let span = attr.path().span();
         if version.is_some() {
-            errors.add(span, "`#[wire]` is given more than once".to_owned());
+            errors.add(span, "this protocol has more than one `#[wire]`; remove one of them".to_owned());
         }
         let mut given = None;
         let parsed = attr.parse_nested_meta(|meta| {
             if !meta.path.is_ident("version") || given.is_some() {
-                return Err(meta.error("not this"));
+                return Err(meta.error("expected one `version`"));
             }
             given = Some(meta.value()?.parse::<LitInt>()?.base10_parse::<u32>()?);
             Ok(())
@@ -304,7 +308,7 @@ fn take_wire(attrs: &mut Vec<Attribute>, generics: &Generics, errors: &mut Error
     version
 }
 
-/// `#[buffer(n)]` or `#[unbounded]`.
+/// Removes `#[buffer(n)]` or `#[unbounded]`. Returns the room and the position of the attribute.
 fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, Span)> {
     let mut found: Option<(Room, Span)> = None;
     let mut rest = Vec::new();
@@ -329,7 +333,7 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
             continue;
         };
         if found.is_some() {
-            errors.add(span, "the buffer of a state is given more than once".to_owned());
+            errors.add(span, "this state has more than one buffer attribute; remove one of them".to_owned());
         }
         found = Some((room, span));
     }
@@ -337,6 +341,7 @@ fn take_room(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<(Room, S
     found
 }
 
+/// Converts a parsed state. Next states become indices.
 fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<String, usize>) -> State {
     let messages = state.messages.into_iter().map(|message| Message {
         attrs: message.attrs,
@@ -351,10 +356,11 @@ fn resolve(state: WrittenState, room: Option<(Room, Span)>, numbers: &HashMap<St
         messages: messages.collect(),
         room,
         waits: false,
-        is_unduly_endless: false,
+        warns_endless: false,
     }
 }
 
+/// Checks that each state can be reached.
 fn check_ways(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     for (state, _) in states.iter().zip(graph.reachable()).filter(|(_, is_reachable)| !is_reachable) {
         let text = format!(
@@ -365,6 +371,8 @@ fn check_ways(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     }
 }
 
+/// Checks that attributes about buffers are at states that need them, once for each loop, and at each loop without an
+/// exit.
 fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     let co_live = graph.co_live();
     let mut is_seen = vec![false; states.len()];
@@ -372,7 +380,7 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
         if !co_live[number] {
             if let Some((_, span)) = state.room {
                 let text = format!(
-                    "`{}` needs no buffer: its side cannot send here again without an answer, so the conversation is bounded; remove this",
+                    "`{}` needs no buffer: the sender cannot come back here without an answer, so the conversation is bounded; remove this attribute",
                     state.name
                 );
                 errors.add(span, text);
@@ -385,7 +393,10 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
         }
         let asked: Vec<_> = members.iter().filter_map(|&member| states[member].room).collect();
         if let [_, (_, second), ..] = asked[..] {
-            errors.add(second, "the buffer of this loop is given in another state".to_owned());
+            errors.add(
+                second,
+                "another state of this loop already has a buffer attribute; remove one of them".to_owned(),
+            );
         }
         if asked.is_empty() && !graph.has_exit(&members) {
             let (side, other) = match state.sender {
@@ -393,8 +404,8 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
                 Side::Server => ("server", "client"),
             };
             let text = format!(
-                "in `{}` the {side} sends repeatedly and the {other} never answers, so the number of messages under way is not bounded: \
-                 write `#[buffer(16)]` before the state, so that sending waits while 16 are under way, or `#[unbounded]`",
+                "in `{}` the {side} sends repeatedly and the {other} never answers, so the number of messages in flight is not bounded: \
+                 write `#[buffer(16)]` before the state, so that a send waits while 16 are in flight, or `#[unbounded]`",
                 state.name
             );
             errors.add(state.name.span(), text);
@@ -402,7 +413,7 @@ fn check_rooms(graph: &Graph<'_>, states: &[State], errors: &mut Errors) {
     }
 }
 
-/// The methods of endpoints, besides those named after messages.
+/// Checks that no message has the name of another method of its endpoint.
 fn check_methods(states: &[State], link: Link, errors: &mut Errors) {
     for state in states {
         for message in &state.messages {

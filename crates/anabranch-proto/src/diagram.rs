@@ -1,11 +1,11 @@
-//! The states and messages as a Mermaid diagram.
+//! The states and messages of a protocol, for diagrams and for its hash.
 
 use crate::{
     model::{Message, Protocol, Side},
     text::written,
 };
 
-/// What a message carries, as it is written: `(String, amount: u64)`, or nothing.
+/// Returns the fields of a message as text, such as `(String, amount: u64)`, or an empty text.
 pub(crate) fn carried(message: &Message) -> String {
     let field = |field: &crate::model::Field| match &field.name {
         Some(name) => format!("{name}: {}", written(&field.kind)),
@@ -17,35 +17,35 @@ pub(crate) fn carried(message: &Message) -> String {
     format!("({})", message.fields.iter().map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// A state, for code that draws it.
+/// A state of a protocol: a node of its diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateView {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Whether the client sends in it, or else the server.
+    /// `true` if the client sends in this state, `false` if the server does.
     pub is_clients: bool,
 }
 
-/// A message, for code that draws it: an edge between states, by their numbers.
+/// A message of a protocol: an edge of its diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageView {
-    /// What it is called, and what it carries: `login(String)`.
+    /// The name and the fields, such as `login(String)`.
     pub text: String,
-    /// The state in which it is sent.
+    /// The index of the state in which the message is sent.
     pub from: usize,
-    /// The state that comes next; `None`: the conversation has ended.
+    /// The index of the next state, or `None` if the message ends the conversation.
     pub to: Option<usize>,
 }
 
 impl Protocol {
-    /// The states. In the first one a conversation begins, and all others can be reached from it.
+    /// Returns the states. A conversation begins in the first one, and can reach all others from there.
     pub fn states(&self) -> impl Iterator<Item = StateView> + '_ {
         self.states
             .iter()
             .map(|state| StateView { name: state.name.to_string(), is_clients: state.sender == Side::Client })
     }
 
-    /// The messages of all states, in the order of these.
+    /// Returns the messages of all states, in the order of the states.
     ///
     /// ```
     /// let protocol = anabranch_proto::read("pub ask { Question: send { ask(u64) -> ! } }".parse().unwrap()).unwrap();
@@ -62,14 +62,15 @@ impl Protocol {
         })
     }
 
-    /// A state diagram in the language of [Mermaid](https://mermaid.js.org). The client sends in the blue states.
+    /// Returns a state diagram in the language of [Mermaid](https://mermaid.js.org). The client sends in the blue
+    /// states, the server in the orange ones.
     pub fn mermaid(&self) -> String {
         let mut lines = vec!["stateDiagram-v2".to_owned(), format!("    [*] --> {}", self.states[0].name)];
         for state in &self.states {
             for message in &state.messages {
                 let next = message.next.map_or("[*]".to_owned(), |next| self.states[next].name.to_string());
                 let label = format!("{}{}", message.name, carried(message));
-                // What Mermaid would take for its own.
+                // Mermaid's own syntax uses these characters, so they are written as entities.
                 let label = label.replace('#', "#35;").replace(';', "#59;").replace("#35#59;", "#35;");
                 let label = label.replace('<', "#lt;").replace('>', "#gt;").replace("::", "#58;#58;");
                 lines.push(format!("    {} --> {next} : {label}", state.name));
@@ -86,7 +87,8 @@ impl Protocol {
         lines.join("\n")
     }
 
-    /// Each state with its messages, in a form that depends only on the messages.
+    /// Returns the text whose hash is `anabranch::proto::Protocol::HASH`: the states with their senders, messages,
+    /// types and next states. Comments, attributes and the names of fields do not change it.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for state in &self.states {

@@ -1,7 +1,8 @@
-//! The compiler behind `anabranch::proto!`: from the text of a protocol to its types, its errors and its diagram.
+//! The compiler behind `anabranch::proto!`: turns the text of a protocol into types, errors and a diagram.
 //!
-//! `parse -> model -> check -> {codegen, diagram}`, a module each. It is a library, so that a command can show what the
-//! macro makes. The documentation of `anabranch::proto!` describes the grammar.
+//! The steps are modules: `parse` reads the text, `check` makes the checked protocol of `model`, and `codegen` and
+//! `diagram` write the output. This is a library so that the `anabranch` command can show what the macro generates. The
+//! documentation of `anabranch::proto!` describes the grammar.
 //!
 //! ```
 //! let text = "pub ask { Question: send { ask(u64) -> Answer } Answer: recv { answer(u64) -> ! } }";
@@ -28,13 +29,14 @@ use syn::parse::Parser;
 /// Reads a protocol and checks it.
 ///
 /// # Errors
-/// Returns all errors of the protocol, each at the token that is wrong.
+/// Returns an error that combines all errors of the protocol, each at its token.
 pub fn read(input: TokenStream) -> syn::Result<Protocol> {
     let written = syn::parse2::<parse::Written>(input)?;
     check::check(written)
 }
 
-/// Returns the name of a protocol, even if the protocol has errors. Returns `None` if the text does not begin like one.
+/// Returns the name of a protocol, even if the protocol has errors. Returns `None` if the text has no name where a
+/// protocol has it.
 ///
 /// ```
 /// assert_eq!(anabranch_proto::name("pub ask { no state }".parse().unwrap()), Some("ask".to_owned()));
@@ -52,7 +54,7 @@ pub fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns the content of each `proto! { .. }` of a source text, in order.
+/// Returns the content of each `proto! { .. }` in a source text, in order.
 ///
 /// # Errors
 /// Returns an error if the text is not Rust.
@@ -67,6 +69,7 @@ pub fn find(source: &str) -> syn::Result<Vec<TokenStream>> {
     Ok(found)
 }
 
+/// Appends the content of each `proto! { .. }` in `tokens` to `found`.
 fn collect(tokens: TokenStream, found: &mut Vec<TokenStream>) {
     let mut before = [None, None];
     for token in tokens {

@@ -1,9 +1,9 @@
-//! A protocol, checked: states by their number, and how far each side may run ahead.
+//! A checked protocol. States refer to each other by index, and the room for messages in flight is known.
 
 use proc_macro2::Span;
 use syn::{Attribute, Generics, Ident, Type, Visibility};
 
-/// Either side of a conversation.
+/// A side of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
@@ -13,7 +13,7 @@ pub(crate) enum Side {
 impl Side {
     pub(crate) const BOTH: [Self; 2] = [Self::Client, Self::Server];
 
-    /// The module of its endpoints, and what it is called in texts.
+    /// Returns the name of the side, which is also the name of the module of its endpoints.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -27,12 +27,12 @@ pub struct Protocol {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
-    /// Those of the first state, and so of all.
+    /// The parameters of the first state, which all states have.
     pub(crate) generics: Generics,
-    /// The first is where a conversation begins.
+    /// A conversation begins in the first state.
     pub(crate) states: Vec<State>,
     pub(crate) link: Link,
-    /// The version in which it goes over a wire, if it does.
+    /// The version of `#[wire(version = n)]`, or `None` if there is no such attribute.
     pub(crate) wire: Option<u32>,
 }
 
@@ -41,19 +41,19 @@ pub(crate) struct State {
     pub(crate) name: Ident,
     pub(crate) sender: Side,
     pub(crate) messages: Vec<Message>,
-    /// What was asked for with an attribute.
+    /// The room that an attribute of the state demands, and the position of that attribute.
     pub(crate) room: Option<(Room, Span)>,
-    /// Whether its messages may have to wait for room.
+    /// Whether a send in this state may have to wait for room.
     pub(crate) waits: bool,
-    /// It has no way to the end, and no `#[allow(endless)]`.
-    pub(crate) is_unduly_endless: bool,
+    /// Whether to warn that no sequence of messages leads from this state to the end.
+    pub(crate) warns_endless: bool,
 }
 
 pub(crate) struct Message {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) name: Ident,
     pub(crate) fields: Vec<Field>,
-    /// The number of a state. `None`: the conversation has ended.
+    /// The index of the next state, or `None` if the message ends the conversation.
     pub(crate) next: Option<usize>,
 }
 
@@ -62,27 +62,26 @@ pub(crate) struct Field {
     pub(crate) kind: Type,
 }
 
-/// Room for the messages of one side.
+/// The number of messages of one side that may be in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// So many; a sender of more waits.
+    /// At most this many. A send waits while all are in flight.
     Buffer(usize),
+    /// Any number.
     Unbounded,
 }
 
 /// The transport of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// No more than so many messages are ever under way.
+    /// One ring for both directions. The protocol allows at most this many messages in flight.
     Ring(usize),
-    Duplex {
-        client: Room,
-        server: Room,
-    },
+    /// Two streams, with the room of each side.
+    Duplex { client: Room, server: Room },
 }
 
 impl Protocol {
-    /// Returns its name.
+    /// Returns the name of the protocol.
     pub fn name(&self) -> String {
         self.name.to_string()
     }

@@ -1,4 +1,4 @@
-//! The grammar.
+//! The parser. The grammar:
 //!
 //! ```text
 //! protocol: attributes visibility? name { state.. }
@@ -20,7 +20,7 @@ mod word {
     syn::custom_keyword!(recv);
 }
 
-/// A protocol as it is written.
+/// A parsed protocol, not checked.
 pub(crate) struct Written {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -40,7 +40,7 @@ pub(crate) struct WrittenMessage {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) name: Ident,
     pub(crate) fields: Vec<WrittenField>,
-    /// `None`: `!`.
+    /// The next state, or `None` if the message ends the conversation (`!`).
     pub(crate) next: Option<WrittenNext>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct WrittenNext {
     pub(crate) args: Vec<GenericArgument>,
 }
 
-/// The name of a protocol, if it has one; the rest is not looked at.
+/// Parses only the name of a protocol, and skips the rest.
 pub(crate) fn name(input: ParseStream<'_>) -> Result<Ident> {
     input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;
@@ -75,11 +75,13 @@ impl Parse for Written {
         let mut states = Vec::new();
         while !inside.is_empty() {
             states.push(inside.parse()?);
-            // Between states a comma may stand, as between messages.
+            // A comma between states is optional.
             inside.parse::<Option<Token![,]>>()?;
         }
         if !input.is_empty() {
-            return Err(input.error("a protocol ends with its closing brace; another one needs a `proto!` of its own"));
+            return Err(
+                input.error("a protocol ends with its closing brace; write another protocol in another `proto!`")
+            );
         }
         Ok(Self { attrs, visibility, name, states })
     }
@@ -91,7 +93,7 @@ impl Parse for WrittenState {
         let name: Ident = input.parse()?;
         input.parse::<Token![:]>().map_err(|error| {
             let help = format!(
-                "`{name}` is a state: write which side sends, `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
+                "expected `:` after the state `{name}`: write `{name}: send {{ .. }}` or `{name}: recv {{ .. }}`"
             );
             syn::Error::new(error.span(), help)
         })?;
@@ -103,7 +105,7 @@ impl Parse for WrittenState {
             false
         } else {
             return Err(input.error(format!(
-                "whose turn is it in `{name}`? Write `send` if the client sends in this state, `recv` if it receives"
+                "expected `send` or `recv`: write `send` if the client sends in `{name}`, `recv` if it receives"
             )));
         };
         let mut generics: Generics = input.parse()?;
@@ -126,16 +128,14 @@ impl Parse for WrittenMessage {
             fields = Punctuated::<WrittenField, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
         }
         input.parse::<Token![->]>().map_err(|error| {
-            let help = format!(
-                "what comes after `{name}`? Write `{name} -> State`, or `{name} -> !` if it is the last message"
-            );
+            let help = format!("expected `->`: write `{name} -> State`, or `{name} -> !` if it is the last message");
             syn::Error::new(error.span(), help)
         })?;
         if input.parse::<Option<Token![!]>>()?.is_some() {
             return Ok(Self { attrs, name, fields, next: None });
         }
         let next = input.parse::<Ident>().map_err(|error| {
-            syn::Error::new(error.span(), format!("after `{name} ->` comes the name of a state, or `!` for the end"))
+            syn::Error::new(error.span(), format!("expected the name of a state after `{name} ->`, or `!` for the end"))
         })?;
         let mut args = Vec::new();
         if input.parse::<Option<Token![<]>>()?.is_some() {
@@ -165,7 +165,7 @@ impl Parse for WrittenField {
     }
 }
 
-/// The place of the whole macro, for what has no word of its own.
+/// Returns the span of the whole macro call, for errors that no token shows.
 pub(crate) fn whole() -> Span {
     Span::call_site()
 }

@@ -1,10 +1,10 @@
-//! Names and texts.
+//! Names, the text of tokens, and a hash.
 
 use proc_macro2::{Ident, Spacing, TokenStream, TokenTree};
 use quote::format_ident;
 use syn::ext::IdentExt;
 
-/// `insufficient_funds` -> `InsufficientFunds`.
+/// Returns a name in camel case: `insufficient_funds` becomes `InsufficientFunds`.
 pub(crate) fn camel(name: &Ident) -> Ident {
     let mut camel = String::new();
     for part in name.unraw().to_string().split('_') {
@@ -12,14 +12,14 @@ pub(crate) fn camel(name: &Ident) -> Ident {
         camel.extend(letters.next().into_iter().flat_map(char::to_uppercase));
         camel.extend(letters);
     }
-    // Not the name of a variant as it is.
+    // No variant can have these names.
     if matches!(camel.as_str(), "Self" | "") {
         camel.push_str("Message");
     }
     format_ident!("{camel}", span = name.span())
 }
 
-/// The name that is meant, if one is near enough.
+/// Returns the name that is most similar to a misspelt one, if any is similar enough.
 pub(crate) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace('_', "");
     let nearness = among.map(|other| (distance(&fold(name), &fold(other)), other));
@@ -27,7 +27,7 @@ pub(crate) fn nearest<'a>(name: &str, among: impl Iterator<Item = &'a str>) -> O
     (distance <= name.len() / 3).then_some(other)
 }
 
-/// How many letters have to be changed, added or left out (Levenshtein).
+/// Returns the number of letters to change, add or remove (the Levenshtein distance).
 fn distance(one: &str, two: &str) -> usize {
     let two: Vec<char> = two.chars().collect();
     let mut row: Vec<usize> = (0..=two.len()).collect();
@@ -42,13 +42,14 @@ fn distance(one: &str, two: &str) -> usize {
     row[two.len()]
 }
 
-/// Tokens as one would write them.
+/// Returns tokens as text, with the usual spaces.
 pub(crate) fn written(tokens: impl quote::ToTokens) -> String {
     let mut text = String::new();
     write(&mut text, tokens.to_token_stream());
     text
 }
 
+/// Appends tokens to `text`, with the usual spaces.
 fn write(text: &mut String, tokens: TokenStream) {
     let mut is_word_before = false;
     for token in tokens {
@@ -82,12 +83,12 @@ fn write(text: &mut String, tokens: TokenStream) {
     }
 }
 
-/// The hash of a text: FNV-1a, which is the same everywhere.
+/// Returns the FNV-1a hash of a text. It is the same in every build and on every platform.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
-/// Paths that begin with `self` or `super` as seen from `depth` modules further in.
+/// Adapts paths that begin with `self` or `super` to code that is `depth` modules further in.
 pub(crate) fn from_within(tokens: TokenStream, depth: usize) -> TokenStream {
     let mut seen = Vec::<TokenTree>::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_paths() {
+    fn texts_follow_their_rules() {
         let name = |text: &str| syn::parse_str::<Ident>(text).unwrap();
         assert_eq!(camel(&name("insufficient_funds")), "InsufficientFunds");
         assert_eq!(camel(&name("r#type")), "Type");

@@ -1,4 +1,4 @@
-//! The documentation of what is made.
+//! Generates the documentation of the module, the endpoints and their methods.
 
 use crate::{
     diagram::carried,
@@ -12,7 +12,7 @@ fn doc(text: &str) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// Code in a table.
+/// Returns text as code for a cell of a table.
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
@@ -29,7 +29,7 @@ fn how_much(room: Room) -> String {
     }
 }
 
-/// What a message leads to, with a link if there is one.
+/// Returns a link to the next state of a message, or "the end".
 fn next(protocol: &Protocol, message: &Message, prefix: &str) -> String {
     match message.next {
         Some(next) => format!("[`{0}`]({prefix}{0})", protocol.states[next].name),
@@ -37,17 +37,17 @@ fn next(protocol: &Protocol, message: &Message, prefix: &str) -> String {
     }
 }
 
-/// What the conversation needs.
+/// Returns a description of the messages in flight and the memory of the conversation.
 fn bound(protocol: &Protocol) -> String {
     match protocol.link {
         Link::Ring(1) => {
-            "The conversation is bounded: the sides take turns, and no more than 1 message is ever under way. All of \
-            it takes one allocation, and no message takes another."
+            "The conversation is bounded: the sides take turns, and at most 1 message is in flight. The whole \
+            conversation takes one allocation."
                 .to_owned()
         }
         Link::Ring(count) => format!(
-            "The conversation is bounded: no more than {count} messages are ever under way. All of it takes one allocation, and no \
-            message takes another."
+            "The conversation is bounded: at most {count} messages are in flight. The whole conversation takes one \
+            allocation."
         ),
         Link::Duplex { client, server } => {
             let of = |side: Side| {
@@ -57,13 +57,13 @@ fn bound(protocol: &Protocol) -> String {
             };
             let side = |side: Side| match of(side) {
                 (true, Room::Buffer(count)) => format!(
-                    "The {} can run ahead of the {}: there is {}, and sending waits while it is full. ",
+                    "The {} can run ahead of the {}: there is {}, and a send waits while there is no room. ",
                     side.name(),
                     other(side).name(),
                     how_much(Room::Buffer(count))
                 ),
                 (true, Room::Unbounded) => format!(
-                    "The {} can run ahead of the {} without bound: sending never waits, and takes memory. ",
+                    "The {} can run ahead of the {} without bound: a send never waits, and may allocate memory. ",
                     side.name(),
                     other(side).name()
                 ),
@@ -74,13 +74,13 @@ fn bound(protocol: &Protocol) -> String {
     }
 }
 
-/// After what the user wrote about the protocol.
+/// Returns the documentation of the module, which follows the user's own.
 pub(super) fn module(protocol: &Protocol) -> TokenStream {
     let mut text = format!("\nThe protocol `{}`. A conversation begins with [`pipe`]({0}::pipe).\n\n", protocol.name);
     text += &bound(protocol);
     if let Some(version) = protocol.wire {
         text += &format!(
-            "\n\nVersion {version} of it goes over a wire too, with [`client::over`]({0}::client::over) and \
+            "\n\nIt can also run over a wire, as version {version}: see [`client::over`]({0}::client::over) and \
              [`server::over`]({0}::server::over).",
             protocol.name
         );
@@ -109,7 +109,7 @@ pub(super) fn pipe(protocol: &Protocol) -> TokenStream {
     ))
 }
 
-/// After what the user wrote about the state.
+/// Returns the documentation of an endpoint, which follows the user's own of the state.
 pub(super) fn state(protocol: &Protocol, state: &State, side: Side) -> TokenStream {
     let mut text = format!("\nThe {} of `{}` in the state `{}`. ", side.name(), protocol.name, state.name);
     let sends = state.sender == side;
@@ -133,18 +133,18 @@ pub(super) fn state(protocol: &Protocol, state: &State, side: Side) -> TokenStre
             _ => None,
         };
         text += &match room {
-            Some(room) => format!("\nThere is {}; sending waits while it is full.", how_much(room)),
-            None => "\nSending does not wait.".to_owned(),
+            Some(room) => format!("\nThere is {}; a send waits while there is no room.", how_much(room)),
+            None => "\nA send does not wait.".to_owned(),
         };
     }
     doc(&text)
 }
 
-/// After what the user wrote about a message, for the method that sends it.
+/// Returns the documentation of a method that sends a message, which follows the user's own of the message.
 pub(super) fn sends(protocol: &Protocol, state: &State, message: &Message) -> TokenStream {
     let next = match message.next {
-        Some(next) => format!("goes on in [`{}`]", protocol.states[next].name),
-        None => "ends the conversation".to_owned(),
+        Some(next) => format!("Returns the endpoint in the state [`{}`].", protocol.states[next].name),
+        None => "Ends the conversation and returns its `Done`.".to_owned(),
     };
     let waits = if state.waits { " Waits while the buffer is full." } else { "" };
     let errors = if state.waits {
@@ -152,25 +152,25 @@ pub(super) fn sends(protocol: &Protocol, state: &State, message: &Message) -> To
     } else {
         "Returns `Closed` if the other side is gone."
     };
-    doc(&format!("\nSends `{}` and {next}.{waits}\n\n# Errors\n{errors}", message.name))
+    doc(&format!("\nSends `{}`. {next}{waits}\n\n# Errors\n{errors}", message.name))
 }
 
-/// After what the user wrote about a message, for the variant that is received.
+/// Returns the documentation of the variant of a message, which follows the user's own of the message.
 pub(super) fn received(protocol: &Protocol, message: &Message) -> TokenStream {
     let next = match message.next {
-        Some(next) => format!("The conversation goes on in [`{}`].", protocol.states[next].name),
-        None => "It was the last message.".to_owned(),
+        Some(next) => format!("The last field is the endpoint in the state [`{}`].", protocol.states[next].name),
+        None => "It ends the conversation; the last field is its `Done`.".to_owned(),
     };
-    doc(&format!("\nThe message `{}{}` was received. {next}", message.name, carried(message)))
+    doc(&format!("\nThe message `{}{}`. {next}", message.name, carried(message)))
 }
 
-/// How a conversation begins over a wire, on a thread and in async code.
+/// Returns the documentation of `over` and of `over_async`.
 pub(super) fn over(protocol: &Protocol, side: Side) -> [TokenStream; 2] {
     let text = |how: &str| {
         doc(&format!(
-            "Begins a conversation over a wire as its {}, {how}: sends the protocol and its version, and checks that the other side \
-             uses the same.\n\n\
-             Returns the endpoint, in `{}`, and the connection, which must be run: it carries the messages.\n\n\
+            "Begins a conversation over a wire as the {}, {how}. Exchanges the hash of the protocol and its version, and \
+             checks that the other side uses the same.\n\n\
+             Returns the endpoint in the state `{}`, and the connection. Run the connection: it carries the messages.\n\n\
              # Errors\nReturns an error if the other side uses another protocol, or if the stream ends or fails.",
             side.name(),
             protocol.states[0].name

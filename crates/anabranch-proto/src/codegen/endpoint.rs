@@ -1,4 +1,4 @@
-//! The types of one side: one for each state, and one for what is received in it.
+//! Generates the types of one side: an endpoint for each state, and an enum for each state in which it receives.
 
 use super::{Params, conditions, docs, params, trusted, variant};
 use crate::{
@@ -9,15 +9,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
-/// How deep in modules these types are.
+/// The number of modules around these types.
 const DEPTH: usize = 2;
 
-/// What the receive in a state returns.
+/// Returns the name of the enum that a receive in the state returns.
 fn received_name(state: &State) -> Ident {
     format_ident!("{}Message", state.name)
 }
 
-/// The arguments of a message, with their types.
+/// Returns the parameters of a message, and their types.
 fn arguments(message: &Message) -> (Vec<Ident>, Vec<TokenStream>) {
     let names = message.fields.iter().enumerate().map(|(index, field)| match &field.name {
         Some(name) => name.clone(),
@@ -32,6 +32,7 @@ fn arguments(message: &Message) -> (Vec<Ident>, Vec<TokenStream>) {
 }
 
 impl Protocol {
+    /// Returns the module `client` or `server`.
     pub(super) fn side(&self, side: Side) -> TokenStream {
         let module = format_ident!("{}", side.name());
         let states = self.states.iter().map(|state| {
@@ -57,15 +58,16 @@ impl Protocol {
         format!("{}::{}::{}", self.name, side.name(), state.name)
     }
 
+    /// Returns the type of an endpoint.
     fn endpoint(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
         let State { name, attrs, .. } = state;
         let docs = docs::state(self, state, side);
         let full = self.full_name(state, side);
         let must = if state.sender == side {
-            "the other side waits for the next message; to leave the conversation, drop this"
+            "the other side waits for the next message; drop the endpoint to leave the conversation"
         } else {
-            "the other side sends the next message; to leave the conversation, drop this"
+            "the other side sends the next message; drop the endpoint to leave the conversation"
         };
         quote! {
             #(#attrs)*
@@ -89,7 +91,7 @@ impl Protocol {
         }
     }
 
-    /// What comes of a step.
+    /// Returns the type that a step yields: the next endpoint, or `Done`.
     fn next(&self, message: &Message) -> TokenStream {
         let Params { used, .. } = params(&self.generics, DEPTH);
         match message.next {
@@ -101,7 +103,7 @@ impl Protocol {
         }
     }
 
-    /// Sends a message of a state. Returns a `Result` with the next endpoint.
+    /// Returns an expression that sends a message. Its value is a `Result` with the next endpoint.
     fn send(&self, state: &State, message: &Message, names: &[Ident]) -> TokenStream {
         let variant = variant(state, message);
         let arguments_sent = quote!(self.0, super::AnyMessage::#variant(#(#names),*));
@@ -115,6 +117,7 @@ impl Protocol {
         }
     }
 
+    /// Returns the methods of an endpoint that sends.
     fn sending(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
         let name = &state.name;
@@ -123,7 +126,7 @@ impl Protocol {
         });
         let room = state.waits.then(|| {
             quote! {
-                /// Returns the wait for room as an operation, for `select!`. Once it is done, sending does not wait.
+                /// Returns the wait for room as an operation, for `select!`. Once it completes, a send does not wait.
                 pub fn room(&mut self) -> ::anabranch::proto::Room<'_, super::AnyMessage #used> {
                     ::anabranch::proto::Room::new(&mut self.0)
                 }
@@ -143,7 +146,7 @@ impl Protocol {
         }
     }
 
-    /// A method that sends a message for which there is room.
+    /// Returns the method that sends a message for which there is always room.
     fn step(&self, state: &State, message: &Message) -> TokenStream {
         let (attrs, name) = (&message.attrs, &message.name);
         let (names, kinds) = arguments(message);
@@ -159,12 +162,12 @@ impl Protocol {
         }
     }
 
-    /// The methods that send a message for which there may be no room.
+    /// Returns the methods that send a message for which there may be no room.
     fn waiting_step(&self, state: &State, message: &Message, side: Side) -> TokenStream {
         let (attrs, name) = (&message.attrs, &message.name);
         let (try_name, async_name) = (format_ident!("try_{}", name.unraw()), format_ident!("{name}_async"));
         let (names, kinds) = arguments(message);
-        // One value as it is, several as a tuple.
+        // An error holds one value as it is, and several as a tuple.
         let (value, kind) = match (&names[..], &kinds[..]) {
             ([name], [kind]) => (quote!(#name), quote!(#kind)),
             _ => (quote!((#(#names),*)), quote!((#(#kinds),*))),
@@ -174,9 +177,9 @@ impl Protocol {
         let full = format!("{}::{name}", self.full_name(state, side));
         let try_docs = format!(" Like [`{name}`](Self::{name}), without waiting.");
         let async_docs =
-            format!(" Like [`{name}`](Self::{name}), for async code. If the future is dropped, so is the endpoint.");
+            format!(" Like [`{name}`](Self::{name}), for async code. A future that is dropped drops the endpoint too.");
         let conditions: Vec<_> = conditions(attrs).collect();
-        // Names that do not clash with those of the fields.
+        // These names have the span of the macro, so they do not clash with the names of fields.
         let [cx, error, instant, timeout] =
             ["cx", "error", "instant", "timeout"].map(|name| Ident::new(name, Span::mixed_site()));
         let timed = [
@@ -191,7 +194,8 @@ impl Protocol {
                 #[doc = #docs]
                 ///
                 /// # Errors
-                /// The same, and `TimedOut` with the endpoint and the values if there was no room in time.
+                /// Returns an error if the other side is gone, if the wait was cancelled, or if there was no room in
+                /// time (`TimedOut`). In the last two cases the error holds the endpoint and the values.
                 #[track_caller]
                 pub fn #timed_name(
                     mut self,
@@ -232,7 +236,7 @@ impl Protocol {
             #[doc = #try_docs]
             ///
             /// # Errors
-            /// Returns `Full` with the endpoint and the values if there is no room, and an error if the other side is
+            /// Returns `Full` with the endpoint and the values if there is no room, or `Closed` if the other side is
             /// gone.
             pub fn #try_name(
                 self
@@ -259,13 +263,14 @@ impl Protocol {
         }
     }
 
+    /// Returns the methods of an endpoint that receives, and the enum of its messages.
     fn receiving(&self, state: &State, side: Side) -> TokenStream {
         let Params { declared, bounds, used } = params(&self.generics, DEPTH);
         let (name, received) = (&state.name, received_name(state));
         let full = self.full_name(state, side);
         let full_recv = format!("{full}::recv");
         let enum_docs = format!(" What the {} can receive in the state `{name}`, with the next endpoint.", side.name());
-        let recv_docs = format!(" Waits for a message from the {}.", state.sender.name());
+        let recv_docs = format!(" Waits for a message from the {}, and receives it.", state.sender.name());
         let variants = state.messages.iter().map(|message| {
             let (attrs, variant) = (&message.attrs, camel(&message.name));
             let (_, kinds) = arguments(message);
@@ -276,7 +281,7 @@ impl Protocol {
         let arms = state.messages.iter().map(|message| {
             let (from, to) = (variant(state, message), camel(&message.name));
             let (names, _) = arguments(message);
-            // By the macro's span, so that no field of the message has the same name.
+            // The name has the span of the macro, so it does not clash with the name of a field.
             let end = Ident::new("end", Span::mixed_site());
             let next = match message.next {
                 Some(next) => {
@@ -315,7 +320,7 @@ impl Protocol {
         };
         let body = quote!(match #message { #(#arms)* #rest });
         let kind = quote!(#name #used);
-        // `unsafe` by the macro's span, as in `trusted`.
+        // `unsafe` has the span of the macro, as in `trusted`.
         let receive = quote_spanned! {Span::mixed_site()=>
             unsafe impl #declared ::anabranch::proto::ReceiveEndpoint for #kind #bounds {
                 #steps
@@ -358,7 +363,8 @@ impl Protocol {
                 /// Like [`recv`](Self::recv), with a deadline.
                 ///
                 /// # Errors
-                /// The same, and `TimedOut` with the endpoint if no message was received in time.
+                /// Returns an error if the other side is gone, if the wait was cancelled, or if no message arrived in
+                /// time (`TimedOut`). In the last two cases the error holds the endpoint.
                 #[track_caller]
                 pub fn recv_deadline(
                     self,
@@ -371,7 +377,8 @@ impl Protocol {
                 /// Like [`recv`](Self::recv), with a timeout.
                 ///
                 /// # Errors
-                /// The same, and `TimedOut` with the endpoint if no message was received in time.
+                /// Returns an error if the other side is gone, if the wait was cancelled, or if no message arrived in
+                /// time (`TimedOut`). In the last two cases the error holds the endpoint.
                 #[track_caller]
                 pub fn recv_timeout(
                     self,
@@ -381,18 +388,17 @@ impl Protocol {
                     #private::recv_timeout(self, cx, timeout)
                 }
 
-                /// Receives a message, without waiting.
+                /// Receives a message if there is one. Does not wait.
                 ///
                 /// # Errors
-                /// Returns `Empty` with the endpoint if no message was sent yet, and `Closed` if the other side is
-                /// gone.
+                /// Returns `Empty` with the endpoint if there is no message yet, or `Closed` if the other side is gone.
                 #[inline]
                 pub fn try_recv(self) -> #result<#received #used, ::anabranch::proto::TryRecvError<Self>> {
                     #private::try_recv(self)
                 }
 
-                /// Like [`recv`](Self::recv), for async code. If the future is dropped, so is the endpoint; see
-                /// [`ready_async`](Self::ready_async).
+                /// Like [`recv`](Self::recv), for async code. A future that is dropped drops the endpoint too: to keep
+                /// it, wait by [`ready_async`](Self::ready_async).
                 ///
                 /// # Errors
                 /// Returns `Closed` if the other side is gone.
@@ -411,8 +417,8 @@ impl Protocol {
                     #private::is_ready(self)
                 }
 
-                /// Returns the receive as an operation, for `select!`. Once it is done the endpoint is used up, and
-                /// its methods return `Closed`.
+                /// Returns the receive as an operation, for `select!`. Once it completes, the methods of this endpoint
+                /// return `Closed`: the message has the next endpoint.
                 pub fn receiving(&mut self) -> ::anabranch::proto::Receiving<'_, Self> {
                     ::anabranch::proto::Receiving::new(self)
                 }

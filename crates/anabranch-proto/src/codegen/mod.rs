@@ -1,13 +1,13 @@
-//! The module that a protocol becomes.
+//! Generates the module of a protocol.
 //!
 //! ```text
 //! mod name {
-//!     enum Protocol; type Done; fn pipe;      what is the protocol's own
-//!     enum AnyMessage; type Line;             what goes over, hidden
-//!     mod client { .. }  mod server { .. }    a type for each state, and one for what it receives; `over` for wires
+//!     enum Protocol; type Done; fn pipe;      the protocol, its proof of an end, the start of a conversation
+//!     enum AnyMessage; type Link;             all messages, and their transport; both hidden
+//!     mod client { .. }  mod server { .. }    an endpoint for each state, an enum for each receive, `over` for wires
 //! }
 //! ```
-//! All that can be the same for every protocol is in the runtime, `anabranch::proto::__private`.
+//! Code that is the same for every protocol is in the runtime, in `anabranch::proto::__private`.
 
 mod docs;
 mod endpoint;
@@ -21,16 +21,17 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, GenericParam, Generics};
 
-/// The parameters, in the ways in which they have to be written.
+/// The parameters of a protocol, as each part of an item has them.
 struct Params {
-    /// `<T: Bound>`, and `where ..`.
+    /// Where they are declared: `<T: Bound>`.
     declared: TokenStream,
+    /// The `where` clause.
     bounds: TokenStream,
-    /// `<T>`.
+    /// Where they are used: `<T>`.
     used: TokenStream,
 }
 
-/// With paths as they are so many modules further in.
+/// Returns the parameters for code that is `depth` modules further in.
 fn params(generics: &Generics, depth: usize) -> Params {
     let mut generics = generics.clone();
     let bounds = from_within(generics.where_clause.take().to_token_stream(), depth);
@@ -38,7 +39,7 @@ fn params(generics: &Generics, depth: usize) -> Params {
     Params { used: used.to_token_stream(), bounds, declared: from_within(generics.to_token_stream(), depth) }
 }
 
-/// `<T>` for an alias, which has no bounds.
+/// Returns the parameters without bounds and defaults, for a type alias.
 fn without_bounds(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
     generics.where_clause = None;
@@ -61,13 +62,13 @@ fn without_bounds(generics: &Generics) -> Generics {
     generics
 }
 
-/// The variant of a message among all.
+/// Returns the variant of a message in `AnyMessage`.
 fn variant(state: &State, message: &Message) -> Ident {
     use syn::ext::IdentExt;
     format_ident!("{}_{}", state.name, message.name.unraw(), span = message.name.span())
 }
 
-/// Those attributes that say whether something is there at all.
+/// Returns the `#[cfg]` attributes.
 fn conditions(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg"))
 }
@@ -83,7 +84,7 @@ fn room(room: Room) -> TokenStream {
 }
 
 impl Protocol {
-    /// What the macro makes of it.
+    /// Returns the module that the macro generates.
     pub fn to_module(&self) -> TokenStream {
         let Self { attrs, visibility, name, .. } = self;
         let Params { declared, bounds, used } = params(&self.generics, 1);
@@ -97,7 +98,7 @@ impl Protocol {
         });
         let (link, lines) = match self.link {
             Link::Ring(count) => {
-                // One slot more than there can be messages under way.
+                // One slot more than the largest number of messages in flight.
                 let slots = Literal::usize_unsuffixed(count + 1);
                 (
                     quote!(::anabranch::proto::__private::Ring<AnyMessage #used, #slots>),
@@ -114,7 +115,7 @@ impl Protocol {
         };
         let first = &self.states[0].name;
         let [client, server] = Side::BOTH.map(|side| self.side(side));
-        let warning = self.states.iter().find(|state| state.is_unduly_endless).map(endless);
+        let warning = self.states.iter().find(|state| state.warns_endless).map(endless);
         let (text, diagram, hash) = (self.name(), self.mermaid(), hash(&self.canonical()));
         let docs = docs::module(self);
         let pipe_docs = docs::pipe(self);
@@ -162,14 +163,16 @@ impl Protocol {
     }
 }
 
-/// A call of an unsafe function of the runtime, by whose span it is the macro's own and not that of a crate that
-/// forbids `unsafe`. Each of these promises that an end goes from state to state as its protocol says; what stands in a
-/// call is the macro's alone, and names.
+/// Returns a call of an unsafe function of the runtime, in an `unsafe` block with the span of the macro. So a crate
+/// that forbids `unsafe` can use it.
+///
+/// Each of these functions requires that an endpoint goes from state to state as its protocol says. The generated code
+/// upholds this: a call contains only code of the macro, and names.
 fn trusted(call: TokenStream) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> unsafe { #call })
 }
 
-/// A warning at the name of a state that has no way to the end: the use of a constant that is deprecated.
+/// Returns code that makes the compiler warn at the name of a state: the use of a deprecated constant.
 fn endless(state: &State) -> TokenStream {
     let name = &state.name;
     let note = format!(

@@ -1,4 +1,4 @@
-//! Going over a wire: the messages of each state as bytes, and endpoints of what came of a handshake.
+//! Generates the code of conversations over a wire: the encoding of messages, and the functions `over`.
 
 use super::{conditions, docs, variant};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-/// The number of the next state, or none.
+/// Returns the expression for the index of the next state, if there is one.
 fn next(next: Option<usize>) -> TokenStream {
     match next {
         Some(next) => quote!(::core::option::Option::Some(#next)),
@@ -17,7 +17,7 @@ fn next(next: Option<usize>) -> TokenStream {
 }
 
 impl Protocol {
-    /// What carries it asks for: its states, and how their messages are written and read.
+    /// Returns the implementation of `Script`, with which a connection encodes and decodes messages.
     pub(super) fn script(&self, version: u32) -> TokenStream {
         let states = self.states.iter().map(|state| {
             let (name, is_clients) = (state.name.to_string(), state.sender == Side::Client);
@@ -68,7 +68,7 @@ impl Protocol {
         }
     }
 
-    /// How a side begins a conversation over a wire.
+    /// Returns the functions `over` and `over_async`, with which a side begins a conversation over a wire.
     pub(super) fn over(&self, side: Side) -> TokenStream {
         let first = &self.states[0].name;
         let is_client = side == Side::Client;
@@ -80,7 +80,7 @@ impl Protocol {
                 ::anabranch::proto::wire::WireError,
             >
         };
-        // By whose span they are the macro's own, as in `pipe`: the end is reached through the states alone.
+        // These names have the span of the macro, as in `trusted`, so code of the user cannot refer to them.
         let link = format_ident!("link", span = Span::mixed_site());
         let connection = format_ident!("connection", span = Span::mixed_site());
         let wire = format_ident!("wire", span = Span::mixed_site());
@@ -115,7 +115,8 @@ impl Protocol {
     }
 }
 
-/// The names of values, and calls of `what` for each, whose errors are at their types.
+/// Returns the names of a message's values, and a call of `what` for each. The compiler reports an error in such a call
+/// at the type of the value.
 fn values(message: &Message, what: &str) -> (Vec<Ident>, Vec<TokenStream>) {
     let values = message.fields.iter().enumerate().map(|(index, field)| {
         let kind = from_within(field.kind.to_token_stream(), 1);
