@@ -1,10 +1,12 @@
 //! One worker pool for parallel and concurrent programs: fork-join, fibers, channels, and protocols that the compiler
 //! checks. An *anabranch* is an arm of a river that leaves the main channel and joins it again downstream.
 //!
-//! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle; a fork that no thread
-//! takes costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size. Concurrent code
-//! takes a [`Cx`], the permission to wait. With it fibers on the same threads wait for time, locks, messages, futures
-//! and each other, also inside parallel code. Scopes, races and time limits end all that they began before they return.
+//! Parallel code takes no token. [`join`] runs two closures, in parallel if a thread is idle. A fork that no other
+//! thread takes costs one to two nanoseconds, so recursion needs no cut-off and loops need no grain size.
+//!
+//! Concurrent code takes a [`Cx`], the permission to wait. With it fibers wait for time, locks, messages, futures and
+//! each other, on the same threads and also inside parallel code. A scope, a race or a time limit returns only after
+//! everything that it started has ended.
 //!
 //! ```
 //! use anabranch::{Cx, WaitError};
@@ -45,7 +47,7 @@
 //! | run two functions that may wait | [`Cx::join`], [`Cx::try_join`] |
 //! | run one function for many items, a few at a time | [`Cx::map_concurrent`] |
 //! | spawn fibers that borrow | [`Cx::scope`] |
-//! | spawn a fiber that goes on alone | [`spawn`] |
+//! | spawn a fiber that outlives the call | [`spawn`] |
 //! | take the first of several results | [`Cx::race`], [`Cx::race_ok`] |
 //! | limit the time | [`Cx::timeout`], [`Cx::with_deadline`] |
 //! | cancel | [`JoinHandle::cancel`], [`Cx::cancellable`] |
@@ -70,24 +72,26 @@
 //! | [`guide`] | chapters on use, and for users of rayon, crossbeam, tokio and Go |
 //!
 //! # Guarantees
-//! - All that is forked or spawned in a call has ended when the call returns, also when something panics. A panic
-//!   reaches the caller once. No work, value or payload is leaked. ([`spawn`] is the exception: its fiber ends with its
-//!   pool.)
-//! - A thread that waits in a [`join`] or a [`scope`] runs only pieces of what it waits for, and answers
-//!   [broadcasts](Pool::broadcast). So a lock held across them is not met again by unrelated work on the same stack.
-//! - A fiber that has begun stays on its thread. What is spawned in a [`Cx::scope`] has ended when the scope returns,
-//!   and a panic in one fiber cancels the others first.
+//! - Everything that a call forks or spawns has ended when the call returns, also after a panic. A panic reaches the
+//!   caller once. No work, value or panic payload is leaked. ([`spawn`] is the exception: its fiber may run until its
+//!   pool is dropped.)
+//! - A thread that waits in a [`join`] or a [`scope`] runs only parts of the work that it waits for, and answers
+//!   [broadcasts](Pool::broadcast). So a thread that holds a lock across them runs no unrelated work that needs the
+//!   lock.
+//! - A fiber that has begun stays on its thread. A [`Cx::scope`] returns when all its fibers have ended, and a panic in
+//!   one fiber cancels the others first.
 //! - A pool of T threads lets T threads work at a time. An idle pool sleeps: no thread wakes up periodically.
 //!
 //! # Limits
-//! - **Soundness.** Do not wait while a scoped thread-local of another crate is set, nor inside of the initialiser of a
+//! - **Soundness.** Do not wait while a scoped thread-local of another crate is set, or inside the initialiser of a
 //!   `thread_local!`: [`guide::hazards`] explains why. Apart from that, safe code is sound.
 //! - **Blocked threads.** A foreign call that blocks also blocks the fibers that have begun on its thread. On Linux the
 //!   pool replaces a blocked thread for its remaining work; on other systems it does not.
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
-//! - **No reactor.** Sockets are waited for by futures of other crates, with [`Cx::block_on`].
-//! - **Platforms.** Linux is tested; other Unix systems and Windows less so. On WebAssembly all code runs on the
-//!   calling thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there. The page
+//! - **No reactor.** This crate does not poll sockets. A fiber waits for a socket through a future of another crate,
+//!   with [`Cx::block_on`].
+//! - **Platforms.** Linux is tested, other Unix systems and Windows less so. On WebAssembly all code runs on the calling
+//!   thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there.
 //!   [PLATFORMS](https://github.com/anabranch/anabranch/blob/main/docs/PLATFORMS.md) has a table.
 //!
 //! # Features
@@ -155,25 +159,23 @@ pub use crate::{
     wait::{Cancelled, TimedOut, WaitError},
 };
 
-/// Describes a conversation between two sides, and makes a module with a type for each state and side.
+/// Generates the types of a protocol: a conversation between two sides whose order the compiler checks.
+///
+/// A protocol is a list of *states*. In each state one side sends one of the listed messages, and each message leads to
+/// the next state. The sides are the *client* and the *server*, and the text is written from the client's view. The
+/// client sends in a `send` state, and the server sends in a `recv` state. A conversation begins in the first state,
+/// and ends with a message that leads to `!`.
 ///
 /// ```text
 /// proto! { attributes visibility name {
 ///     State: send { message(Type, name: Type) -> NextState, last -> ! }     // the client sends
-///     Other: recv { message -> State }                                      // the client receives
+///     NextState: recv { answer -> State }                                   // the server sends, the client receives
 /// }}
 /// ```
-/// A protocol is written from the client's view; the server's is derived. A conversation begins in the first state.
+/// Each side has a type for each state, its *endpoint*. A step of the conversation consumes the endpoint and returns
+/// the next one. So a program that sends out of turn, or leaves out a message in a `match`, does not compile.
 ///
-/// For a protocol `bank` with a state `Login` there are, in the module `bank`:
-/// - `pipe()`: the two endpoints of a new conversation;
-/// - `client::Login` and `server::Login`, the endpoints. One has a method for each message, which uses it up and
-///   returns the next endpoint; the other has `recv`, `recv_deadline`, `recv_timeout`, `try_recv`, `recv_async`, and
-///   `receiving` for [`select!`]. It can be a member of a [`ReceiverSet`](channel::ReceiverSet);
-/// - `client::LoginMessage` or `server::LoginMessage`, of which a receive returns one: the messages in camel case, each
-///   with what it carries and the next endpoint;
-/// - `Done`, which the last message (`-> !`) yields; `Protocol`, its [description](proto::Protocol).
-///
+/// # Example
 /// ```
 /// use anabranch::{channel::RecvError, proto};
 ///
@@ -183,60 +185,82 @@ pub use crate::{
 ///     Connected: send { deposit(u64) -> Connected, withdrawal(u64) -> Withdrawal, quit -> ! }
 ///     Withdrawal: recv { money(u64) -> Connected, insufficient_funds -> Connected }
 /// }}
-///
 /// use bank::{client, server};
 ///
-/// let (bank, service) = proto::spawn_service(bank::pipe, |cx, door| {
-///     let server::LoginMessage::Login(_name, _password, answer) = door.recv(cx)?;
+/// // The server runs on a fiber of its own. `login` is first the server's endpoint, and then the client's.
+/// let (login, service) = proto::spawn_service(bank::pipe, |cx, login| {
+///     let server::LoginMessage::Login(_name, _password, response) = login.recv(cx)?;
+///     let mut connected = response.ok()?;
 ///     let mut balance = 0;
-///     let mut counter = answer.ok()?;
 ///     loop {
-///         counter = match counter.recv(cx)? {
-///             server::ConnectedMessage::Deposit(amount, next) => {
+///         connected = match connected.recv(cx)? {
+///             server::ConnectedMessage::Deposit(amount, connected) => {
 ///                 balance += amount;
-///                 next
+///                 connected
 ///             }
-///             server::ConnectedMessage::Withdrawal(amount, till) if amount <= balance => {
+///             server::ConnectedMessage::Withdrawal(amount, withdrawal) if amount <= balance => {
 ///                 balance -= amount;
-///                 till.money(amount)?
+///                 withdrawal.money(amount)?
 ///             }
-///             server::ConnectedMessage::Withdrawal(_, till) => till.insufficient_funds()?,
+///             server::ConnectedMessage::Withdrawal(_, withdrawal) => withdrawal.insufficient_funds()?,
 ///             server::ConnectedMessage::Quit(done) => return Ok::<_, RecvError>(done),
 ///         }
 ///     }
 /// });
 ///
-/// let got = anabranch::run(|cx| {
-///     let client::LoginResponseMessage::Ok(bank) = bank.login("me".into(), "1234".into())?.recv(cx)? else {
-///         return Ok(0);
-///     };
-///     let bank = bank.deposit(cx, 100)?;
-///     let client::WithdrawalMessage::Money(got, bank) = bank.withdrawal(cx, 60)?.recv(cx)? else { return Ok(0) };
-///     bank.quit(cx)?;
-///     Ok::<_, RecvError>(got)
+/// // The client runs on this thread.
+/// let money = anabranch::run(|cx| {
+///     let response = login.login("ada".into(), "1234".into())?;
+///     let client::LoginResponseMessage::Ok(connected) = response.recv(cx)? else { return Ok(0) };
+///     let connected = connected.deposit(cx, 100)?;
+///     let withdrawal = connected.withdrawal(cx, 60)?;
+///     let client::WithdrawalMessage::Money(money, connected) = withdrawal.recv(cx)? else { return Ok(0) };
+///     connected.quit(cx)?;
+///     Ok::<_, RecvError>(money)
 /// });
-/// assert_eq!(got, Ok(60));
+/// assert_eq!(money, Ok(60));
 /// # anabranch::run(|cx| service.join(cx)).unwrap().unwrap();
 /// ```
 ///
+/// # Generated items
+/// For the protocol `bank` above the macro generates a module `bank` with these items:
+/// - `pipe` begins a conversation. It returns both endpoints in the first state, a `client::Login` and a
+///   `server::Login`.
+/// - `client::Login` is the endpoint of the side that sends. It has a method for each message. `login` sends the message
+///   and returns the next endpoint, a `client::LoginResponse`.
+/// - `server::Login` is the endpoint of the side that receives. It has the methods `recv`, `recv_deadline`,
+///   `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for [`select!`]. It can be a member of a
+///   [`ReceiverSet`](channel::ReceiverSet).
+/// - `server::LoginMessage` is the `enum` that a receive returns. It has a variant for each message, in camel case, with
+///   the values of the message and, last, the next endpoint.
+/// - `Done` is the proof that a conversation has ended. Each side gets it with the last message (`-> !`), in place of a
+///   next endpoint.
+/// - `Protocol` [describes](proto::Protocol) the protocol: its name, its diagram and its hash.
+///
 /// # Attributes
-/// - `#[buffer(n)]` before a state that can follow itself without an answer from the other side, such as `Connected`:
-///   there is room for n messages, and sending waits, takes a `cx`, while they are under way. Without it there is room
-///   for 16.
-/// - `#[unbounded]` instead: sending never waits, and takes memory.
-/// - `#[allow(endless)]` before a state, or the protocol, that has no way to the end (`!`), which is warned of else.
-/// - `#[wire(version = n)]` before the protocol: two programs can use it, with `client::over` and `server::over`.
-///   Needs the feature `serde`; see [`proto`](mod@proto) and its module `wire`.
-/// - All others are handed on: those of states to their endpoints, those of messages to methods and variants.
+/// - `#[buffer(n)]` before a state in which a side can send again and again without an answer, such as `Connected`. A
+///   send in such a state takes a `cx`, and waits while n messages are in flight. Without the attribute n is 16.
+/// - `#[unbounded]` before such a state. A send then never waits, and memory is the only limit.
+/// - `#[allow(endless)]` before a state or the protocol. It silences the warning about a state from which no sequence of
+///   messages leads to `!`.
+/// - `#[wire(version = n)]` before the protocol. Two programs can then hold a conversation, by `client::over` and
+///   `server::over`. This needs the feature `serde`; see [`proto`](mod@proto) and its module `wire`.
+/// - The macro passes other attributes on: those of the protocol to the module, those of a state to its endpoints, those
+///   of a message to its methods and variants.
+///
+/// A loop of states without an exit, in which the other side never sends, must have `#[buffer(n)]` or `#[unbounded]`.
 ///
 /// # Parameters
-/// States may have parameters, `Stream: send<T: Send> { send(T) -> Stream<T> }`. All states have those of the first
-/// one, where their bounds stand, and hand them on as they are.
+/// A protocol can have type parameters: `Stream: send<T: Send> { send(T) -> Stream<T> }`. Declare them with their bounds
+/// at the first state. Every other state has the same parameters, and every message passes them on unchanged.
 ///
 /// # Names
-/// Types are those of the place of the macro. A type of one's own that has the name of a state, or `client`, `server`,
-/// `Done` and the like, is written with its path, `self::Login`. An endpoint of another protocol is a type like any
-/// other: what is sent so is the rest of that conversation (delegation).
+/// The macro resolves types at the place of its call. The module also has items of its own: `client`, `server`, `Done`,
+/// `Protocol`, the endpoints, their messages. If a type of yours has such a name, write it with a path, as in
+/// `self::Login`.
+///
+/// # Delegation
+/// A message can carry an endpoint of another protocol. Its receiver then continues that other conversation.
 #[cfg(all(not(loom), feature = "macros"))]
 pub use anabranch_macros::proto;
 
