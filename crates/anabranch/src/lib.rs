@@ -90,8 +90,8 @@
 //! - **Fibers are not preempted**, and begun fibers do not move to other threads.
 //! - **No reactor.** This crate does not poll sockets. A fiber waits for a socket through a future of another crate,
 //!   with [`Cx::block_on`].
-//! - **Platforms.** Linux is tested, other Unix systems and Windows less so. On WebAssembly all code runs on the calling
-//!   thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there.
+//! - **Platforms.** Linux is tested, other Unix systems and Windows less so. On WebAssembly all code runs on the
+//!   calling thread, and there are no fibers: [`spawn`], [`Cx::scope`] and the like do not exist there.
 //!   [PLATFORMS](https://github.com/anabranch/anabranch/blob/main/docs/PLATFORMS.md) has a table.
 //!
 //! # Features
@@ -226,13 +226,13 @@ pub use crate::{
 /// For the protocol `bank` above the macro generates a module `bank` with these items:
 /// - `pipe` begins a conversation. It returns both endpoints in the first state, a `client::Login` and a
 ///   `server::Login`.
-/// - `client::Login` is the endpoint of the side that sends. It has a method for each message. `login` sends the message
-///   and returns the next endpoint, a `client::LoginResponse`.
+/// - `client::Login` is the endpoint of the side that sends. It has a method for each message. `login` sends the
+///   message and returns the next endpoint, a `client::LoginResponse`.
 /// - `server::Login` is the endpoint of the side that receives. It has the methods `recv`, `recv_deadline`,
 ///   `recv_timeout`, `try_recv`, `recv_async`, and `receiving` for [`select!`]. It can be a member of a
 ///   [`ReceiverSet`](channel::ReceiverSet).
-/// - `server::LoginMessage` is the `enum` that a receive returns. It has a variant for each message, in camel case, with
-///   the values of the message and, last, the next endpoint.
+/// - `server::LoginMessage` is the `enum` that a receive returns. It has a variant for each message, in camel case,
+///   with the values of the message and, last, the next endpoint.
 /// - `Done` is the proof that a conversation has ended. Each side gets it with the last message (`-> !`), in place of a
 ///   next endpoint.
 /// - `Protocol` [describes](proto::Protocol) the protocol: its name, its diagram and its hash.
@@ -241,18 +241,18 @@ pub use crate::{
 /// - `#[buffer(n)]` before a state in which a side can send again and again without an answer, such as `Connected`. A
 ///   send in such a state takes a `cx`, and waits while n messages are in flight. Without the attribute n is 16.
 /// - `#[unbounded]` before such a state. A send then never waits, and memory is the only limit.
-/// - `#[allow(endless)]` before a state or the protocol. It silences the warning about a state from which no sequence of
-///   messages leads to `!`.
+/// - `#[allow(endless)]` before a state or the protocol. It silences the warning about a state from which no sequence
+///   of messages leads to `!`.
 /// - `#[wire(version = n)]` before the protocol. Two programs can then hold a conversation, by `client::over` and
 ///   `server::over`. This needs the feature `serde`; see [`proto`](mod@proto) and its module `wire`.
-/// - The macro passes other attributes on: those of the protocol to the module, those of a state to its endpoints, those
-///   of a message to its methods and variants.
+/// - The macro passes all other attributes on. The module gets those of the protocol, endpoints get those of their
+///   state, and methods and variants get those of their message.
 ///
 /// A loop of states without an exit, in which the other side never sends, must have `#[buffer(n)]` or `#[unbounded]`.
 ///
 /// # Parameters
-/// A protocol can have type parameters: `Stream: send<T: Send> { send(T) -> Stream<T> }`. Declare them with their bounds
-/// at the first state. Every other state has the same parameters, and every message passes them on unchanged.
+/// A protocol can have type parameters: `Stream: send<T: Send> { send(T) -> Stream<T> }`. Declare them with their
+/// bounds at the first state. Every other state has the same parameters, and every message passes them on unchanged.
 ///
 /// # Names
 /// The macro resolves types at the place of its call. The module also has items of its own: `client`, `server`, `Done`,

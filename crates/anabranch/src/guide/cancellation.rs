@@ -1,8 +1,8 @@
-//! Scopes and cancellation: what ends when, and what a cancelled wait returns.
+//! Scopes and cancellation: what a scope waits for, what cancels it, and what a cancelled wait returns.
 //!
 //! # Scopes
-//! A [`Cx`](crate::Cx) stands for a scope. These calls open a scope within it, and return when all that was started in
-//! it has ended:
+//! A [`Cx`](crate::Cx) stands for a scope. These calls open a scope within it. They return when everything that was
+//! started in the new scope has ended:
 //!
 //! | | what cancels the scope |
 //! |---|---|
@@ -14,12 +14,12 @@
 //! | [`Cx::timeout`](crate::Cx::timeout), [`Cx::with_deadline`](crate::Cx::with_deadline) | the time |
 //! | [`Cx::cancellable`](crate::Cx::cancellable) | its [`CancelHandle`](crate::CancelHandle), from any thread |
 //!
-//! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope:
-//! its handle cancels it, or the end of its pool.
+//! The cancellation of a scope also cancels the scopes within it. A fiber of [`spawn`](crate::spawn) is in no scope.
+//! Its handle cancels it, and so does the drop of its pool.
 //!
 //! # What a cancelled wait returns
-//! Each wait of a cancelled scope returns [`Cancelled`](crate::Cancelled), at once and from then on. Nothing unwinds.
-//! Pass the error on with `?`.
+//! A wait in a cancelled scope returns [`Cancelled`](crate::Cancelled) at once, and so does every later wait there.
+//! Cancellation does not unwind. Pass the error on with `?`.
 //! ```
 //! use anabranch::Cancelled;
 //! use std::time::Duration;
@@ -33,15 +33,15 @@
 //! let ended = anabranch::run(|cx| handle.join(cx)).unwrap();
 //! assert_eq!(ended, (Err(Cancelled), Err(Cancelled)));
 //! ```
-//! A wait that was cancelled leaves nothing behind. A value that was not received is still in the channel; a value that
-//! was not sent is in the error.
+//! A cancelled wait loses no value. A value that was not received is still in the channel, and a value that was not
+//! sent is in the error.
 //!
-//! Code that does not wait has to ask: [`Cx::check`](crate::Cx::check) returns the error, and
-//! [`Cx::is_cancelled`](crate::Cx::is_cancelled) a `bool`.
+//! Code that does not wait has to check for cancellation. [`Cx::check`](crate::Cx::check) returns the error, and
+//! [`Cx::is_cancelled`](crate::Cx::is_cancelled) returns a `bool`.
 //!
 //! # Errors, and time limits
 //! A function that waits returns `Result<_, E>` where `E: From<Cancelled>`. [`WaitError`](crate::WaitError) adds
-//! `TimedOut`, which `timeout` returns. `io::Error` and the errors of channels can be made from both.
+//! `TimedOut`, which `timeout` returns. Both convert to `io::Error` and to the errors of channels.
 //! ```
 //! use anabranch::{Cx, WaitError};
 //! use std::{io, time::Duration};
@@ -61,7 +61,7 @@
 //!     assert_eq!(inner, Err(WaitError::TimedOut));                // the outer limit
 //! });
 //! ```
-//! A success counts, however late it comes: the time limit replaces errors only.
+//! The time limit replaces only errors. If the closure succeeds after the deadline, `timeout` returns its result.
 //!
 //! # The first error, the first result
 //! ```
@@ -107,9 +107,9 @@
 //! assert_eq!(outcome, Err(anabranch::Cancelled));
 //! ```
 //!
-//! # What has to be finished
-//! [`Cx::shield`](crate::Cx::shield) opens a scope that no cancellation and no deadline reaches: for a last message, or
-//! for giving something back.
+//! # Waits that must complete
+//! [`Cx::shield`](crate::Cx::shield) opens a scope that no cancellation and no deadline reaches. Use it to send a last
+//! message, or to release a resource.
 //! ```
 //! use anabranch::channel;
 //!
@@ -124,6 +124,7 @@
 //! ```
 //!
 //! # Panics
-//! A panic in a scope cancels the scope, waits for all that was started in it, and then continues in the caller. If
-//! several panic, the caller gets one, and the others go to [`Builder::on_panic`](crate::Builder::on_panic). A wait in
-//! a `Drop` during unwinding blocks the thread: see [`hazards`](super::hazards).
+//! A panic in a scope cancels the scope. The scope waits for everything that was started in it, and then the panic
+//! continues in the caller. If several fibers panic, the caller gets one of the panics, and the others go to
+//! [`Builder::on_panic`](crate::Builder::on_panic). A wait in a `Drop` during unwinding blocks the thread or is
+//! cancelled: see [`hazards`](super::hazards).

@@ -18,16 +18,16 @@
 //! Two things that are not channels: [`Monitor`](crate::sync::Monitor) is a shared value with conditions to wait
 //! for, and [`spawn_service`](crate::spawn_service) makes a fiber that answers requests.
 //!
-//! # The shapes of an operation
-//! | | waits | for |
+//! # The forms of an operation
+//! | form | waits at most | where |
 //! |---|---|---|
-//! | `recv(cx)` | until its scope is cancelled | fibers and threads |
-//! | `recv_deadline(cx, instant)`, `recv_timeout(cx, duration)` | no longer than that | the same |
-//! | `try_recv()` | never | all code |
-//! | `recv_async().await` | until it is dropped | async code of any runtime |
-//! | `receiving()` | | an operation of [`select!`](crate::select) |
+//! | `recv(cx)` | until its scope is cancelled | on fibers and threads |
+//! | `recv_deadline(cx, instant)`, `recv_timeout(cx, duration)` | until the limit | on fibers and threads |
+//! | `try_recv()` | not at all | everywhere |
+//! | `recv_async().await` | until the future is dropped | in async code of any runtime |
+//! | `receiving()` | as long as the selection | in [`select!`](crate::select) |
 //!
-//! `send` has the same shapes. The two ends need not be of the same kind:
+//! `send` has the same forms. The two ends of a channel may be in different kinds of code:
 //! ```
 //! use anabranch::channel;
 //! use std::thread;
@@ -43,8 +43,9 @@
 //! ```
 //!
 //! # The end of a channel
-//! A channel closes when all senders or all receivers are dropped, or by `close`. A receiver first receives what is
-//! left, and then `Closed`. So a receive loop ends when the last sender goes; keep no spare sender.
+//! A channel closes when all its senders or all its receivers are dropped, or by `close`. A receiver first receives the
+//! remaining values, and then `Closed`. So a receive loop ends when the last sender is dropped. Keep no sender that is
+//! not needed.
 //!
 //! # Selection
 //! | | for |
@@ -55,8 +56,8 @@
 //! | [`Cx::race`](crate::Cx::race) | whole functions, of which the losers are cancelled |
 //!
 //! [`Operation`](crate::channel::Operation) lists what can be selected: receives and sends, reservations, time, locks,
-//! permits, events and triggers. Exactly one operation is done; the others leave no trace. A fair choice is random,
-//! `select!(biased cx, { .. })` prefers earlier arms.
+//! permits, events and triggers. A selection completes exactly one operation, and the others have no effect. It chooses
+//! at random among those that are ready. `select!(biased cx, { .. })` prefers earlier arms.
 //! ```
 //! use anabranch::{Cx, Cancelled, channel::Receiver, select, sync::Semaphore};
 //! use std::time::Duration;
@@ -76,7 +77,7 @@
 //! ```
 //!
 //! # Requests and answers
-//! A request carries the sender of a one-shot channel. [`Service`](crate::Service) does that:
+//! A request carries the sender of a one-shot channel for its answer. [`Service`](crate::Service) makes that channel:
 //! ```
 //! use anabranch::channel::oneshot;
 //!

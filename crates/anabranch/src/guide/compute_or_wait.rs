@@ -2,7 +2,7 @@
 //!
 //! *Compute code* takes no token. [`join`](crate::join), [`scope`](crate::scope),
 //! [`par_for_each`](crate::par_for_each), [`par_map`](crate::par_map) and [`par_reduce`](crate::par_reduce) are compute
-//! code. It never leaves its stack to run unrelated work.
+//! code. A thread that waits in them runs no unrelated work.
 //!
 //! *Waiting code* takes a [`&Cx`](crate::Cx). On a fiber a wait suspends the fiber, and the thread runs other fibers.
 //! On a plain thread, inside of [`run`](crate::run), a wait parks the thread. A signature therefore says whether a
@@ -37,11 +37,11 @@
 //! | a `cx` | the same function for many items, a few at a time | [`Cx::map_concurrent`](crate::Cx::map_concurrent) |
 //! | a `cx` | any number of fibers that borrow | [`Cx::scope`](crate::Cx::scope) |
 //! | a `cx` | the first of several to finish | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) |
-//! | either | a fiber that need not be waited for | [`spawn`](crate::spawn) |
+//! | either | a fiber that outlives the call | [`spawn`](crate::spawn) |
 //!
 //! # Waiting in parallel code
-//! Both halves of [`Cx::join`](crate::Cx::join) may wait, also for each other, in a pool of one thread too. A fork that
-//! does not wait and that no thread takes costs some nanoseconds, so recursive code can use it at every level.
+//! Both halves of [`Cx::join`](crate::Cx::join) may wait, even for each other, and even in a pool of one thread. A fork
+//! that does not wait and that no other thread takes costs some nanoseconds. So recursive code can fork at every level.
 //! ```
 //! use anabranch::{Cx, Pool, channel};
 //!
@@ -61,18 +61,18 @@
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
 //!
-//! # What the compiler refuses
-//! A `Cx` is neither `Send` nor `Sync`, and it lives no longer than the call that gave it. A closure that compute code
+//! # What the compiler rejects
+//! A `Cx` is neither `Send` nor `Sync`, and it does not outlive the call that passed it. A closure that compute code
 //! may run on another thread cannot use it:
 //! ```compile_fail,E0277
 //! anabranch::run(|cx| anabranch::join(|| cx.yield_now(), || ()));
 //! ```
-//! Each closure of `cx.join`, `cx.scope` and `cx.map` is given a `cx` of its own instead. Use that one.
+//! Each closure of `cx.join`, `cx.scope` and `cx.map_concurrent` gets a `cx` of its own instead. Use that one.
 //!
 //! # Computing on a fiber
 //! A fiber may call compute code. While a compute `join` waits for its other half, the thread runs parts of that half
-//! or parks. It does not run other fibers, so those of the same thread wait meanwhile. A long sequential computation
-//! has the same effect. Call [`Cx::yield_now`](crate::Cx::yield_now) in it now and then.
+//! or parks. It does not run other fibers, so the other fibers of that thread wait meanwhile. A long sequential
+//! computation has the same effect. Call [`Cx::yield_now`](crate::Cx::yield_now) in it now and then.
 //! ```
 //! fn search(cx: &anabranch::Cx<'_>, limit: u64) -> Option<u64> {
 //!     for n in 1..limit {
@@ -89,6 +89,6 @@
 //! ```
 //!
 //! # Pools
-//! Most programs use the default pool, which the first call makes. [`Pool::builder`](crate::Pool::builder) makes
-//! others; a closure in [`Pool::run`](crate::Pool::run) or [`Pool::install`](crate::Pool::install) uses that pool by
-//! the same functions. A fiber that visits another pool blocks its thread while it waits there.
+//! Most programs use the default pool, which the first call makes. [`Pool::builder`](crate::Pool::builder) makes other
+//! pools. In a closure of [`Pool::run`](crate::Pool::run) or [`Pool::install`](crate::Pool::install) the same functions
+//! use that pool. A fiber that calls into another pool blocks its thread while it waits there.

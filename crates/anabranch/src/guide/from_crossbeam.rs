@@ -15,8 +15,8 @@
 //! | `send(s, v) -> result => ..` | `result = s.sending(v) => ..` | |
 //! | `default => ..` | the same | |
 //! | `default(duration) => ..`, `after(duration)` | `_ = cx.sleeping(duration) => ..` | |
-//! | `tick(duration)` | [`cx.interval(duration)`](crate::Cx::interval) | waits by itself; not an arm of `select!` |
-//! | `never()` | | leave the operation out |
+//! | `tick(duration)` | [`cx.interval(duration)`](crate::Cx::interval) | has its own `wait`; not an arm of `select!` |
+//! | `never()` | | omit the operation |
 //! | `Select` | [`channel::Select`](crate::channel::Select) | returns the index and the result |
 //! | `WaitGroup` | [`Cx::scope`](crate::Cx::scope), [`sync::Barrier`](crate::sync::Barrier) | |
 //! | `Parker`, `Unparker` | [`sync::Trigger`](crate::sync::Trigger), [`sync::Event`](crate::sync::Event) | |
@@ -68,8 +68,8 @@
 //! ```
 //! As in crossbeam, `select!` chooses at random among the operations that are ready. Three differences:
 //! - `select!(biased cx, { .. })` prefers earlier arms.
-//! - Other things can be selected too: locks, permits, events, timers and [triggers](crate::sync::Trigger).
-//! - The operations have ended when an arm's body begins, so the body may use the same channels.
+//! - `select!` also waits for locks, permits, events, timers and [triggers](crate::sync::Trigger).
+//! - All operations have ended when the body of an arm begins, so the body may use the same channels.
 //!
 //! # Many receivers
 //! A crossbeam `Select` registers at each receiver anew for each wait. A [`ReceiverSet`](crate::channel::ReceiverSet)

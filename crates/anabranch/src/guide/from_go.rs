@@ -14,7 +14,7 @@
 //! | `default:` | `default => ..` | |
 //! | `time.After(d)` in `select` | `_ = cx.sleeping(d) => ..` | |
 //! | `time.Sleep`, `time.Ticker` | [`Cx::sleep`](crate::Cx::sleep), [`Cx::interval`](crate::Cx::interval) | |
-//! | `context.Context` | [`Cx`](crate::Cx) | each wait takes it, so no `ctx.Done()` is selected |
+//! | `context.Context` | [`Cx`](crate::Cx) | each wait takes it, so no `select` on `ctx.Done()` is needed |
 //! | `context.WithTimeout` | [`Cx::timeout`](crate::Cx::timeout) | |
 //! | `context.WithCancel` | [`Cx::cancellable`](crate::Cx::cancellable) | |
 //! | `ctx.Err()` | [`Cx::check`](crate::Cx::check) | |
@@ -53,9 +53,10 @@
 //! # Lifetimes of fibers
 //! A goroutine outlives the function that starts it. A fiber of [`Cx::scope`](crate::Cx::scope) does not: the scope
 //! waits for it, also when its body fails or panics. Prefer scopes; `spawn` is for fibers that serve the whole program.
-//! What is still running in the default pool when `main` returns ends with the process, as in Go.
+//! A fiber of the default pool that still runs when `main` returns ends with the process, as in Go.
 //!
-//! A panic in a goroutine ends the process. A panic in a fiber is the result of its handle, and a scope passes it on:
+//! A panic in a goroutine ends the process. If a fiber panics, `join` of its handle returns the panic as an error, and
+//! a scope passes it on to its caller:
 //! ```
 //! use anabranch::JoinError;
 //!
@@ -80,15 +81,15 @@
 //! assert_eq!(late, Err(channel::RecvTimeoutError::TimedOut));
 //! ```
 //!
-//! # What differs below
-//! - **No preemption.** Go interrupts a goroutine that computes for long. Here other fibers of the thread wait until it
-//!   waits or calls [`Cx::yield_now`](crate::Cx::yield_now). Parallel loops and [`join`](crate::join) can still be
-//!   taken by other threads.
-//! - **No migration.** A goroutine may continue on another thread. A fiber that has begun stays on its thread; one that
-//!   has not can be taken by any.
+//! # Differences of the runtime
+//! - **No preemption.** Go interrupts a goroutine that computes for long. Here the other fibers of the thread wait
+//!   until the fiber waits or calls [`Cx::yield_now`](crate::Cx::yield_now). Other threads can still take parts of its
+//!   parallel loops and [joins](crate::join).
+//! - **No migration.** A goroutine may continue on another thread. A fiber that has begun stays on its thread. Any
+//!   thread of the pool can begin a fiber.
 //! - **Fixed stacks.** A goroutine's stack grows. A fiber has 256 KiB, or 1 MiB if the crate is compiled with debug
-//!   assertions; memory is used page by page. [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) changes
-//!   it. An overflow ends the process with a message that names the fiber.
+//!   assertions. [`Builder::fiber_stack_size`](crate::Builder::fiber_stack_size) changes the size. Only the pages that
+//!   a fiber touches take memory. An overflow ends the process with a message that names the fiber.
 //! - **No deadlock detector.** Go ends a program in which all goroutines sleep. Here [`fibers()`](crate::fibers) lists
 //!   what each fiber waits for: see [`tuning`](super::tuning).
 //! - **No network poller.** See [`from_tokio`](super::from_tokio).

@@ -11,7 +11,7 @@
 //! | `.fold(..).reduce(..)`, `.sum()` | [`par_reduce`](crate::par_reduce) | neighbouring pieces are combined in order |
 //! | `par_chunks(n)`, `par_chunks_mut(n)` | [`chunks`](crate::chunks), [`chunks_mut`](crate::chunks_mut) | |
 //! | `a.zip(b)` | the pair `(a, b)` | as long as the shorter one |
-//! | `with_min_len`, `with_max_len` | | not needed: a loop is cut where a thread asks for work |
+//! | `with_min_len`, `with_max_len` | | not needed: a loop splits when a thread requests work |
 //! | `filter`, `flat_map`, `par_sort`, `par_bridge`, .. | | none of them here |
 //! | `ThreadPoolBuilder` | [`Pool::builder`](crate::Pool::builder) | `num_threads` is [`threads`](crate::Builder::threads) |
 //! | `build_global` | [`build_default`](crate::Builder::build_default) | |
@@ -62,9 +62,9 @@
 //! ```
 //!
 //! # Locks across a join
-//! A waiting rayon worker runs any job of the pool. If that job wants a lock that the worker's own stack holds, the
-//! thread deadlocks. Here a thread that waits in a `join` runs only work that was forked by what it waits for, and
-//! answers [broadcasts](crate::Pool::broadcast). A sequential run would meet the same locks in the same order.
+//! A waiting rayon worker runs any job of the pool. If that job needs a lock that the waiting code holds, the thread
+//! deadlocks. Here a thread that waits in a `join` runs only work that descends from the awaited closure, and answers
+//! [broadcasts](crate::Pool::broadcast). A sequential run would take the same locks in the same order.
 //! ```
 //! use std::sync::Mutex;
 //!
@@ -91,11 +91,10 @@
 //! # }
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
-//! Elsewhere the pool knows of waits with a [`Cx`](crate::Cx) only, so this program would stand still. See
+//! On other systems the pool knows only of waits with a [`Cx`](crate::Cx), so this program would hang. See
 //! [`hazards`](super::hazards).
 //!
 //! # Threads
 //! A call from outside a pool runs on the calling thread, which becomes a *guest* of the pool until the call returns.
-//! Nothing is handed over, so the call sees the caller's thread-locals, and
-//! [`Builder::stack_size`](crate::Builder::stack_size) does not apply to it. A pool of T threads lets T threads work at
-//! a time, guests included.
+//! So the call sees the caller's thread-locals, and [`Builder::stack_size`](crate::Builder::stack_size) does not apply
+//! to it. In a pool of T threads at most T threads work at a time, guests included.

@@ -6,7 +6,7 @@
 //! | `async fn f()` | `fn f(cx: &Cx<'_>)` | |
 //! | `tokio::spawn(future)` | [`spawn(\|cx\| ..)`](crate::spawn), [`spawn_async(future)`](crate::spawn_async) | |
 //! | `handle.await` | [`handle.join(cx)`](crate::JoinHandle::join) | a handle is a future too |
-//! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | a function goes on, and its waits return `Cancelled` |
+//! | `handle.abort()` | [`handle.cancel()`](crate::JoinHandle::cancel) | the function continues, and its waits return `Cancelled` |
 //! | `JoinSet` | [`Cx::scope`](crate::Cx::scope), [`Cx::map_concurrent`](crate::Cx::map_concurrent) | fibers may borrow |
 //! | `join!`, `try_join!` | [`Cx::join`](crate::Cx::join), [`Cx::try_join`](crate::Cx::try_join) | the halves may run in parallel |
 //! | `select!` over async blocks | [`Cx::race`](crate::Cx::race), [`Cx::race_ok`](crate::Cx::race_ok) | each racer is a closure |
@@ -45,17 +45,17 @@
 //! assert_eq!(replies.map(|(squares, first)| (squares[9], first)), Ok((81, 4)));
 //! ```
 //! A fiber has a stack of its own. So recursion needs no `Box::pin`, and a callback of a synchronous library may wait
-//! if it captures the `cx`. A begun fiber stays on its thread, so what lives on its stack need not be `Send`. What
-//! `spawn` captures and returns has to be.
+//! if it captures the `cx`. A fiber that has begun stays on its thread, so values on its stack need not be `Send`. The
+//! closure of `spawn` and its result must be `Send`.
 //!
 //! # Cancellation
-//! Dropping a tokio task drops its future at an `.await`. Here a cancelled wait returns
+//! Aborting a tokio task drops its future at an `.await`. Here a cancelled wait returns
 //! [`Cancelled`](crate::Cancelled), and so do all later waits in the scope. The function returns by `?` and its
 //! destructors run in order. See [`cancellation`](super::cancellation).
 //!
 //! # Parallel work
-//! Fibers and parallel loops share the threads, so a fiber may call [`par_map`](crate::par_map) at any place. There is
-//! no second pool, and no `spawn_blocking` for computations.
+//! Fibers and parallel loops share the threads, so a fiber may call [`par_map`](crate::par_map) anywhere. Computations
+//! need neither a second pool nor `spawn_blocking`.
 //! ```
 //! let sums = anabranch::run(|cx| {
 //!     cx.map_concurrent(4, 0..8u64, |_, n| {
@@ -65,8 +65,8 @@
 //! });
 //! assert_eq!(sums.unwrap()[7], 21);
 //! ```
-//! A call that blocks the thread, such as reading a file, also keeps back the other fibers of that thread. Give such
-//! calls a thread of their own:
+//! A call that blocks the thread, such as reading a file, also blocks the other fibers of that thread. Make such calls
+//! on a thread of their own:
 //! ```
 //! use anabranch::{Cx, channel::{RecvError, oneshot}};
 //!
@@ -81,8 +81,8 @@
 //!
 //! # Sockets, and both runtimes in one program
 //! There is no reactor here. [`Cx::block_on`](crate::Cx::block_on) waits for a future of any runtime, and suspends the
-//! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction a
-//! tokio task awaits what the pool computes:
+//! fiber meanwhile. The examples in the repository use the sockets of `async-io` in this way. In the other direction, a
+//! tokio task awaits a result of the pool:
 //! ```
 //! use anabranch::channel::oneshot;
 //!
@@ -94,6 +94,6 @@
 //!
 //! assert_eq!(anabranch::run(|cx| cx.block_on(handler(100))), Ok(4950));
 //! ```
-//! Locks and channels have `.._async` methods for this, and futures of them may be dropped at any time. A future that
-//! needs tokio's runtime has to enter it at each poll: a guard of `Handle::enter` may not stay entered across a wait.
-//! See [`hazards`](super::hazards).
+//! Locks and channels have `.._async` methods for this. Their futures may be dropped at any time. A future that needs
+//! tokio's runtime has to enter it at each poll: do not hold a guard of `Handle::enter` across a wait. See
+//! [`hazards`](super::hazards).

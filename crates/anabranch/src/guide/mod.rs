@@ -2,20 +2,20 @@
 //!
 //! # Reading order
 //! 1. [`compute_or_wait`]: the two kinds of code, and how to mix them.
-//! 2. [`cancellation`]: scopes, races, time limits, and what a cancelled wait returns.
+//! 2. [`cancellation`]: scopes, races and time limits, and what a cancelled wait returns.
 //! 3. [`channels`]: which channel to choose, and `select!`.
 //! 4. [`protocols`]: conversations that the compiler checks.
-//! 5. [`hazards`]: what can block or break a program of fibers. Read this before the first release.
+//! 5. [`hazards`]: what can block or break a program of fibers. Read this before you release a program.
 //! 6. [`tuning`]: threads, stacks, counters, and how to find a hang.
 //!
 //! # Coming from elsewhere
-//! Each of these chapters begins with a table of the names there and the names here.
+//! Each of these chapters begins with a table of corresponding names.
 //! - [`from_rayon`]: parallel loops, `join`, scopes, thread pools.
 //! - [`from_crossbeam`]: channels and selection between threads.
 //! - [`from_tokio`]: tasks, timers, cancellation, async locks and channels.
 //! - [`from_go`]: goroutines, channels, `context`.
 //!
-//! The chapters are a part of the documentation only: a normal build compiles none of them.
+//! Only rustdoc compiles these chapters; a normal build does not.
 
 pub mod cancellation;
 pub mod channels;

@@ -1,8 +1,8 @@
 //! Protocols: conversations whose order the compiler checks.
 //!
 //! [`proto!`](crate::proto!) describes a conversation between a client and a server: its states, which side sends in
-//! each, and which state a message leads to. It makes a type for each state and side. A step consumes an endpoint and
-//! returns the next one, so a message out of turn does not compile.
+//! each, and which state a message leads to. It generates a type for each state and side, an *endpoint*. A step
+//! consumes an endpoint and returns the next one, so a message out of turn does not compile.
 //! ```
 //! use anabranch::{channel::RecvError, proto};
 //!
@@ -14,37 +14,38 @@
 //! }}
 //! use bank::{client, server};
 //!
-//! // The result type holds the server to the end of the conversation.
-//! fn clerk(cx: &anabranch::Cx<'_>, customer: server::Login) -> Result<bank::Done, RecvError> {
-//!     let server::LoginMessage::Login(_name, customer) = customer.recv(cx)?;
-//!     let (mut customer, mut balance) = (customer.ok()?, 0);
+//! // A server must return `Done` or an error, so it cannot forget an answer.
+//! fn serve(cx: &anabranch::Cx<'_>, login: server::Login) -> Result<bank::Done, RecvError> {
+//!     let server::LoginMessage::Login(_name, response) = login.recv(cx)?;
+//!     let (mut connected, mut balance) = (response.ok()?, 0);
 //!     loop {
-//!         customer = match customer.recv(cx)? {
-//!             server::ConnectedMessage::Deposit(amount, customer) => {
+//!         connected = match connected.recv(cx)? {
+//!             server::ConnectedMessage::Deposit(amount, connected) => {
 //!                 balance += amount;
-//!                 customer
+//!                 connected
 //!             }
-//!             server::ConnectedMessage::Withdrawal(amount, customer) if amount <= balance => {
+//!             server::ConnectedMessage::Withdrawal(amount, withdrawal) if amount <= balance => {
 //!                 balance -= amount;
-//!                 customer.money(amount)?
+//!                 withdrawal.money(amount)?
 //!             }
-//!             server::ConnectedMessage::Withdrawal(_, customer) => customer.insufficient_funds()?,
+//!             server::ConnectedMessage::Withdrawal(_, withdrawal) => withdrawal.insufficient_funds()?,
 //!             server::ConnectedMessage::Quit(done) => return Ok(done),
 //!         };
 //!     }
 //! }
 //!
-//! fn customer(cx: &anabranch::Cx<'_>, bank: client::Login) -> Result<u64, RecvError> {
-//!     let client::LoginResponseMessage::Ok(bank) = bank.login("ada".into())?.recv(cx)? else { return Ok(0) };
-//!     let waiting = bank.deposit(cx, 100)?.withdrawal(cx, 30)?;
-//!     let client::WithdrawalMessage::Money(cash, bank) = waiting.recv(cx)? else { return Ok(0) };
-//!     bank.quit(cx)?;
-//!     Ok(cash)
+//! fn withdraw(cx: &anabranch::Cx<'_>, login: client::Login) -> Result<u64, RecvError> {
+//!     let response = login.login("ada".into())?;
+//!     let client::LoginResponseMessage::Ok(connected) = response.recv(cx)? else { return Ok(0) };
+//!     let withdrawal = connected.deposit(cx, 100)?.withdrawal(cx, 30)?;
+//!     let client::WithdrawalMessage::Money(money, connected) = withdrawal.recv(cx)? else { return Ok(0) };
+//!     connected.quit(cx)?;
+//!     Ok(money)
 //! }
 //!
-//! let (bank, service) = proto::spawn_service(bank::pipe, clerk);
+//! let (login, service) = proto::spawn_service(bank::pipe, serve);
 //! anabranch::run(|cx| {
-//!     assert_eq!(customer(cx, bank), Ok(30));
+//!     assert_eq!(withdraw(cx, login), Ok(30));
 //!     assert!(service.join(cx).unwrap().is_ok());
 //! });
 //! ```
@@ -59,22 +60,20 @@
 //!
 //! # What to know
 //! - **Sending.** In `Login` above the client sends one message and then receives, so `login` never waits. In
-//!   `Connected` it may send again and again, so `deposit` takes a `cx`, and waits while 16 messages are under way.
-//!   `#[buffer(n)]` before the state changes the number, `#[unbounded]` removes the limit.
+//!   `Connected` it may send again and again, so `deposit` takes a `cx`, and waits while 16 messages are in flight.
+//!   `#[buffer(n)]` before the state changes the number, and `#[unbounded]` removes the limit.
 //! - **Receiving.** A receive returns an `enum` with one variant for each message; the last field is the next endpoint.
 //!   `recv_timeout`, `try_recv`, `recv_async` and `receiving` for [`select!`](crate::select) exist as for channels.
-//! - **Errors give back.** A receive that was cancelled or timed out returns the endpoint in its error. With `?` the
-//!   endpoint is dropped.
-//! - **The end.** A dropped endpoint ends the conversation: the other side receives `Closed` after what was sent
-//!   before. Only the last message (`-> !`) yields a `Done`. A service that has to return `Done` cannot forget an
-//!   answer.
+//! - **Errors contain the endpoint.** A receive that was cancelled or timed out returns the endpoint in its error. A
+//!   conversion to [`channel::RecvError`](crate::channel::RecvError) by `?` drops the endpoint.
+//! - **The end.** A dropped endpoint ends the conversation. The other side receives the messages that were sent before,
+//!   and then `Closed`. Each side gets a `Done` with the last message (`-> !`), and in no other way.
 //! - **Delegation.** An endpoint is a value and can be sent: the receiver continues the conversation.
 //! - **Debugging.** [`fibers()`](crate::fibers) shows the state that a fiber waits in, such as
 //!   `bank::client::LoginResponse::recv`. `anabranch proto FILE.rs` prints the diagram.
 //!
-//! What the types do not promise: that the other side answers, or that two fibers with two conversations do not wait
-//! for each other. Use time limits.
+//! The types do not guarantee that the other side answers. Nor do they prevent that two fibers with two conversations
+//! wait for each other. Use time limits.
 //!
-//! The full guide, with wires, parameters and what changes may break, is
-//! [`docs/PROTOCOLS.md`](https://github.com/anabranch/anabranch/blob/main/docs/PROTOCOLS.md). The module
-//! [`proto`](mod@crate::proto) says what a conversation costs.
+//! [`docs/PROTOCOLS.md`](https://github.com/anabranch/anabranch/blob/main/docs/PROTOCOLS.md) is the full guide, with
+//! wires, parameters and changes of a protocol. The module [`proto`](mod@crate::proto) says what a conversation costs.

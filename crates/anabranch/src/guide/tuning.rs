@@ -1,17 +1,17 @@
 //! Tuning, counters, and how to find a hang.
 //!
 //! # Threads
-//! [`Builder::threads`](crate::Builder::threads) says how many threads of a pool work at a time. Without it the
-//! environment variable `ANABRANCH_NUM_THREADS` does, and without that the number of cores that the process may use
-//! when the pool is made. A thread of the program that calls into the pool counts while it works. To set up the default
-//! pool, call [`build_default`](crate::Builder::build_default) before its first use:
+//! [`Builder::threads`](crate::Builder::threads) sets how many threads of a pool work at a time. The default is the
+//! value of the environment variable `ANABRANCH_NUM_THREADS`. If that is not set, it is the number of cores that the
+//! process may use when the pool is made. A thread of the program that calls into the pool counts while it works. To
+//! configure the default pool, call [`build_default`](crate::Builder::build_default) before its first use:
 //! ```
 //! anabranch::Pool::builder().threads(2).thread_name(|i| format!("work-{i}")).build_default()?;
 //! assert_eq!(anabranch::current_num_threads(), 2);
 //! # Ok::<(), anabranch::BuildError>(())
 //! ```
-//! One pool is enough for most programs. A second pool is of use where some work must not wait behind other work. Both
-//! pools compete for the cores.
+//! One pool is enough for most programs. Use a second pool for work that must not wait behind other work. Both pools
+//! compete for the cores.
 //!
 //! | [`Builder`](crate::Builder) | when to change it |
 //! |---|---|
@@ -19,12 +19,12 @@
 //! | [`stack_size`](crate::Builder::stack_size) | compute code recurses deeply |
 //! | [`max_fibers`](crate::Builder::max_fibers) | to limit memory; further fibers start when others have ended |
 //! | [`max_spare_threads`](crate::Builder::max_spare_threads) | more than 256 threads block at a time in foreign calls |
-//! | [`pin_threads`](crate::Builder::pin_threads) | the program has the machine for itself (Linux) |
+//! | [`pin_threads`](crate::Builder::pin_threads) | no other program uses the machine (Linux) |
 //! | [`fiber_guard_size`](crate::Builder::fiber_guard_size) | fibers call C code with large frames |
 //! | [`clock`](crate::Builder::clock) | in tests: a [`ManualClock`](crate::time::ManualClock) moves time by hand |
 //!
 //! # Counters
-//! [`Pool::stats`](crate::Pool::stats) counts what each thread has done. Take it twice and compare.
+//! [`Pool::stats`](crate::Pool::stats) returns counters of each thread. Call it twice and compare.
 //! ```
 //! let pool = anabranch::Pool::builder().threads(2).build()?;
 //! let before = pool.stats();
@@ -36,24 +36,24 @@
 //! ```
 //! | what you see | what it means |
 //! |---|---|
-//! | `searching` is large beside `working` | there is too little parallel work for the threads |
-//! | `stolen` grows by the thousand in a millisecond | the pieces that threads take are small |
-//! | `raided` is large | leaves run long without a fork: they are published by idle threads |
+//! | `searching` is large compared with `working` | there is too little parallel work for the threads |
+//! | `stolen` grows by thousands in a millisecond | the pieces that threads steal are small |
+//! | `raided` is large | the work runs long without a fork, so idle threads publish the forks of busy ones |
 //! | [`slots_lent`](crate::Stats::slots_lent), [`spare_threads`](crate::Stats::spare_threads) grow | threads block in foreign calls |
-//! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | a blocked thread could not be replaced: the cap, or the system's limit |
-//! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns: an old kernel, or a filter of system calls |
+//! | [`spares_refused`](crate::Stats::spares_refused) is not 0 | the pool could not replace a blocked thread, because of `max_spare_threads` or a limit of the system |
+//! | [`uses_membarrier`](crate::Stats::uses_membarrier) is false | each join takes a lock, some 20 ns, because the kernel is old or a filter forbids `membarrier` |
 //!
 //! # Finding a hang
-//! [`fibers()`](crate::fibers), or [`Pool::fibers`](crate::Pool::fibers), lists the fibers of a pool and the threads
-//! that wait inside of `run`: the name, the state, what it waits for, and the place in the source. Name fibers by
-//! [`spawn_named`](crate::FiberScope::spawn_named) or [`Cx::set_name`](crate::Cx::set_name). Print the list from a
-//! thread of its own, for example on a signal.
+//! [`fibers()`](crate::fibers) and [`Pool::fibers`](crate::Pool::fibers) list the fibers of a pool, and the threads
+//! that wait inside `run`. Each entry has the name, the state, the operation that it waits for, and the place in the
+//! source. Name fibers by [`spawn_named`](crate::FiberScope::spawn_named) or [`Cx::set_name`](crate::Cx::set_name).
+//! Print the list from a thread of its own, for example on a signal.
 //! ```
 //! use anabranch::{FiberState, Pool, channel};
 //! use std::thread;
 //!
 //! let pool = Pool::builder().threads(1).build()?;
-//! let (_sender, receiver) = channel::unbounded::<u8>();           // nobody ever sends
+//! let (_sender, receiver) = channel::unbounded::<u8>();           // this sender never sends
 //! let stuck = pool.spawn_named("consumer", move |cx| receiver.recv(cx));
 //! let fiber = loop {
 //!     match pool.fibers().into_iter().find(|fiber| fiber.state() == FiberState::Waiting) {
@@ -69,16 +69,16 @@
 //! ```
 //! | what the list shows | what to look for |
 //! |---|---|
-//! | two fibers wait for each other's channel or lock | an order that both keep, or a time limit |
-//! | all wait to receive | a sender that was kept alive and sends nothing |
+//! | two fibers wait for each other's channel or lock | two orders of locking: use one order, or a time limit |
+//! | all fibers wait to receive | a sender that is alive and sends nothing |
 //! | many are [`Ready`](crate::FiberState::Ready) on one worker, and one runs there | a long computation, or a call that blocks the thread |
-//! | many are [`Unstarted`](crate::FiberState::Unstarted) | all threads are busy or blocked, or [`max_fibers`](crate::Builder::max_fibers) is reached |
-//! | nothing | compute code, or a lock of `std`: use a debugger |
+//! | many are [`Unstarted`](crate::FiberState::Unstarted) | threads that are all busy or blocked, or a reached limit [`max_fibers`](crate::Builder::max_fibers) |
+//! | no fiber that waits | compute code, or a lock of `std`: use a debugger |
 //!
 //! # A blocked worker
-//! The pool reports a fiber that waits inside of [`run`](crate::run). On Linux it also reports a fiber that has blocked
-//! its thread for a second while others are bound to it. By default a report is a line on the standard error stream. A
-//! handler can log it:
+//! The pool reports a fiber that waits inside [`run`](crate::run). On Linux it also reports a fiber that has blocked
+//! its thread for a second while the thread has other fibers. By default the pool writes a report as a line to the
+//! standard error stream. A handler can receive it instead:
 //! ```
 //! use anabranch::{HazardKind, Pool};
 //! use std::{sync::mpsc, time::Duration};
@@ -99,5 +99,6 @@
 //! ```
 //!
 //! # Measuring
-//! Compare runs of the same build, take medians of several runs, and let nothing else run. The first use of a pool
-//! starts its threads, and an idle pool has to wake a thread again: call into the pool once before the clock starts.
+//! Compare runs of the same build, take medians of several runs, and run no other program meanwhile. The first use of a
+//! pool starts its threads, and the first call into an idle pool wakes them. So call into the pool once before the
+//! clock starts.
