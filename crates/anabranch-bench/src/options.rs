@@ -1,4 +1,4 @@
-//! The command line that the benches share, and their common main function.
+//! The command line and the main function that the benches share.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,37 +34,37 @@ pub struct Options {
     pub bench: bool,
 }
 
-/// A workload's name on the command line, and how to build it from settings of type `S`.
+/// The name of a workload on the command line, and a function that builds the workload from settings of type `S`.
 pub type Listed<K, S> = (&'static str, fn(&S) -> Box<dyn AnyWorkload<K>>);
 
-/// The parts of a bench, besides the options.
+/// The definition of a bench. The options choose what it runs.
 pub struct Bench<'a, K: 'static, S> {
     /// All workloads of the bench.
     pub workloads: &'a [Listed<K, S>],
     /// The sizes of the workloads.
     pub settings: S,
-    /// The peers that take part; empty for all.
+    /// The peers to measure. An empty list means all.
     pub peers: Vec<K>,
     /// The default numbers of threads.
     pub threads: &'a [usize],
-    /// The versions that were compiled in.
+    /// The versions of the peers and the compiler.
     pub versions: Versions,
     /// The explanation of the columns of the tables.
     pub legend: &'a str,
-    /// Pairs of workloads: the first should take at most this many times as long as the second.
+    /// Targets across workloads: the first should take at most this many times as long as the second.
     pub across: &'a [(&'static str, &'static str, f64)],
-    /// The calibration of CPU work, if the bench has one.
+    /// The measured time of one step of CPU work, if the bench has such work.
     pub nanoseconds_a_step: Option<f64>,
 }
 
-/// Returns the lines below the list of options.
+/// Returns the lines of `--help` below the list of options.
 pub fn help<K: Peers, S>(workloads: &[Listed<K, S>]) -> String {
     let workloads: Vec<&str> = workloads.iter().map(|(name, _)| *name).collect();
     format!("Workloads: {}\nPeers: {}", workloads.join(", "), names::<K>())
 }
 
 impl Options {
-    /// Measures and reports.
+    /// Runs the chosen workloads, prints the tables, and writes the JSON file.
     pub fn run<K: Peers, S>(self, bench: Bench<'_, K, S>) -> ExitCode {
         let start = Instant::now();
         let chosen = match chosen(bench.workloads, &self.workload) {
@@ -86,7 +86,7 @@ impl Options {
         print!("{}", head(&machine, &bench.versions, bench.legend));
         let mut outcomes: Vec<Outcome<K>> = Vec::new();
         for (name, build) in chosen {
-            // The data live only while the workload runs, because every sample's process inherits all memory.
+            // The data of a workload live only while it runs, because the process of each sample inherits all memory.
             let workload = build(&bench.settings);
             let variants = variants(&*workload, &peers, threads);
             if variants.is_empty() {
@@ -118,6 +118,7 @@ impl Options {
     }
 }
 
+/// Returns the workloads with these names, or all if there are no names.
 fn chosen<'a, K: Peers, S>(all: &'a [Listed<K, S>], names: &[String]) -> Result<Vec<&'a Listed<K, S>>, String> {
     let matches = |wanted: &str, name: &str| match wanted.strip_suffix('*') {
         Some(start) => name.starts_with(start),

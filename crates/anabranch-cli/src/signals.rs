@@ -1,9 +1,9 @@
-//! Ctrl-C, SIGTERM and a hang-up.
+//! Handles SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 //!
-//! A separate thread waits for the signals. During a run the first signal only stores its number here. The run checks
-//! it between its steps, stops, and cleans up as usual. A second signal, or one outside of a run, removes the temporary
-//! file and ends the program at once. A signal that the parent had set to be ignored (`nohup`, a background job of a
-//! script) stays ignored.
+//! A separate thread waits for the signals. During a run it only stores the number of the first signal. The run checks
+//! the number between its steps, stops, and cleans up as usual. On a second signal, or on one outside of a run, the
+//! thread removes the temporary file and ends the program at once. A signal that the parent process ignores (`nohup`, a
+//! background job of a script) stays ignored.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -19,11 +19,11 @@ pub struct Signals {
 
 #[derive(Default)]
 struct Shared {
-    /// The number of the first signal, or 0.
-    heard: AtomicU8,
-    /// Whether a run checks `heard` often.
+    /// The number of the last signal, or 0.
+    received: AtomicU8,
+    /// Whether a run checks `received` often.
     watched: AtomicBool,
-    /// The file that an immediate exit has to remove.
+    /// The file that an immediate exit removes.
     temporary: Mutex<Option<PathBuf>>,
 }
 
@@ -38,12 +38,12 @@ impl Signals {
 
     /// Returns whether a signal asks the run to stop. Relaxed, because only the number itself is passed.
     pub fn is_interrupted(&self) -> bool {
-        self.shared.heard.load(Ordering::Relaxed) != 0
+        self.shared.received.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the failure to report if a signal came.
+    /// Returns an error if a signal was received.
     pub fn check(&self) -> Result<(), Failure> {
-        match self.shared.heard.load(Ordering::Relaxed) {
+        match self.shared.received.load(Ordering::Relaxed) {
             0 => Ok(()),
             signal => Err(Failure::Interrupted(signal)),
         }
@@ -57,8 +57,8 @@ impl Signals {
         result
     }
 
-    /// Creates a temporary file that an immediate exit removes. No signal is handled between the two steps, because the
-    /// handler needs the same lock.
+    /// Creates a temporary file that an immediate exit removes. The thread cannot exit between the creation of the file
+    /// and the storing of its path, because it takes the same lock first.
     pub fn remove_on_exit<T, E>(&self, create: impl FnOnce() -> Result<(PathBuf, T), E>) -> Result<T, E> {
         let mut temporary = self.temporary();
         let (path, file) = create()?;
@@ -79,15 +79,15 @@ impl Signals {
         let this = self.clone();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in incoming.forever() {
-                this.hear(signal as u8);
+                this.handle(signal as u8);
             }
         })?;
         Ok(())
     }
 
     #[cfg(unix)]
-    fn hear(&self, signal: u8) {
-        let first = self.shared.heard.swap(signal, Ordering::SeqCst) == 0;
+    fn handle(&self, signal: u8) {
+        let first = self.shared.received.swap(signal, Ordering::SeqCst) == 0;
         if first && self.shared.watched.load(Ordering::SeqCst) {
             return;
         }
@@ -95,14 +95,14 @@ impl Signals {
             let _ = std::fs::remove_file(path);
         }
         if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-            crate::exit::tell(""); // A line of its own, after `^C` and whatever was being drawn.
+            crate::exit::tell(""); // Ends the line that has `^C` or an unfinished bar.
         }
         crate::exit::say("interrupted");
         signal_hook::low_level::exit(128 + i32::from(signal));
     }
 }
 
-/// Returns whether `signal` is ignored, by the `SigIgn` mask of `/proc/self/status`.
+/// Returns whether the process ignores `signal`, according to the `SigIgn` mask in the text of `/proc/self/status`.
 #[cfg(unix)]
 fn ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -115,10 +115,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mask_of_ignored_signals() {
+    fn ignored_signals_are_read_from_mask() {
         let status = "Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\t0000000000000000\n";
         assert!(ignored(status, 1) && ignored(status, 2) && ignored(status, 13));
         assert!(!ignored(status, 15));
-        assert!(!ignored("", 1), "where there is no such file nothing is known to be ignored");
+        assert!(!ignored("", 1), "no mask: no signal is known to be ignored");
     }
 }

@@ -2,10 +2,9 @@
 
 /// An undirected edge of the generator: two vertex numbers of 48 bits each, in twelve bytes.
 ///
-/// The specification requires at least 48 bits per vertex number in the tuples, which is exactly twelve bytes. Compared
-/// with two `u64` this saves a quarter of the memory, and a quarter of the traffic in kernel 1 and in every validation.
-/// The low halves are separate words. So for graphs of up to 2^32 vertices an end is one plain load, and the high
-/// halves are only checked to be zero.
+/// The specification requires at least 48 bits per vertex number in the tuples, which makes exactly twelve bytes.
+/// Compared with two `u64` this saves a quarter of the memory, and a quarter of the traffic in kernel 1 and in every
+/// validation. The low halves are separate words. So in graphs of up to 2^32 vertices, reading an end takes one load.
 ///
 /// ```
 /// use graph500::Edge;
@@ -34,7 +33,7 @@ impl Edge {
         Edge { low: [a as u32, b as u32], high: [(a >> 32) as u16, (b >> 32) as u16] }
     }
 
-    /// Returns both ends, in the order of `new`.
+    /// Returns both ends, in the order in which [`new`](Self::new) takes them.
     #[inline]
     pub const fn ends(self) -> (u64, u64) {
         ((self.high[0] as u64) << 32 | self.low[0] as u64, (self.high[1] as u64) << 32 | self.low[1] as u64)

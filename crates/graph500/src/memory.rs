@@ -1,12 +1,12 @@
 //! The only module with `unsafe`: large zeroed arrays on huge pages, and shared writes to disjoint positions.
 //!
-//! **Huge pages.** Every array with random accesses comes from [`zeroed`]. The allocator returns it zeroed, which for
-//! such sizes means untouched pages. Before the first touch the kernel is advised to use huge pages for it. If the
-//! kernel does not follow the advice, or on systems other than Linux, only the speed changes. At scale 20 it makes
-//! searches 10 to 20% faster.
+//! **Huge pages.** Every array with random accesses comes from [`zeroed`]. The allocator returns large zeroed arrays as
+//! untouched pages. Before the first touch this module advises the kernel to use huge pages for the array. If the
+//! kernel does not follow the advice, or on systems other than Linux, only the speed changes. Huge pages make searches
+//! at scale 20 10 to 20% faster.
 //!
-//! **Shared writes.** A scatter writes to positions that are disjoint but not contiguous. [`Shared`] lends an
-//! exclusively borrowed slice as a slice of atomics. A relaxed atomic load or store is a plain `mov` on today's
+//! **Shared writes.** In a scatter, threads write to positions that are disjoint but not contiguous. [`Shared`] lends
+//! an exclusively borrowed slice as a slice of atomics. A relaxed atomic load or store is a plain `mov` on today's
 //! machines. A mistake of the caller produces a wrong number, never a data race.
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
 
 use crate::Edge;
 
-/// Types that are valid as zero bytes and need no drop.
+/// Types for which all-zero bytes are a valid value, and which need no drop.
 ///
 /// # Safety
-/// The type is valid if all its bytes are zero.
+/// A value of the type whose bytes are all zero is valid.
 pub(crate) unsafe trait Zeroable: Copy {}
 // SAFETY: integers are valid for every bit pattern.
 unsafe impl Zeroable for u16 {}
@@ -31,7 +31,7 @@ unsafe impl Zeroable for i64 {}
 // SAFETY: `Edge` is `repr(C)` and contains only integers.
 unsafe impl Zeroable for Edge {}
 
-/// The allocator had no memory.
+/// An error: the allocator had no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfMemory {
     /// The purpose of the array.
@@ -77,7 +77,7 @@ fn advise_huge_pages<T>(array: &mut [T]) {
         if end.saturating_sub(start) >= WORTHWHILE {
             let first = range.start.with_addr(start).cast();
             // SAFETY: the range is page-aligned and inside the exclusively borrowed array, and this advice changes no
-            // contents. A refusal is not an error.
+            // contents. If the kernel refuses, only the speed changes, so the result is ignored.
             let _ = unsafe { rustix::mm::madvise(first, end - start, rustix::mm::Advice::LinuxHugepage) };
         }
     }
@@ -100,8 +100,8 @@ macro_rules! shared {
             #[inline]
             fn shared(&mut self) -> &[$atomic] {
                 const { assert!(align_of::<$plain>() == align_of::<$atomic>()) };
-                // SAFETY: an atomic has the size and validity of its integer, and here also its alignment. The result
-                // keeps the exclusive borrow, which rules out every access that is not atomic.
+                // SAFETY: an atomic has the size and the valid values of its integer, and the assertion checks the
+                // alignment. The result keeps the exclusive borrow, so every access is through the atomics.
                 unsafe { &*(std::ptr::from_mut(self) as *const [$atomic]) }
             }
         }
@@ -115,7 +115,7 @@ mod tests {
     use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
-    fn zeroed_is_zero_whatever_the_size() {
+    fn zeroed_returns_zeros_for_each_size() {
         for len in [0, 1, 1000, 3 << 20] {
             let array = zeroed::<u32>("a test", len).unwrap();
             assert_eq!(array.len(), len);
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_size_returns_error() {
         let error = zeroed::<u64>("a test", usize::MAX / 4).unwrap_err();
         assert_eq!(error.what, "a test");
         assert!(error.to_string().contains("a test"));
     }
 
     #[test]
-    fn shared_writes_are_seen_afterwards() {
+    fn shared_writes_are_visible_afterwards() {
         let mut array = vec![0u64; 4];
         array.shared()[2].store(9, Relaxed);
         assert_eq!(array, [0, 0, 9, 0]);

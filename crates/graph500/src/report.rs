@@ -4,25 +4,25 @@ use std::fmt::{self, Write as _};
 
 use crate::{BfsKind, Spec, Summary, TepsSummary};
 
-/// One search.
+/// The figures of one search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchRecord {
     /// The start vertex.
     pub key: u64,
     /// The time of the search.
     pub seconds: f64,
-    /// Input tuples in the key's component.
+    /// The number of input tuples in the component of the key.
     pub edges: u64,
-    /// Reached vertices, the key included.
+    /// The number of reached vertices, including the key.
     pub reached: u64,
     /// The greatest distance from the key.
     pub depth: u32,
-    /// The time of its validation, if it was validated.
+    /// The time of the validation, if the run validated this search.
     pub validation_seconds: Option<f64>,
 }
 
 impl SearchRecord {
-    /// Returns traversed edges per second.
+    /// Returns the number of traversed edges per second.
     pub fn teps(&self) -> f64 {
         1.0 / self.seconds_per_edge()
     }
@@ -36,7 +36,7 @@ impl SearchRecord {
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The searched problem.
+    /// The problem: scale and edge factor.
     pub spec: Spec,
     /// The search kernel.
     pub bfs: BfsKind,
@@ -61,7 +61,7 @@ impl Report {
         self.summary(|search| search.edges as f64)
     }
 
-    /// Summarises the times of the validations, in seconds, if all searches were validated.
+    /// Summarises the times of the validations, in seconds. Returns `None` unless the run validated all searches.
     pub fn validation(&self) -> Option<Summary> {
         let seconds: Option<Vec<f64>> = self.searches.iter().map(|search| search.validation_seconds).collect();
         seconds.filter(|seconds| !seconds.is_empty()).map(|seconds| Summary::of(&seconds))
@@ -79,9 +79,9 @@ impl Report {
 
     /// Returns the specification's `key: value` lines, with the names of the reference code 3.0.
     ///
-    /// `num_mpi_processes` is 1: there is one process, whatever the number of threads. Lines about validation appear
-    /// only after a validation. With a single search, deviations are printed as 0. The exclamation mark that the
-    /// reference code prints before its harmonic mean is omitted, so that every value is a number.
+    /// `num_mpi_processes` is 1, because there is one process with any number of threads. Lines about validation appear
+    /// only after a validation. With a single search, deviations are 0. The reference code prints an exclamation mark
+    /// before its harmonic mean; this text omits it, so that every value is a number.
     pub fn official(&self) -> String {
         let mut lines = Lines(String::new());
         lines.add("SCALE", self.spec.scale());
@@ -134,7 +134,7 @@ impl Lines {
     }
 }
 
-/// Printed to the nanosecond.
+/// Displays seconds with nine decimal places.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {
@@ -143,7 +143,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Printed without a fraction if it has none.
+/// Displays a number with at most three decimal places.
 struct Count(f64);
 
 impl fmt::Display for Count {

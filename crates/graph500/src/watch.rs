@@ -1,4 +1,4 @@
-//! The reports of a phase to its observer, and the observer's request to stop.
+//! Reports of a phase to its observer, and the observer's request to stop.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -18,28 +18,29 @@ pub enum Phase {
     Validation,
 }
 
-/// Receives the progress of a run, and may cancel it. All methods may be called from any thread, and do nothing by
-/// default.
+/// Receives the progress of a run, and may cancel it. The run calls the methods from any thread. By default they do
+/// nothing.
 ///
 /// `()` is an observer that ignores everything.
 pub trait Observer: Sync {
-    /// `phase` begins. It has `total` units of work.
+    /// Reports that `phase` begins, with `total` units of work.
     fn begin(&self, phase: Phase, total: u64) {
         let _ = (phase, total);
     }
 
-    /// `done` more units of `phase` are complete. Called at most some thousand times per phase.
+    /// Reports that `done` more units of `phase` are complete. The run calls this at most some thousand times per
+    /// phase.
     fn advance(&self, phase: Phase, done: u64) {
         let _ = (phase, done);
     }
 
-    /// `phase` has ended and took `elapsed`.
+    /// Reports that `phase` has ended and took `elapsed`.
     fn end(&self, phase: Phase, elapsed: Duration) {
         let _ = (phase, elapsed);
     }
 
-    /// Returns whether to stop. All threads call this once per block of work, so it should cost no more than an atomic
-    /// load.
+    /// Returns whether the run shall stop. All threads call this once per block of work, so it should cost no more than
+    /// an atomic load.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -58,7 +59,7 @@ impl<'a> Halt<'a> {
         Halt { observer, cancelled: AtomicBool::new(false) }
     }
 
-    /// Returns whether to stop. Once true, it stays true.
+    /// Returns whether the run shall stop. Once this has returned `true`, it always does.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         if self.cancelled.load(Relaxed) {
@@ -71,13 +72,13 @@ impl<'a> Halt<'a> {
         cancelled
     }
 
-    /// Returns `Err` if any thread was stopped, so that skipped work never counts as done.
+    /// Returns an error if the run shall stop, so that work that a thread has skipped does not count as done.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         if self.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 }
 
-/// The view of one phase that its observer has.
+/// A running phase: reports its progress to the observer, and asks whether to stop.
 pub(crate) struct Watch<'a> {
     halt: Halt<'a>,
     phase: Phase,

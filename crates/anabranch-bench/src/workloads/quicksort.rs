@@ -1,8 +1,8 @@
 //! Sorts numbers in place: partition, then join on the two parts.
 //!
-//! It has forks of every size, the first ones after a long sequential partition, over memory that is written. Parts of
-//! at most 20 numbers are sorted by insertion, as in any quicksort. There is no other cut-off. The code is the same for
-//! all peers, so only the joins differ.
+//! The forks are of every size, and the threads write to the memory that they share out. The first forks follow a long
+//! sequential partition. Parts of at most 20 numbers are sorted by insertion, as is usual. There is no other cut-off.
+//! All peers run the same code, so only the joins differ.
 
 use super::Workload;
 use crate::peers::Peer;
@@ -34,8 +34,9 @@ fn insertion_sort(numbers: &mut [u32]) {
     }
 }
 
-/// Moves numbers so that none before the returned position is greater than any from it on (Hoare's scheme, the pivot
-/// being the median of the first, the middle and the last number). Both sides get at least one number.
+/// Partitions the numbers. No number before the returned position is greater than a number at or after it. Both sides
+/// get at least one number. This is Hoare's scheme; the pivot is the median of the first, the middle and the last
+/// number.
 fn partition(numbers: &mut [u32]) -> usize {
     let last = numbers.len() - 1;
     let mut three = [numbers[0], numbers[last / 2], numbers[last]];
@@ -51,7 +52,7 @@ fn partition(numbers: &mut [u32]) -> usize {
             high -= 1;
         }
         if low >= high {
-            // Not 0: the first number is below `low`, or was swapped, which advanced `low`.
+            // The position is at least 1, so that the lower side is not empty.
             return low.max(1);
         }
         numbers.swap(low, high);
@@ -60,7 +61,7 @@ fn partition(numbers: &mut [u32]) -> usize {
     }
 }
 
-/// Numbers in a seeded random order, sorted once.
+/// The workload: random numbers with a fixed seed, and the same numbers sorted.
 pub struct Quicksort {
     numbers: Vec<u32>,
     sorted: Vec<u32>,
@@ -89,7 +90,7 @@ impl Workload for Quicksort {
     fn sample<P: Peer>(&self, pool: &P::Pool) -> Sample {
         let mut warm_up = self.numbers[..self.numbers.len().min(1000)].to_vec();
         P::enter(pool, |cx| quicksort::<P>(&mut warm_up, cx));
-        // A separate copy, whose pages are mapped before the clock starts.
+        // The copy maps all pages of the array before the clock starts.
         let mut numbers = self.numbers.clone();
         let ((), meter) = metered(|| P::enter(pool, |cx| quicksort::<P>(&mut numbers, cx)));
         assert!(numbers == self.sorted, "the numbers are not sorted");
@@ -104,7 +105,7 @@ mod tests {
     use crate::workloads::testing::everyone_agrees;
 
     #[test]
-    fn everything_is_sorted() {
+    fn quicksort_sorts_every_length() {
         let mut random = fastrand::Rng::with_seed(1);
         for length in (0..200).chain([5000]) {
             for distinct in [1, 2, 5, u32::MAX] {
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_and_reversed_input_is_cut_in_the_middle() {
+    fn sorted_and_reversed_input_is_partitioned_in_the_middle() {
         let mut ascending: Vec<u32> = (0..1000).collect();
         assert!((400..600).contains(&partition(&mut ascending)));
         let mut descending: Vec<u32> = (0..1000).rev().collect();
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_leaves_something_on_both_sides() {
+    fn partition_leaves_numbers_on_both_sides() {
         let mut random = fastrand::Rng::with_seed(2);
         for _ in 0..2000 {
             let mut numbers: Vec<u32> = (0..random.usize(3..30)).map(|_| random.u32(..4)).collect();
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_sorts() {
+    fn all_peers_sort() {
         everyone_agrees(&Quicksort::new(20_000), &[1, 3]);
     }
 }

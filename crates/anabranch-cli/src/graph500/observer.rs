@@ -1,4 +1,4 @@
-//! Passes the benchmark's phases to the progress display, and a signal to the benchmark.
+//! Passes the phases of the benchmark to the progress display, and the request to stop to the benchmark.
 
 use std::time::Duration;
 

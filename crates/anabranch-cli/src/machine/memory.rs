@@ -1,11 +1,11 @@
-//! The memory that a process may still take, and its peak so far.
+//! The memory that this process can still allocate, and its peak so far.
 //!
-//! The former is the lesser of two limits: the memory that the kernel can provide without swapping (`MemAvailable`),
-//! and the remaining limits of the process's control group and of all groups above it.
+//! The former is the smaller of two numbers: the memory that the kernel can provide without swapping (`MemAvailable`),
+//! and the memory that the control group of the process and all groups above it still allow.
 
 use super::{Files, cgroup};
 
-/// Returns the bytes that this process may take, or `None` if the system does not report them.
+/// Returns the number of bytes that this process can still allocate, or `None` if the system does not report it.
 pub fn available(files: Files<'_>) -> Option<u64> {
     let machine = files("/proc/meminfo").and_then(|text| kib_field(&text, "MemAvailable:"));
     [machine, cgroup::available(files)].into_iter().flatten().min()
@@ -16,7 +16,7 @@ pub fn peak(files: Files<'_>) -> Option<u64> {
     kib_field(&files("/proc/self/status")?, "VmHWM:")
 }
 
-/// Returns the bytes of a field in `kB` (which are KiB).
+/// Returns the value of a field in bytes. The kernel writes `kB` and means KiB.
 pub fn kib_field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -31,7 +31,7 @@ mod tests {
                            HugePages_Total:       0\n";
 
     #[test]
-    fn fields_of_meminfo_and_status() {
+    fn fields_in_kib_are_read_as_bytes() {
         assert_eq!(kib_field(MEMINFO, "MemAvailable:"), Some(20_000_000 * 1024));
         assert_eq!(kib_field(MEMINFO, "HugePages_Total:"), None, "a count, not kB");
         assert_eq!(kib_field(MEMINFO, "Absent:"), None);
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_machine_and_group() {
+    fn available_is_smaller_of_machine_and_group() {
         let with_limit = |limit: &'static str| {
             move |path: &str| {
                 let text = match path {
@@ -56,13 +56,13 @@ mod tests {
         assert_eq!(available(&with_limit("max\n")), Some(20_000_000 * 1024));
         assert_eq!(available(&with_limit("5000\n")), Some(4000));
         assert_eq!(available(&with_limit("99999999999999\n")), Some(20_000_000 * 1024));
-        assert_eq!(available(&|_| None), None, "no such files: nothing is known");
+        assert_eq!(available(&|_| None), None, "without these files the memory is unknown");
     }
 
     #[test]
-    fn this_machine_tells_if_it_is_linux() {
-        let told = available(&super::super::files);
-        assert_eq!(told.is_some(), cfg!(target_os = "linux"));
-        assert!(told.is_none_or(|bytes| bytes > 0));
+    fn linux_reports_available_memory() {
+        let available = available(&super::super::files);
+        assert_eq!(available.is_some(), cfg!(target_os = "linux"));
+        assert!(available.is_none_or(|bytes| bytes > 0));
     }
 }

@@ -1,8 +1,8 @@
 //! The progress of a run, on standard error: bars on a terminal, otherwise a few plain lines.
 //!
 //! The run only counts: [`Progress::begin`], [`advance`](Progress::advance) and [`end`](Progress::end) update a few
-//! atomics, so they do not disturb the timed code. A separate thread reads the counts every [`TICK`] and draws. A phase
-//! that ends within [`QUIET`] is not shown.
+//! atomics, so they do not disturb the timed code. A separate thread, the painter, reads the counts every [`TICK`] and
+//! draws. It does not show a phase that ends within [`QUIET`].
 
 mod bars;
 mod lines;
@@ -18,7 +18,7 @@ use crate::signals::Signals;
 const TICK: Duration = Duration::from_millis(200);
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The phases of one run, and the thread that shows them. Dropping it removes the bars.
+/// The phases of one run, and the painter. Dropping this ends the painter and removes the bars.
 pub struct Progress {
     phases: Arc<[Phase]>,
     stop: Arc<AtomicBool>,
@@ -33,7 +33,7 @@ struct Phase {
     done: AtomicU64,
     begun: OnceLock<Instant>,
     ended: OnceLock<Duration>,
-    /// Whether the phase was shown; it then stays visible. Only the painter writes this.
+    /// Whether the painter has shown the phase. It shows it from then on. Only the painter writes this.
     shown: AtomicBool,
 }
 
@@ -42,24 +42,25 @@ struct Snapshot {
     name: &'static str,
     total: u64,
     done: u64,
-    /// The time since it began.
+    /// The time since the phase began.
     running: Duration,
-    /// Its duration, once it has ended.
+    /// The duration of the phase, once it has ended.
     took: Option<Duration>,
 }
 
 /// A display of phases. `None` stands for a phase that is not shown (yet).
 trait Painter: Send {
+    /// Draws the phases.
     fn paint(&mut self, phases: &[Option<Snapshot>]);
-    /// The run has ended, or was interrupted; after an interruption nothing was painted.
+    /// Ends the display, after the last `paint`. After an interruption the display may be older than the counts.
     fn finish(&mut self, interrupted: bool) {
         let _ = interrupted;
     }
 }
 
 impl Progress {
-    /// Starts the display of phases with these names. Other methods refer to them by index. After a signal nothing more
-    /// is drawn.
+    /// Starts the display of phases with these names. Other methods refer to the phases by index. After a signal the
+    /// painter draws nothing more.
     pub fn start(names: &[&'static str], signals: &Signals) -> Self {
         let phases: Arc<[Phase]> = names.iter().map(|name| Phase::new(name)).collect();
         let stop = Arc::new(AtomicBool::new(false));
@@ -69,17 +70,17 @@ impl Progress {
             let (phases, stop, signals) = (phases.clone(), stop.clone(), signals.clone());
             move || {
                 while !stop.load(Ordering::Acquire) && !signals.is_interrupted() {
-                    painter.paint(&look(&phases));
+                    painter.paint(&snapshots(&phases));
                     thread::park_timeout(TICK);
                 }
                 let interrupted = signals.is_interrupted();
                 if !interrupted {
-                    painter.paint(&look(&phases));
+                    painter.paint(&snapshots(&phases));
                 }
                 painter.finish(interrupted);
             }
         });
-        // Without the thread nothing is shown; the run does not depend on it.
+        // If the thread cannot start, the run continues without a display.
         Self { phases, stop, painter: thread.ok() }
     }
 
@@ -90,12 +91,12 @@ impl Progress {
         phase.begun.get_or_init(Instant::now);
     }
 
-    /// Adds `done` finished units.
+    /// Adds `done` to the number of finished units.
     pub fn advance(&self, phase: usize, done: u64) {
         self.phases[phase].done.fetch_add(done, Ordering::Relaxed);
     }
 
-    /// Ends a phase that took `took`, which may differ from the time since it began.
+    /// Ends a phase with the duration `took`, which may differ from the time since its begin.
     pub fn end(&self, phase: usize, took: Duration) {
         self.phases[phase].ended.get_or_init(|| took);
     }
@@ -133,7 +134,7 @@ impl Snapshot {
         (self.done.min(self.total) as u128 * 100).checked_div(u128::from(self.total)).unwrap_or(0) as u64
     }
 
-    /// Returns the time left, if the rest is as fast as the finished part.
+    /// Returns the time left, assuming that the rest is as fast as the finished part.
     fn left(&self) -> Option<Duration> {
         if self.done == 0 || self.total == 0 {
             return None;
@@ -143,7 +144,8 @@ impl Snapshot {
     }
 }
 
-fn look(phases: &[Phase]) -> Vec<Option<Snapshot>> {
+/// Reads the counts of all phases, and decides which of them to show.
+fn snapshots(phases: &[Phase]) -> Vec<Option<Snapshot>> {
     phases
         .iter()
         .map(|phase| {
@@ -168,7 +170,7 @@ fn is_terminal() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// An estimate needs only whole seconds.
+/// Formats an estimated time, in whole seconds.
 fn about(left: Duration) -> String {
     let seconds = left.as_secs_f64().ceil().max(1.0);
     if seconds < 120.0 { format!("{seconds} s") } else { crate::units::seconds(seconds) }
@@ -183,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_follows_from_the_part_that_is_done() {
+    fn time_left_follows_from_finished_part() {
         assert_eq!(snapshot(25, 100).percent(), 25);
         assert_eq!(snapshot(25, 100).left(), Some(Duration::from_secs(30)));
         assert_eq!(snapshot(0, 100).left(), None);
-        assert_eq!(snapshot(7, 0).percent(), 0, "an unknown total");
-        assert_eq!(snapshot(120, 100).percent(), 100, "more than promised");
+        assert_eq!(snapshot(7, 0).percent(), 0, "the total is unknown");
+        assert_eq!(snapshot(120, 100).percent(), 100, "more units than the total");
         assert_eq!(snapshot(120, 100).left(), Some(Duration::ZERO));
         assert_eq!(about(Duration::from_millis(1200)), "2 s");
         assert_eq!(about(Duration::from_secs(185)), "3 min 5 s");
@@ -196,18 +198,18 @@ mod tests {
 
     #[test]
     fn short_phases_are_not_shown() {
-        let seen = |phase: &Phase| look(std::slice::from_ref(phase))[0].is_some();
+        let is_shown = |phase: &Phase| snapshots(std::slice::from_ref(phase))[0].is_some();
         let long_ago = Instant::now() - Duration::from_secs(5);
         let phase = Phase::new("short");
-        assert!(!seen(&phase), "not begun");
+        assert!(!is_shown(&phase), "the phase has not begun");
         phase.begun.set(long_ago).unwrap();
         phase.ended.set(Duration::from_millis(99)).unwrap();
-        assert!(!seen(&phase), "it took 99 ms");
+        assert!(!is_shown(&phase), "the phase took 99 ms");
 
         let phase = Phase::new("shown");
         phase.begun.set(long_ago).unwrap();
-        assert!(seen(&phase), "running for long");
+        assert!(is_shown(&phase), "the phase has run for 5 s");
         phase.ended.set(Duration::from_millis(99)).unwrap();
-        assert!(seen(&phase), "its end is told, as its beginning was");
+        assert!(is_shown(&phase), "a phase that was shown stays shown");
     }
 }

@@ -1,4 +1,4 @@
-//! `anabranch proto`: the protocols in a source file, as diagrams and as the code that `proto!` generates.
+//! `anabranch proto`: prints the protocols of a source file as diagrams, and the code that `proto!` generates.
 
 mod layout;
 mod svg;
@@ -8,18 +8,18 @@ use std::path::PathBuf;
 use crate::exit::Failure;
 use crate::output;
 
-/// The output to print.
+/// The arguments.
 #[derive(clap::Args)]
 pub struct Args {
     /// The source file
     file: PathBuf,
-    /// Only the protocol of this name
+    /// Print only the protocol with this name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Only the diagrams: in the language of Mermaid, or as one SVG document; comes after FILE
+    /// Print only the diagrams: in the language of Mermaid, or as one SVG document; write FILE before this option
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "mermaid", conflicts_with = "expansion")]
     diagram: Option<Form>,
-    /// Only the code
+    /// Print only the code
     #[arg(long)]
     expansion: bool,
 }
@@ -34,22 +34,22 @@ enum Form {
 pub fn run(args: &Args) -> Result<(), Failure> {
     let file = args.file.display();
     let source = std::fs::read_to_string(&args.file).map_err(|error| Failure::Run(format!("{file}: {error}")))?;
-    let told = |error: syn::Error| {
+    let failure = |error: syn::Error| {
         let lines = error.into_iter().map(|error| {
             let at = error.span().start();
             format!("{file}:{}:{}: {error}", at.line, at.column + 1)
         });
         Failure::Run(lines.collect::<Vec<_>>().join("\nanabranch: "))
     };
-    let no_rust = |error: syn::Error| {
+    let not_rust = |error: syn::Error| {
         let at = error.span().start();
         Failure::Run(format!("{file} is not Rust: {error}, line {}, column {}", at.line, at.column + 1))
     };
     let mut protocols = Vec::new();
-    for tokens in anabranch_proto::find(&source).map_err(no_rust)? {
-        // With `--name`, errors of other protocols are ignored.
+    for tokens in anabranch_proto::find(&source).map_err(not_rust)? {
+        // With `--name`, other protocols are not checked.
         if args.name.is_none() || args.name == anabranch_proto::name(tokens.clone()) {
-            protocols.push(anabranch_proto::read(tokens).map_err(told)?);
+            protocols.push(anabranch_proto::read(tokens).map_err(failure)?);
         }
     }
     if protocols.is_empty() {
@@ -65,14 +65,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             shown.push(format!("```mermaid\n{}\n```\n", protocol.mermaid()));
         }
         if args.diagram.is_none() {
-            let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(told)?;
+            let code = syn::parse_str(&tidy(&protocol.to_module().to_string())).map_err(failure)?;
             shown.push(prettyplease::unparse(&code));
         }
     }
     output::to_stdout(&shown.join("\n"))
 }
 
-/// Returns the code, as tokens with spaces between, without the absolute paths that a macro needs.
+/// Removes the absolute paths that a macro needs. `tokens` is code with spaces between all tokens.
 fn tidy(tokens: &str) -> String {
     let shorter = [
         (":: core :: result :: Result :: Ok", "Ok"),

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValidationError {
-    /// The number of parents is not the number of vertices.
+    /// The result does not have one parent for each vertex.
     Length {
         /// The number of parents.
         parents: usize,
@@ -15,12 +15,12 @@ pub enum ValidationError {
     },
     /// The key is not its own parent.
     Root {
-        /// Its parent.
+        /// The parent of the key.
         parent: i64,
     },
     /// A parent is neither a vertex nor -1.
     ParentRange {
-        /// The vertex that has it.
+        /// The vertex with this parent.
         vertex: u64,
         /// The parent.
         parent: i64,
@@ -29,10 +29,10 @@ pub enum ValidationError {
     Orphan {
         /// The vertex.
         vertex: u64,
-        /// Its parent, which has none.
+        /// Its parent, which has no parent itself.
         parent: u64,
     },
-    /// The path from this vertex to the root never ends (check 1).
+    /// The path from a vertex towards the root runs into a cycle (check 1).
     Cycle {
         /// The vertex.
         vertex: u64,
@@ -80,7 +80,7 @@ impl fmt::Display for ValidationError {
             Length { parents, vertices } => write!(f, "{parents} parents for {vertices} vertices"),
             Root { parent } => write!(f, "the key has parent {parent} instead of itself"),
             ParentRange { vertex, parent } => {
-                write!(f, "vertex {vertex} has parent {parent}, which is no vertex")
+                write!(f, "vertex {vertex} has parent {parent}, which is not a vertex")
             }
             Orphan { vertex, parent } => write!(f, "vertex {vertex} has parent {parent}, which is not in the tree"),
             Cycle { vertex } => write!(f, "vertex {vertex} is on or below a cycle"),
@@ -94,7 +94,7 @@ impl fmt::Display for ValidationError {
                 write!(f, "edge {edge} joins vertex {inside} in the tree and vertex {outside} outside")
             }
             NotAnEdge { vertex, parent } => {
-                write!(f, "the tree joins vertex {vertex} and its parent {parent}, the input does not")
+                write!(f, "the tree joins vertex {vertex} and its parent {parent}, but no input edge does")
             }
         }
     }

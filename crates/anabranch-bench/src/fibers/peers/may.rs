@@ -1,8 +1,8 @@
-//! may: stackful coroutines, started by `go!`. Its threads are started once per process; its configuration sets their
-//! number.
+//! may: stackful coroutines, started by `go!`. It starts its threads once per process, as many as its configuration
+//! says.
 //!
-//! Each stack is a separate mapping, its guard is another, and both are made when the coroutine is spawned. The system
-//! allows 65,530 mappings per process, so only about half as many coroutines can live at once.
+//! A spawn maps a stack and a guard, which are two mappings. The system allows 65,530 mappings per process, so only
+//! about half as many coroutines can live at once.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,11 +15,12 @@ use crate::fibers::programs::alarms::Alarms;
 use crate::fibers::programs::crowd::Crowd;
 use crate::sample::Stopwatch;
 
-/// `go!`.
+/// The peer `may`.
 pub struct May;
 
+/// Runs `root` in a coroutine, and waits for its result.
 fn inside<R: Send + 'static>(root: impl FnOnce() -> R + Send + 'static) -> R {
-    go!(root).join().expect("the root ends in peace")
+    go!(root).join().expect("the root does not panic")
 }
 
 fn yields(times: u64) -> u64 {
@@ -40,7 +41,7 @@ impl Peer for May {
 
     const MOST: u64 = 25_000;
     const MOST_SPAWNED: u64 = 100_000;
-    // It starts coroutines in the order in which they were spawned, so most of the forks live at the same time.
+    // may starts coroutines in the order of their spawns, so most of the forks live at the same time.
     const MOST_FIB: u32 = 21;
 
     fn pool(threads: usize) {
@@ -62,7 +63,7 @@ impl Peer for May {
             let watch = Stopwatch::start();
             let mut joined = 0;
             while joined < count {
-                // As many at a time as it can hold.
+                // may can hold at most `MOST` coroutines at a time.
                 let some = (count - joined).min(Self::MOST);
                 let handles: Vec<_> = (0..some).map(|_| go!(|| ())).collect();
                 handles.into_iter().for_each(join);

@@ -1,8 +1,8 @@
-//! A ring of members. Each repeatedly sends a message to the next and receives one from the previous. There are as many
-//! messages in flight as members.
+//! A ring of members. Each member repeatedly sends a message to the next one and receives one from the previous one.
+//! There are as many messages in flight as members.
 //!
-//! This benchmark measured the first pipes, in 2012. The clock starts when a first message has gone around, which each
-//! member forwards once it has started.
+//! Rust's first pipes were measured with this benchmark in 2012. Each member begins by forwarding a first message. The
+//! clock starts when that message has gone around the ring, so all members have started.
 
 use tokio::runtime::Runtime;
 use tokio::task::spawn;
@@ -14,7 +14,7 @@ use crate::messages::peers::{Kind, On};
 use crate::messages::tasks;
 use crate::sample::{Sample, Stopwatch};
 
-/// The workload with this number of members.
+/// The workload: a ring with this number of members.
 #[derive(Clone, Copy)]
 pub struct Ring {
     members: u64,
@@ -27,7 +27,7 @@ impl Ring {
     }
 }
 
-/// Runs the member with the number `own`. Returns its last value.
+/// Runs the member with the number `own` on a fiber or thread. Returns its last value.
 fn member<S: Blocking, C: blocking::Channel<S>>(
     cx: &S::Cx<'_>,
     own: u64,
@@ -43,6 +43,7 @@ fn member<S: Blocking, C: blocking::Channel<S>>(
     value
 }
 
+/// Like [`member`], for async code.
 async fn task<C: tasks::Channel>(own: u64, times: u64, next: &mut C::Sender, before: &mut C::Receiver) -> u64 {
     let mut value = own;
     for _ in 0..times {
@@ -57,7 +58,7 @@ impl Amount for Ring {
         self.members * times
     }
 
-    /// Each value makes the same number of hops, and the sum does not depend on where it ends.
+    /// Each value makes `times` hops, and each hop adds 1. The sum does not depend on where a value ends.
     fn expected(&self, times: u64) -> u64 {
         (0..self.members).sum::<u64>() + self.members * times
     }
@@ -122,7 +123,7 @@ impl Workload for Ring {
         "ns/message"
     }
 
-    /// Each message takes threads up to a microsecond, and each start takes longer.
+    /// Leaves out large rings of threads: a message takes up to a microsecond there, and the start of a thread more.
     fn suits(&self, kind: Kind) -> bool {
         kind.is_link() && (kind.on() != On::Threads || self.members <= 100)
     }

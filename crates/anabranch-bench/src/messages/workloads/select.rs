@@ -19,10 +19,10 @@ use crate::sample::{Sample, Stopwatch};
 /// The maximum number of messages in flight.
 pub const WINDOW: u64 = 128;
 
-/// The number of messages that the receiver allows at a time.
+/// The number of messages that each answer of the receiver allows.
 const SHARE: u64 = WINDOW / 2;
 
-/// The workload with this number of channels, some of which are used.
+/// The workload: a selection among `channels` channels, of which the sender uses `used`.
 #[derive(Clone, Copy)]
 pub struct Select {
     channels: usize,
@@ -42,7 +42,7 @@ impl Select {
     }
 }
 
-/// Returns a function that reports after which messages the receiver allows more.
+/// Returns a function to call after each message. It returns `true` if the receiver shall now allow more messages.
 fn every_share() -> impl FnMut() -> bool {
     let mut count = 0u64;
     move || {
@@ -51,7 +51,7 @@ fn every_share() -> impl FnMut() -> bool {
     }
 }
 
-/// Returns a function that chooses the next channel.
+/// Returns a function that returns the index of the next channel, at random.
 fn draw(channels: usize, used: usize) -> impl FnMut() -> usize {
     let mut random = fastrand::Rng::with_seed(0xc4a2);
     let each = channels / used;
@@ -83,8 +83,8 @@ impl SelectJob for Select {
                     }
                     C::send(cx, &mut senders[next()], value);
                 }
-                // The sender does not wait for the last answers. The time to close thousands of channels does not
-                // count.
+                // The sender does not wait for the last answers. It returns the channels, so that they are closed after
+                // the clock has stopped.
                 (allowed, (!C::WAITS_FOR_THE_END).then_some(senders))
             });
             let mut is_share = every_share();
@@ -147,7 +147,7 @@ impl Workload for Select {
         kind.is_selection() && (!self.is_about_sets || kind.library() == Library::AnabranchSet)
     }
 
-    /// The target does not refer to threads.
+    /// The target compares only with peers on tasks, not on threads.
     fn is_rival(&self, kind: Kind) -> bool {
         kind.on() != On::Threads
     }
