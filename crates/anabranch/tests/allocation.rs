@@ -22,7 +22,7 @@ fn alone(test: impl FnOnce()) {
 const ATTEMPTS: usize = 20;
 
 #[test]
-fn a_join_allocates_nothing() {
+fn join_allocates_nothing() {
     alone(|| {
         for threads in [1, 2] {
             pool(threads).install(|| {
@@ -39,7 +39,7 @@ fn a_join_allocates_nothing() {
 }
 
 #[test]
-fn a_loop_allocates_nothing() {
+fn loop_allocates_nothing() {
     alone(|| {
         pool(2).install(|| {
             let allocates_nothing = || {

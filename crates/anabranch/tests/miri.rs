@@ -87,7 +87,7 @@ fn results_of_a_map_are_dropped_when_items_are_missing() {
 }
 
 #[test]
-fn a_join_is_stolen() {
+fn stolen_join_returns_both_results() {
     in_pool(|| {
         let (text, numbers) = (String::from("text"), vec![1, 2, 3]);
         let (a, b) = join_stolen(|| text.len(), || numbers.iter().sum::<i32>());
@@ -107,7 +107,7 @@ fn join_stolen_below(depth: u32) -> u32 {
 }
 
 #[test]
-fn a_stolen_half_panics() {
+fn panic_of_stolen_half_propagates() {
     in_pool(|| {
         let tally = Tally::default();
         let text = panic_text(|| {
@@ -126,7 +126,7 @@ fn a_stolen_half_panics() {
 
 /// Its result is not used.
 #[test]
-fn a_stolen_half_is_waited_for_when_the_first_half_panics() {
+fn panic_of_first_half_waits_for_stolen_half() {
     in_pool(|| {
         let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
         let text = panic_text(|| {
@@ -164,14 +164,14 @@ fn forks_inside_of_a_stolen_one_are_taken_back() {
 
 /// A thread that enters another pool publishes its open forks in the first.
 #[test]
-fn a_fork_that_was_published_is_run_once() {
+fn published_fork_runs_once() {
     let other = pool(1);
     let (a, b) = in_pool(|| anabranch::join(|| other.install(|| anabranch::join(|| 1, || 2)), || vec![3]));
     assert_eq!((a, b), ((1, 2), vec![3]));
 }
 
 #[test]
-fn a_broadcast_beside_an_open_fork_is_answered() {
+fn broadcast_beside_open_fork_is_answered() {
     let (answers, text) = in_pool(|| anabranch::join(|| POOL.broadcast(|index| index + 1), || String::from("text")));
     assert_eq!((answers, text.as_str()), (vec![1, 2], "text"));
 }
@@ -267,7 +267,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn a_value_goes_from_a_future_to_a_thread_and_back() {
+fn value_passes_from_future_to_thread_and_back() {
     let (there, from_future) = channel::bounded(1);
     let (back, mut from_thread) = oneshot::channel();
     let thread = thread::spawn(move || {
@@ -287,7 +287,7 @@ fn a_value_goes_from_a_future_to_a_thread_and_back() {
 }
 
 #[test]
-fn a_selection_takes_the_value_that_comes() {
+fn selection_receives_sent_value() {
     let (sender, receiver) = channel::unbounded();
     let (other, silent) = channel::unbounded::<u32>();
     let thread = thread::spawn(move || sender.try_send(Box::new(7)).unwrap());
@@ -308,7 +308,7 @@ proto! { ask {
 }}
 
 #[test]
-fn a_conversation_of_a_thread_and_a_future_comes_to_its_end() {
+fn conversation_of_thread_and_future_ends() {
     let (client, server) = ask::pipe();
     let thread = thread::spawn(move || {
         anabranch::run(|cx| {

@@ -168,7 +168,7 @@ proptest! {
 
     /// Without concurrency a channel is a queue.
     #[test]
-    fn a_channel_is_a_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
+    fn channel_behaves_like_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
         let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
         let room = capacity.unwrap_or(usize::MAX);
         let (mut model, mut permits) = (VecDeque::new(), Vec::new());

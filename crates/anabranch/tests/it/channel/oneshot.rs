@@ -57,7 +57,7 @@ fn oneshot_between_fibers() {
 }
 
 #[test]
-fn oneshot_wakes_a_receiver_when_the_sender_is_dropped() {
+fn dropped_oneshot_sender_wakes_receiver() {
     in_pools(|pool| {
         pool.run(|cx| {
             let (sender, mut receiver) = oneshot::channel::<u8>();

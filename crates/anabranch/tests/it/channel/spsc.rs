@@ -174,7 +174,7 @@ proptest! {
 
     /// Without concurrency a stream is a queue.
     #[test]
-    fn stream_is_a_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
+    fn stream_behaves_like_queue(capacity in proptest::option::of(1..40_usize), steps in steps()) {
         let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
         let room = capacity.unwrap_or(usize::MAX);
         let mut model = VecDeque::new();

@@ -84,7 +84,7 @@ fn dropping_one_end_wakes_the_other() {
 }
 
 #[test]
-fn a_cancelled_scope_neither_sends_nor_receives() {
+fn cancelled_scope_neither_sends_nor_receives() {
     watchdog(LONG, || {
         let pool = pool(1);
         let (mut sender, mut receiver) = spsc::unbounded();

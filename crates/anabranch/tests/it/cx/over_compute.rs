@@ -86,7 +86,7 @@ fn check(body: impl Fn(&Cx<'_>) + Send + Sync + 'static) {
 }
 
 #[test]
-fn wait_in_the_first_half_of_a_join_blocks() {
+fn wait_in_first_half_of_join_blocks() {
     check(|cx| {
         let cx = SendWrapper::new(cx);
         let (slept, sum) = anabranch::join(|| cx.sleep(SHORT), || sum_to(30));
@@ -95,7 +95,7 @@ fn wait_in_the_first_half_of_a_join_blocks() {
 }
 
 #[test]
-fn yield_in_the_first_half_of_a_join_blocks() {
+fn yield_in_first_half_of_join_blocks() {
     check(|cx| {
         let cx = SendWrapper::new(cx);
         let ((), sum) = anabranch::join(|| (0..20).for_each(|_| cx.yield_now()), || sum_to(30));
@@ -117,7 +117,7 @@ fn wait_deep_in_joins_blocks() {
 }
 
 #[test]
-fn wait_in_a_join_of_waiting_code_inside_of_a_join_blocks() {
+fn wait_in_cx_join_inside_compute_join_blocks() {
     check(|cx| {
         let outer = SendWrapper::new(cx);
         let (inner, sum) = anabranch::join(
@@ -139,7 +139,7 @@ fn wait_in_a_join_of_waiting_code_inside_of_a_join_blocks() {
 }
 
 #[test]
-fn wait_in_a_parallel_loop_blocks() {
+fn wait_in_parallel_loop_blocks() {
     check(|cx| {
         let thread = std::thread::current().id();
         let cx = SendWrapper::new(cx);
@@ -156,7 +156,7 @@ fn wait_in_a_parallel_loop_blocks() {
 }
 
 #[test]
-fn wait_in_a_task_that_runs_while_its_scope_waits_blocks() {
+fn wait_in_task_run_by_waiting_scope_blocks() {
     check(|cx| {
         let thread = std::thread::current().id();
         let cx = SendWrapper::new(cx);
@@ -214,7 +214,7 @@ fn blocking_wait_ends_by_value_cancellation_or_deadline() {
 }
 
 #[test]
-fn wait_in_the_body_of_a_compute_scope_lets_others_run() {
+fn wait_in_body_of_compute_scope_suspends() {
     // No wrapper: the body of a scope runs here. Nothing of it is in a list of the thread.
     watchdog(LONG, || {
         for pool in [one_thread().build().unwrap(), pool(2)] {

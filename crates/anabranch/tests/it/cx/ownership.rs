@@ -38,32 +38,32 @@ fn use_that_of_the_parent(operation: impl FnOnce(&Cx<'_>) + Send + 'static) {
 }
 
 #[test]
-fn sleep_by_the_cx_of_another_fiber_panics() {
+fn sleep_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| _ = cx.sleep(SHORT));
 }
 
 #[test]
-fn yield_by_the_cx_of_another_fiber_panics() {
+fn yield_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| cx.yield_now());
 }
 
 #[test]
-fn join_by_the_cx_of_another_fiber_panics() {
+fn join_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| _ = cx.join(|_| (), |_| ()));
 }
 
 #[test]
-fn scope_by_the_cx_of_another_fiber_panics() {
+fn scope_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| cx.scope(|s| _ = s.spawn(|cx| cx.yield_now())));
 }
 
 #[test]
-fn naming_by_the_cx_of_another_fiber_panics() {
+fn set_name_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| cx.set_name("impostor"));
 }
 
 #[test]
-fn recv_by_the_cx_of_another_fiber_panics() {
+fn recv_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| {
         let (_sender, receiver) = channel::unbounded::<u8>();
         _ = receiver.recv(cx);
@@ -75,7 +75,7 @@ fn recv_by_the_cx_of_another_fiber_panics() {
 }
 
 #[test]
-fn recv_of_many_values_by_the_cx_of_another_fiber_panics_where_it_would_let_others_run() {
+fn repeated_recv_with_cx_of_another_fiber_panics_at_yield() {
     use_that_of_the_parent(|cx| {
         let (sender, receiver) = channel::unbounded();
         (0..1000).for_each(|n| sender.try_send(n).unwrap());
@@ -84,7 +84,7 @@ fn recv_of_many_values_by_the_cx_of_another_fiber_panics_where_it_would_let_othe
 }
 
 #[test]
-fn select_by_the_cx_of_another_fiber_panics() {
+fn select_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| {
         let (_sender, receiver) = channel::unbounded::<u8>();
         _ = select!(cx, { _ = receiver.receiving() => (), () = cx.sleeping(Duration::from_secs(3600)) => () });
@@ -92,17 +92,17 @@ fn select_by_the_cx_of_another_fiber_panics() {
 }
 
 #[test]
-fn block_on_by_the_cx_of_another_fiber_panics() {
+fn block_on_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| _ = cx.block_on(future::pending::<()>()));
 }
 
 #[test]
-fn trigger_by_the_cx_of_another_fiber_panics() {
+fn trigger_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| _ = Trigger::new().wait(cx));
 }
 
 #[test]
-fn contended_lock_by_the_cx_of_another_fiber_panics() {
+fn contended_lock_with_cx_of_another_fiber_panics() {
     use_that_of_the_parent(|cx| {
         let mutex = Mutex::new(());
         let _guard = mutex.try_lock().unwrap();
@@ -111,7 +111,7 @@ fn contended_lock_by_the_cx_of_another_fiber_panics() {
 }
 
 #[test]
-fn condvar_by_the_cx_of_another_fiber_panics_and_leaves_the_lock_free() {
+fn condvar_with_cx_of_another_fiber_panics_and_unlocks() {
     static MUTEX: Mutex<()> = Mutex::new(());
     use_that_of_the_parent(|cx| {
         let condvar = Condvar::new();
@@ -122,7 +122,7 @@ fn condvar_by_the_cx_of_another_fiber_panics_and_leaves_the_lock_free() {
 }
 
 #[test]
-fn shielded_and_limited_waits_by_the_cx_of_another_fiber_panic() {
+fn shielded_and_timed_waits_with_cx_of_another_fiber_panic() {
     use_that_of_the_parent(|cx| _ = cx.shield(|cx| cx.sleep(SHORT)));
     use_that_of_the_parent(|cx| {
         _ = cx.timeout(SHORT, |cx| Ok::<_, anabranch::WaitError>(cx.sleep(Duration::from_secs(3600))?));

@@ -272,7 +272,7 @@ fn wait_by_outer_cx_ignores_inner_cancellation() {
 }
 
 #[test]
-fn a_canceller_may_be_used_at_any_time() {
+fn canceller_may_be_used_at_any_time() {
     with_every_cx(|cx| {
         let kept = cx.cancellable(|cx, canceller| {
             let copy = canceller.clone();

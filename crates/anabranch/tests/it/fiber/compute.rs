@@ -182,7 +182,7 @@ fn loops_and_tasks_may_spawn_fibers() {
 }
 
 #[test]
-fn a_scope_of_tasks_may_be_open_while_its_fiber_waits() {
+fn compute_scope_may_be_open_while_fiber_waits() {
     in_all_pools(|pool| {
         let count = on_fiber(pool, |cx| {
             let count = AtomicU64::new(0);
@@ -336,7 +336,7 @@ fn fibers_of_one_pool_work_in_another() {
 }
 
 #[test]
-fn a_timeout_and_a_cancellation_reach_a_fiber_inside_another_pool() {
+fn timeout_and_cancellation_reach_fiber_inside_another_pool() {
     in_all_pools(|pool| {
         let other = Pool::builder().threads(2).build().unwrap();
         let timed_out = Arc::new(AtomicBool::new(false));

@@ -51,7 +51,7 @@ fn succeed_in_time(cx: &Cx<'_>, manual: &ManualClock, mut operation: impl FnMut(
 }
 
 #[test]
-fn receives_that_never_wait_notice_a_deadline() {
+fn receives_that_never_wait_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let (sender, receiver) = bounded(1000);
         (0..1000).for_each(|i| sender.try_send(i).unwrap());
@@ -81,7 +81,7 @@ fn receives_that_never_wait_notice_a_deadline() {
 }
 
 #[test]
-fn sends_that_never_wait_notice_a_deadline() {
+fn sends_that_never_wait_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let (sender, receiver) = bounded(1000);
         assert_eq!(succeed_in_time(cx, manual, |cx| sender.send(cx, 1).is_ok()), 5);
@@ -94,7 +94,7 @@ fn sends_that_never_wait_notice_a_deadline() {
 }
 
 #[test]
-fn selections_that_never_wait_notice_a_deadline() {
+fn selections_that_never_wait_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let (sender, receiver) = bounded(1000);
         (0..1000).for_each(|i| sender.try_send(i).unwrap());
@@ -109,7 +109,7 @@ fn selections_that_never_wait_notice_a_deadline() {
 }
 
 #[test]
-fn locks_that_are_free_notice_a_deadline() {
+fn uncontended_locks_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let (mutex, rwlock, semaphore) = (Mutex::new(()), RwLock::new(()), Semaphore::new(1));
         let (event, barrier) = (Event::new(), Barrier::new(1));
@@ -128,7 +128,7 @@ fn locks_that_are_free_notice_a_deadline() {
 
 /// What is below a scope with a deadline has it too, but for what a shield keeps it from.
 #[test]
-fn a_deadline_is_noticed_in_scopes_below() {
+fn inner_scopes_notice_deadline() {
     with_manual_clock(|cx, manual| {
         let mutex = Mutex::new(());
         let lock = |cx: &Cx<'_>| mutex.lock(cx).is_ok();

@@ -30,7 +30,7 @@ fn with_reports(check: impl FnOnce(&Pool, &dyn Fn() -> Vec<String>)) {
 }
 
 #[test]
-fn a_panic_is_reported_once_if_the_handle_is_dropped_after_it() {
+fn panic_before_drop_of_handle_is_reported_once() {
     with_reports(|pool, reports| {
         let handle = pool.spawn(|_| panic!("early"));
         until(|| handle.is_finished());
@@ -41,7 +41,7 @@ fn a_panic_is_reported_once_if_the_handle_is_dropped_after_it() {
 }
 
 #[test]
-fn a_panic_is_reported_once_if_the_handle_is_dropped_before_it() {
+fn panic_after_drop_of_handle_is_reported_once() {
     with_reports(|pool, reports| {
         let gate = Event::default();
         let wait = gate.clone();
@@ -69,7 +69,7 @@ fn panic_returned_by_join_is_not_reported() {
 }
 
 #[test]
-fn a_panic_is_reported_while_a_canceller_is_kept() {
+fn panic_is_reported_while_canceller_exists() {
     with_reports(|pool, reports| {
         // After the panic.
         let handle = pool.spawn(|_| panic!("early"));
@@ -94,7 +94,7 @@ fn a_panic_is_reported_while_a_canceller_is_kept() {
 }
 
 #[test]
-fn a_panic_is_reported_after_the_end_of_the_pool() {
+fn panic_is_reported_after_end_of_pool() {
     let mut kept = None;
     let seen = Arc::new(AtomicU32::new(0));
     watchdog(LONG, || {
@@ -126,7 +126,7 @@ fn panic_is_reported_after_polled_handle_is_dropped() {
 }
 
 #[test]
-fn a_cancelled_wait_leaves_the_handle_and_its_result() {
+fn cancelled_join_keeps_handle_and_result() {
     with_reports(|pool, _| {
         let gate = Event::default();
         let wait = gate.clone();
@@ -142,7 +142,7 @@ fn a_cancelled_wait_leaves_the_handle_and_its_result() {
 }
 
 #[test]
-fn a_cancelled_wait_for_a_child_leaves_the_handle_and_its_result() {
+fn cancelled_join_of_child_keeps_handle_and_result() {
     with_reports(|pool, _| {
         let gate = Event::default();
         let result = pool.run(|cx| {
@@ -159,7 +159,7 @@ fn a_cancelled_wait_for_a_child_leaves_the_handle_and_its_result() {
 }
 
 #[test]
-fn a_race_is_won_by_the_first_to_return_and_race_ok_by_the_first_success() {
+fn race_returns_first_result_and_race_ok_first_success() {
     with_reports(|pool, _| {
         let fail = |_: &Cx<'_>| Err::<u32, &str>("refused");
         let succeed = |cx: &Cx<'_>| cx.sleep(Duration::from_millis(1)).map(|()| 1).map_err(|Cancelled| "cancelled");
@@ -175,7 +175,7 @@ fn a_race_is_won_by_the_first_to_return_and_race_ok_by_the_first_success() {
 }
 
 #[test]
-fn errors_of_a_race_are_in_the_order_of_the_racers() {
+fn race_ok_returns_errors_in_order_of_racers() {
     with_reports(|pool, _| {
         let slow = |cx: &Cx<'_>| {
             cx.sleep(Duration::from_millis(2)).unwrap();

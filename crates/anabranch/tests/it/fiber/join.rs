@@ -141,7 +141,7 @@ fn ten_thousand_joins_nest_on_thread() {
 }
 
 #[test]
-fn a_join_inside_another_pool_blocks_and_goes_on() {
+fn join_inside_another_pool_blocks_until_half_ends() {
     in_all_pools(|pool| {
         let inner = Pool::builder().threads(1).build().unwrap();
         let rounds = on_fiber(pool, move |cx| {

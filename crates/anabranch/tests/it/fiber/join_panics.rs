@@ -82,7 +82,7 @@ fn every_combination_of_panics_arrives_once() {
 }
 
 #[test]
-fn a_second_half_that_runs_on_another_worker_is_waited_for() {
+fn join_waits_for_half_on_another_worker() {
     watchdog(LONG, || {
         for threads in [2, 8] {
             let pool = Pool::builder().threads(threads).build().unwrap();
@@ -120,7 +120,7 @@ fn a_second_half_that_runs_on_another_worker_is_waited_for() {
 }
 
 #[test]
-fn a_panic_of_the_second_half_cancels_the_first() {
+fn panic_of_second_half_cancels_first() {
     with_every_cx(|cx| {
         let first = AtomicU32::new(0);
         let text = panic_text(|| {
@@ -137,7 +137,7 @@ fn a_panic_of_the_second_half_cancels_the_first() {
 }
 
 #[test]
-fn the_surplus_panic_goes_to_the_panic_handler_once() {
+fn surplus_panic_reaches_panic_handler_once() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let surplus = Arc::new(AtomicU32::new(0));

@@ -120,7 +120,7 @@ fn overflow_outside_fibers_is_reported_by_std() {
 }
 
 #[test]
-fn the_whole_stack_may_be_used() {
+fn whole_stack_can_be_used() {
     watchdog(LONG, || {
         for kib in [64, 256, 4096] {
             let pool = Pool::builder().threads(2).fiber_stack_size(kib << 10).build().unwrap();

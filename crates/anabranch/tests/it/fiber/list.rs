@@ -13,7 +13,7 @@ fn threads_of(pool: &Pool) -> Vec<FiberInfo> {
 }
 
 #[test]
-fn a_thread_that_waits_is_listed_while_it_waits() {
+fn waiting_thread_is_listed_until_wait_ends() {
     in_all_pools(|pool| {
         let (gate, inner) = (Event::default(), Event::default());
         thread::scope(|s| {
@@ -44,7 +44,7 @@ fn a_thread_that_waits_is_listed_while_it_waits() {
 }
 
 #[test]
-fn a_thread_of_the_pool_is_listed_with_its_number() {
+fn waiting_pool_thread_is_listed_with_its_number() {
     watchdog(LONG, || {
         let pool = common::one_thread().thread_name(|_| "own".into()).build().unwrap();
         let (gate, waits) = (Event::default(), Event::default());
@@ -63,7 +63,7 @@ fn a_thread_of_the_pool_is_listed_with_its_number() {
 }
 
 #[test]
-fn a_thread_that_answers_a_broadcast_while_it_waits_shows_both() {
+fn list_shows_innermost_wait_of_thread() {
     watchdog(LONG, || {
         let pool = common::one_thread().build().unwrap();
         let (outer, inner) = (Event::default(), sync::Event::new());

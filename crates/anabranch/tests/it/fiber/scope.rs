@@ -51,7 +51,7 @@ impl Drop for Borrows<'_> {
 }
 
 #[test]
-fn results_are_dropped_before_the_scope_ends() {
+fn results_are_dropped_before_scope_ends() {
     with_every_cx(|cx| {
         let (is_there, dropped) = (AtomicBool::new(true), AtomicU32::new(0));
         let new = || Borrows(&is_there, &dropped);
@@ -328,7 +328,7 @@ fn panicking_drop_of_unclaimed_result_propagates() {
 }
 
 #[test]
-fn surplus_panics_go_to_the_panic_handler() {
+fn surplus_panics_reach_panic_handler() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let surplus = Arc::new(Mutex::new(Vec::new()));

@@ -362,7 +362,7 @@ fn yielding_fibers_do_not_starve_new_fibers() {
 }
 
 #[test]
-fn a_fiber_may_wait_for_another_by_run() {
+fn fiber_may_wait_for_fiber_by_run() {
     // The thread is parked, so another one has to take the fiber.
     in_all_pools(|pool| {
         let sum = on_fiber(pool, |_| {
@@ -377,7 +377,7 @@ fn a_fiber_may_wait_for_another_by_run() {
 }
 
 #[test]
-fn a_panic_without_a_handle_goes_to_the_panic_handler() {
+fn panic_without_handle_reaches_panic_handler() {
     watchdog(LONG, || {
         let (send, receive) = std::sync::mpsc::channel();
         let pool = Pool::builder()

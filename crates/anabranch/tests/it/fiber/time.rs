@@ -75,7 +75,7 @@ fn sleepers_due_together_wake_in_order_on_one_worker() {
 }
 
 #[test]
-fn a_thread_sleeps_by_the_clock_of_its_pool() {
+fn thread_sleeps_by_clock_of_its_pool() {
     by_hand(|pool, manual| {
         let start = Instant::now();
         thread::scope(|s| {
@@ -134,7 +134,7 @@ fn earlier_of_nested_timeouts_expires_first() {
 }
 
 #[test]
-fn a_deadline_reaches_children_and_halves() {
+fn deadline_reaches_children_and_halves() {
     by_hand(|pool, manual| {
         let handle = pool.spawn(|cx| {
             cx.timeout(5 * SECOND, |cx| {
@@ -357,7 +357,7 @@ fn intervals_do_not_drift_and_skip_missed_ticks() {
 }
 
 #[test]
-fn an_interval_can_be_cancelled() {
+fn interval_can_be_cancelled() {
     with_every_cx(|cx| {
         let late = cx.timeout(Duration::from_millis(1), |cx| {
             let mut interval = cx.interval(Duration::from_micros(100));
@@ -374,7 +374,7 @@ fn an_interval_can_be_cancelled() {
 }
 
 #[test]
-fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
+fn wait_may_have_earlier_deadline_than_scope() {
     by_hand(|pool, manual| {
         let is_late = Event::default();
         let notices = is_late.clone();
@@ -399,7 +399,7 @@ fn a_wait_may_have_a_deadline_within_that_of_the_scope() {
 
 /// What the clocks of two pools have in common, and what of it a deadline may rely on.
 #[test]
-fn a_deadline_holds_in_another_pool_too() {
+fn deadline_holds_inside_another_pool() {
     watchdog(LONG, || {
         let old = common::pool(1);
         thread::sleep(Duration::from_millis(30));

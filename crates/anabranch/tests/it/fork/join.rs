@@ -41,7 +41,7 @@ fn closures_may_borrow_mutably() {
 }
 
 #[test]
-fn a_quicksort_over_halves_of_a_slice_sorts() {
+fn quicksort_by_joins_sorts_slice() {
     fn sort(xs: &mut [u32]) {
         if xs.len() < 2 {
             return;
@@ -68,7 +68,7 @@ fn a_quicksort_over_halves_of_a_slice_sorts() {
 }
 
 #[test]
-fn first_closure_runs_on_the_calling_thread() {
+fn first_closure_runs_on_calling_thread() {
     everywhere(|| {
         let here = thread::current().id();
         for _ in 0..100 {
@@ -141,7 +141,7 @@ fn panic_beyond_fork_stack_unwinds_all_levels() {
 }
 
 #[test]
-fn join_works_inside_a_drop() {
+fn join_works_inside_drop() {
     struct Joins<'a>(&'a AtomicU64);
     impl Drop for Joins<'_> {
         fn drop(&mut self) {
@@ -160,7 +160,7 @@ fn join_works_inside_a_drop() {
 }
 
 #[test]
-fn join_works_inside_a_thread_local_initialiser() {
+fn join_works_inside_thread_local_initialiser() {
     thread_local! {
         static SUM: Cell<u64> = Cell::new(sum_to(1000));
     }
@@ -260,7 +260,7 @@ fn owned_values_are_dropped_once() {
 }
 
 #[test]
-fn owned_values_of_a_stolen_closure_are_dropped_once() {
+fn owned_values_of_stolen_closure_are_dropped_once() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..200 {

@@ -12,7 +12,7 @@ use std::{
 };
 
 #[test]
-fn a_lock_is_held_across_a_join_whose_branches_take_others() {
+fn join_with_lock_held_may_lock_others_in_branches() {
     /// Each level has one lock for all branches and all roots. Unrelated work that runs during a wait would request
     /// a lock that this very thread holds.
     fn descend(locks: &[Mutex<u64>]) {
@@ -35,7 +35,7 @@ fn a_lock_is_held_across_a_join_whose_branches_take_others() {
 }
 
 #[test]
-fn a_loop_locks_a_mutex_and_forks_while_it_holds_it() {
+fn loop_body_may_fork_while_it_holds_lock() {
     in_pools(|pool| {
         pool.install(|| {
             let total = Mutex::new(0);
@@ -50,7 +50,7 @@ fn a_loop_locks_a_mutex_and_forks_while_it_holds_it() {
 }
 
 #[test]
-fn a_loop_locks_a_mutex_and_loops_while_it_holds_it() {
+fn loop_body_may_loop_while_it_holds_lock() {
     in_pools(|pool| {
         pool.install(|| {
             let total = Mutex::new(0);
@@ -66,7 +66,7 @@ fn a_loop_locks_a_mutex_and_loops_while_it_holds_it() {
 }
 
 #[test]
-fn tasks_lock_a_mutex_and_wait_for_scopes_while_they_hold_it() {
+fn tasks_may_open_scopes_while_they_hold_lock() {
     in_pools(|pool| {
         pool.install(|| {
             let total = Mutex::new(0);

@@ -8,7 +8,7 @@ use std::{
 };
 
 #[test]
-fn a_panic_in_a_loop_is_passed_on() {
+fn panic_in_loop_propagates() {
     everywhere(|| {
         for bad in [0, 777, 1999] {
             let check = |i: i32| assert_ne!(i, bad, "item {i}");
@@ -24,7 +24,7 @@ fn a_panic_in_a_loop_is_passed_on() {
 }
 
 #[test]
-fn results_of_a_map_that_panics_are_dropped_once() {
+fn panicking_map_drops_results_once() {
     everywhere(|| {
         for bad in [0, 1, 3, 500, 999] {
             let tally = Tally::default();
@@ -45,7 +45,7 @@ fn results_of_a_map_that_panics_are_dropped_once() {
 }
 
 #[test]
-fn results_of_a_map_that_panics_in_a_stolen_half_are_dropped_once() {
+fn map_panicking_in_stolen_half_drops_results_once() {
     where_work_is_stolen(|| {
         let tally = Tally::default();
         let owner = thread::current().id();
@@ -67,7 +67,7 @@ fn results_of_a_map_that_panics_in_a_stolen_half_are_dropped_once() {
 }
 
 #[test]
-fn accumulators_of_a_reduction_that_panics_are_dropped() {
+fn panicking_reduction_drops_accumulators() {
     everywhere(|| {
         let tally = Tally::default();
         let text = panic_text(|| {

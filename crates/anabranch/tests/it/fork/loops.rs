@@ -99,7 +99,7 @@ fn empty_and_reversed_ranges_have_no_items() {
 }
 
 #[test]
-fn a_split_beyond_the_end_panics() {
+fn split_beyond_end_panics() {
     common::panic_text(|| _ = (0..5u32).split_at(6));
     common::panic_text(|| _ = chunks(&[1, 2, 3], 2).split_at(3));
     common::panic_text(|| _ = chunks_mut(&mut [1, 2, 3], 2).split_at(3));

@@ -65,7 +65,7 @@ fn forty_thousand_open_forks_are_all_stolen() {
 
 /// Each worker blocks in its part of the broadcast until the broadcaster's own fork has run, which a spare has to take.
 #[test]
-fn the_fork_of_a_broadcaster_is_taken_while_it_waits() {
+fn fork_of_waiting_broadcaster_is_stolen() {
     watchdog(LONG, || {
         let pool = pool(1);
         for _ in 0..100 {
@@ -80,7 +80,7 @@ fn the_fork_of_a_broadcaster_is_taken_while_it_waits() {
 
 /// The same, below several forks, from a worker, and with the answers waited for by the worker that gives one of them.
 #[test]
-fn the_forks_below_a_nested_broadcast_are_taken() {
+fn forks_below_nested_broadcast_are_stolen() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..20 {
@@ -98,7 +98,7 @@ fn the_forks_below_a_nested_broadcast_are_taken() {
 
 /// The task blocks, on another thread or on the parent's own, until the fork beside the scope has run.
 #[test]
-fn the_fork_of_a_waiting_scope_is_taken() {
+fn fork_of_waiting_scope_is_stolen() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..100 {

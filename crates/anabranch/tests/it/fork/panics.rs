@@ -52,7 +52,7 @@ fn panic_of_second_closure_drops_first_result() {
 }
 
 #[test]
-fn a_panic_of_a_stolen_closure_is_passed_on() {
+fn panic_of_stolen_closure_propagates() {
     where_work_is_stolen(|| {
         let tally = Tally::default();
         let captured = tally.make();
@@ -71,7 +71,7 @@ fn a_panic_of_a_stolen_closure_is_passed_on() {
 }
 
 #[test]
-fn a_panic_waits_for_the_stolen_closure_and_drops_its_result() {
+fn panic_waits_for_stolen_closure_and_drops_its_result() {
     where_work_is_stolen(|| {
         let tally = Tally::default();
         let ended = AtomicBool::new(false);
@@ -181,7 +181,7 @@ fn panic_deep_in_recursion_unwinds_all_levels() {
 }
 
 #[test]
-fn a_panic_of_a_scope_s_body_waits_for_its_tasks() {
+fn panic_of_scope_body_waits_for_tasks() {
     everywhere(|| {
         let ended = AtomicUsize::new(0);
         let text = panic_text(|| {
@@ -252,7 +252,7 @@ fn panic_of_nested_task_propagates_after_all_tasks() {
 }
 
 #[test]
-fn a_join_in_a_drop_that_unwinds_may_have_stolen_work() {
+fn join_in_unwinding_drop_waits_for_stolen_work() {
     struct Forks;
     impl Drop for Forks {
         fn drop(&mut self) {

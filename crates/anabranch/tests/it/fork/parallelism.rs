@@ -57,7 +57,7 @@ fn busy_pool_runs_both_branches_concurrently() {
 }
 
 #[test]
-fn all_threads_take_part_in_a_recursion() {
+fn all_threads_take_part_in_recursion() {
     fn leaves(n: u32, leaf: &(impl Fn() + Sync)) {
         if n == 1 {
             return leaf();
@@ -74,7 +74,7 @@ fn all_threads_take_part_in_a_recursion() {
 }
 
 #[test]
-fn all_threads_take_part_in_a_loop() {
+fn all_threads_take_part_in_loop() {
     watchdog(LONG, || {
         let pool = pool(4);
         for _ in 0..20 {
@@ -85,7 +85,7 @@ fn all_threads_take_part_in_a_loop() {
 }
 
 #[test]
-fn all_threads_take_part_in_a_scope() {
+fn all_threads_take_part_in_scope() {
     watchdog(LONG, || {
         let pool = pool(4);
         for _ in 0..20 {

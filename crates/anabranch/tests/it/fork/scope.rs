@@ -11,7 +11,7 @@ use std::{
 };
 
 #[test]
-fn the_parent_waits_for_all_tasks() {
+fn scope_waits_for_all_tasks() {
     everywhere(|| {
         let ended = AtomicUsize::new(0);
         scope(|s| {
@@ -27,7 +27,7 @@ fn the_parent_waits_for_all_tasks() {
 }
 
 #[test]
-fn the_body_s_result_is_passed_on() {
+fn scope_returns_result_of_body() {
     everywhere(|| {
         let text = scope(|s| {
             s.spawn(|| ());
@@ -142,7 +142,7 @@ fn worker_of_another_pool_spawns_into_pool_of_scope() {
 }
 
 #[test]
-fn a_hundred_thousand_tasks_all_run() {
+fn hundred_thousand_tasks_all_run() {
     everywhere(|| {
         let sum = AtomicU64::new(0);
         scope(|s| {
@@ -279,7 +279,7 @@ fn scopes_on_many_threads_are_independent() {
 }
 
 #[test]
-fn a_scope_shows_how_many_tasks_are_pending() {
+fn debug_of_scope_shows_number_of_pending_tasks() {
     watchdog(LONG, || {
         scope(|s| assert!(format!("{s:?}").contains("pending: 0")));
     });

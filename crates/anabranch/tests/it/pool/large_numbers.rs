@@ -33,7 +33,7 @@ fn small_work() {
 }
 
 #[test]
-fn a_thousand_guests_enter_concurrently() {
+fn thousand_guests_enter_concurrently() {
     watchdog(LONG, || {
         let pool = pool(2);
         let visits = AtomicU64::new(0);
@@ -48,7 +48,7 @@ fn a_thousand_guests_enter_concurrently() {
 }
 
 #[test]
-fn a_thousand_threads_use_the_default_pool_at_once() {
+fn thousand_threads_use_default_pool_concurrently() {
     watchdog(LONG, || crowd(small_work));
 }
 

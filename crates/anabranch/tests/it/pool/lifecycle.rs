@@ -14,7 +14,7 @@ use std::{
 };
 
 #[test]
-fn a_pool_has_the_threads_it_was_built_with() {
+fn pool_has_configured_number_of_threads() {
     in_pools(|pool| {
         let threads = pool.num_threads();
         assert_eq!(pool.install(current_num_threads), threads);
@@ -36,7 +36,7 @@ fn threads_are_named_by_index() {
 }
 
 #[test]
-fn the_stack_size_is_that_of_the_worker_threads() {
+fn stack_size_applies_to_worker_threads() {
     fn dive(depth: usize) -> u64 {
         let page = std::hint::black_box([depth as u8; 4096]);
         if depth == 0 { 1 } else { dive(depth - 1) + u64::from(page[7] == depth as u8) }
@@ -75,7 +75,7 @@ fn handlers_are_called_once_by_each_thread_with_its_index() {
 }
 
 #[test]
-fn start_handlers_are_inside_of_the_pool() {
+fn start_handlers_run_inside_pool() {
     watchdog(LONG, || {
         let sums = Arc::new(Mutex::new(Vec::new()));
         let handler = {
@@ -95,7 +95,7 @@ fn start_handlers_are_inside_of_the_pool() {
 
 /// The pool has ended by then. The default pool runs what a handler spawns or forks.
 #[test]
-fn exit_handlers_are_outside_of_the_pool() {
+fn exit_handlers_run_outside_pool() {
     watchdog(LONG, || {
         const THREADS: usize = 17;
         let done = Arc::new(Mutex::new(Vec::new()));
@@ -126,7 +126,7 @@ fn exit_handlers_are_outside_of_the_pool() {
 }
 
 #[test]
-fn a_pool_may_be_used_after_a_panic_was_caught() {
+fn pool_works_after_caught_panic() {
     fn is_unwind_safe<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: &T) {}
     in_pools(|pool| {
         is_unwind_safe(pool);
@@ -267,7 +267,7 @@ fn more_guests_than_threads_all_work() {
 }
 
 #[test]
-fn a_pool_is_dropped_right_after_work() {
+fn pool_may_be_dropped_right_after_work() {
     watchdog(LONG, || {
         for i in 0..100 {
             assert_eq!(pool(4).install(|| sum_to(i)), i * (i + 1) / 2);
@@ -276,7 +276,7 @@ fn a_pool_is_dropped_right_after_work() {
 }
 
 #[test]
-fn three_hundred_pools_are_made_and_dropped() {
+fn three_hundred_pools_can_be_built_and_dropped() {
     watchdog(LONG, || {
         for threads in 0..300 {
             drop(pool(1 + threads % 4));
@@ -285,7 +285,7 @@ fn three_hundred_pools_are_made_and_dropped() {
 }
 
 #[test]
-fn a_pool_is_dropped_by_a_thread_of_another_pool() {
+fn pool_may_be_dropped_by_thread_of_another_pool() {
     watchdog(LONG, || {
         let keeper = pool(2);
         for _ in 0..50 {

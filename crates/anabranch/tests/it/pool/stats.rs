@@ -50,7 +50,7 @@ fn long_leaf() {
 }
 
 #[test]
-fn a_new_pool_has_done_nothing() {
+fn stats_of_new_pool_are_zero() {
     watchdog(LONG, || {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
@@ -83,7 +83,7 @@ fn join_in_pool_of_one_thread_publishes_nothing() {
 }
 
 #[test]
-fn a_theft_is_counted_where_it_happens() {
+fn steal_is_counted_at_thief_and_victim() {
     watchdog(LONG, || {
         for pool in [pool(2), fallback(2)] {
             at_rest(&pool);
@@ -99,7 +99,7 @@ fn a_theft_is_counted_where_it_happens() {
 }
 
 #[test]
-fn a_raid_is_counted_for_its_victim() {
+fn raid_is_counted_at_victim() {
     watchdog(LONG, || {
         let pool = pool(2);
         if !pool.stats().uses_membarrier {
@@ -121,7 +121,7 @@ fn threads_are_raided_without_membarrier() {
 }
 
 #[test]
-fn a_fork_that_is_taken_back_is_counted() {
+fn reclaimed_fork_is_counted() {
     watchdog(LONG, || {
         for pool in [pool(2), fallback(2)] {
             until(&pool, || _ = sum_to(100_000), |total| total.reclaimed >= 1);
@@ -185,7 +185,7 @@ fn times_grow_and_sum_to_less_than_lifetime() {
 }
 
 #[test]
-fn the_total_is_the_sum_and_its_display_is_one_line() {
+fn total_is_sum_and_displays_as_one_line() {
     watchdog(LONG, || {
         let pool = pool(2);
         for _ in 0..5 {

@@ -197,7 +197,7 @@ fn only_one_waiter_is_woken_at_a_time() {
 }
 
 #[test]
-fn a_future_may_be_dropped_in_every_state() {
+fn future_may_be_dropped_in_every_state() {
     let mutex = Mutex::new(());
     // Before it was polled, and while it waits: the next one is served.
     drop(mutex.lock_async());
