@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_that_fails_is_reported_and_not_tried_again() {
+    fn failing_variant_is_reported_and_not_repeated() {
         let pair = [variant(Kind::Plain, 1), variant(Kind::Chili, 2)];
         let mut tried = 0;
         let outcome = run_with("fib", &Quicksort::new(10), &pair, 4, |variant| match variant.peer {

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_has_the_medians_the_versions_and_the_processor() {
+    fn chart_shows_medians_versions_and_processor() {
         let mut results = results();
         results["versions"]["chili"] = json!("7.8.9");
         results["machine"]["cpu"] = json!("A <Fast> Processor");

@@ -65,7 +65,7 @@ dependencies = [
     }
 
     #[test]
-    fn knows_nothing_of_strangers() {
+    fn unknown_package_has_no_version() {
         assert_eq!(version_of(LOCK, "us", "three"), None);
         assert_eq!(version_of(LOCK, "one", "two"), None);
         assert_eq!(version_of("", "us", "one"), None);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_has_a_processor_and_memory() {
+    fn machine_has_processor_and_memory() {
         let machine = Machine::look();
         assert!(machine.cpus >= 1);
         assert!(machine.memory > 1 << 20);

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_is_a_switch() {
+    fn sleep_counts_as_switch() {
         let before = Switches::now();
         std::thread::sleep(Duration::from_millis(2));
         assert!(Switches::now().since(&before) > 0);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spin_costs_cpu() {
+    fn spin_takes_cpu_time() {
         let before = cpu_seconds();
         let start = Instant::now();
         while cpu_seconds() < before + 0.01 {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_counted() {
+    fn thread_is_counted() {
         assert!(thread_count() >= 1);
     }
 }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sleep_takes_wall_time_and_no_cpu() {
+    fn sleep_takes_wall_time_and_no_cpu() {
         let ((), meter) = metered(|| std::thread::sleep(Duration::from_millis(20)));
         assert!(meter.wall >= 0.02);
         let sample = Sample::per_unit(meter, 2.0, 1e-3);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_longer_than_the_budget_is_made_once() {
+    fn call_longer_than_budget_is_made_once() {
         let (sum, calls, meter) = repeated(Duration::from_millis(1), || {
             std::thread::sleep(Duration::from_millis(5));
             1

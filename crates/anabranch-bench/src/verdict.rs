@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_rival_is_the_measure() {
+    fn verdict_compares_with_best_rival() {
         let verdict = outcome(Some(0.5)).verdict().unwrap();
         assert_eq!((verdict.best.peer, verdict.median), (Kind::Rayon, 2.0));
         assert_eq!(verdict.ours, [(Variant { peer: Kind::Plain, threads: Some(2) }, 0.5)]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_may_be_a_difference() {
+    fn bar_may_be_difference() {
         let mut outcome = outcome(None);
         outcome.most_above = Some(-1.0);
         assert_eq!(outcome.verdict().unwrap().to_string(), "best peer rayon (2) 2.0, bar -1: plain (2) 0.50 -1.0*");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rival_there_is_no_verdict() {
+    fn no_verdict_without_rival() {
         let mut outcome = outcome(None);
         outcome.series.retain(|series| !series.is_rival);
         assert!(outcome.verdict().is_none());

@@ -93,7 +93,7 @@ fn tasks_send_and_fibers_receive() {
 
 /// A receive that tokio's timer drops has received nothing, and the value comes to the next.
 #[test]
-fn a_receive_that_is_given_up_loses_nothing() {
+fn abandoned_receive_loses_nothing() {
     everywhere(|pool| async move {
         let (sender, receiver) = bounded(1);
         let (mut inlet, mut outlet) = spsc::bounded(1);
@@ -257,7 +257,7 @@ fn selections_in_tasks() {
 
 /// All get all, on whichever runtime they are, and locks are the same for both.
 #[test]
-fn what_both_runtimes_look_at() {
+fn shared_data_is_seen_by_both_runtimes() {
     everywhere(|pool| async move {
         let (events, _) = broadcast::channel(1000);
         let total = Arc::new(Mutex::new(0));

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_sound() {
+    fn command_definition_is_valid() {
         Cli::command().debug_assert();
     }
 

@@ -48,7 +48,7 @@ mod tests {
 
     /// Every variant returns the right sum, or compiles.
     #[test]
-    fn everyone_does_everything() {
+    fn all_peers_run_all_workloads() {
         let settings = Settings { extent: Extent::For(Duration::from_millis(1)) };
         for (name, build) in &ALL {
             let workload = build(&settings);

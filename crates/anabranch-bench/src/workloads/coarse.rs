@@ -78,7 +78,7 @@ impl Workload for Coarse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::{everyone_agrees, settings};
+    use crate::workloads::testing::{all_peers_agree, settings};
 
     #[test]
     fn leaves_are_numbered_from_left_to_right() {
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn everyone_finishes_the_same_leaves() {
-        everyone_agrees(&Coarse::new(&settings(), 2, 1), &[2]);
-        everyone_agrees(&Coarse::new(&settings(), 8, 1), &[2]);
+    fn all_peers_finish_same_leaves() {
+        all_peers_agree(&Coarse::new(&settings(), 2, 1), &[2]);
+        all_peers_agree(&Coarse::new(&settings(), 8, 1), &[2]);
     }
 }

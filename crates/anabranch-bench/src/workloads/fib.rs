@@ -67,7 +67,7 @@ impl Workload for Fib {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     #[test]
     fn forks_are_counted() {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_finds_the_same_number() {
-        everyone_agrees(&Fib::new(18), &[1, 3]);
+    fn all_peers_compute_same_number() {
+        all_peers_agree(&Fib::new(18), &[1, 3]);
     }
 }

@@ -70,11 +70,11 @@ impl Workload for Idle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     #[test]
-    fn everyone_rests() {
-        everyone_agrees(&Idle { quiet: Duration::from_millis(20), inside: false }, &[2]);
-        everyone_agrees(&Idle { quiet: Duration::from_millis(20), inside: true }, &[2]);
+    fn all_peers_idle() {
+        all_peers_agree(&Idle { quiet: Duration::from_millis(20), inside: false }, &[2]);
+        all_peers_agree(&Idle { quiet: Duration::from_millis(20), inside: true }, &[2]);
     }
 }

@@ -74,7 +74,7 @@ impl Workload for Leaves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     #[test]
     fn leaves_are_all_visited() {
@@ -83,9 +83,9 @@ mod tests {
     }
 
     #[test]
-    fn everyone_visits_the_same_leaves() {
+    fn all_peers_visit_same_leaves() {
         let spinner = Spinner::with_speed(2.0);
-        everyone_agrees(&Leaves::with_count(spinner, 10.0, 5000), &[1, 3]);
-        everyone_agrees(&Leaves::with_count(spinner, 10_000.0, 20), &[1, 3]);
+        all_peers_agree(&Leaves::with_count(spinner, 10.0, 5000), &[1, 3]);
+        all_peers_agree(&Leaves::with_count(spinner, 10_000.0, 20), &[1, 3]);
     }
 }

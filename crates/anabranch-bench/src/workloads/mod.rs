@@ -142,7 +142,7 @@ pub(crate) mod testing {
     use super::*;
 
     /// Takes a sample with every peer that suits `workload`. The workload itself checks the results.
-    pub(crate) fn everyone_agrees(workload: &dyn AnyWorkload<Kind>, threads: &[usize]) {
+    pub(crate) fn all_peers_agree(workload: &dyn AnyWorkload<Kind>, threads: &[usize]) {
         for kind in Kind::ALL.iter().copied().filter(|kind| workload.suits(*kind)) {
             for &threads in threads {
                 let sample = workload.sample_with(kind, threads);

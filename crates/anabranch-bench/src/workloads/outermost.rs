@@ -48,10 +48,10 @@ impl Workload for Outermost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::{everyone_agrees, settings};
+    use crate::workloads::testing::{all_peers_agree, settings};
 
     #[test]
-    fn everyone_joins() {
-        everyone_agrees(&Outermost::new(&settings()), &[1, 3]);
+    fn all_peers_join() {
+        all_peers_agree(&Outermost::new(&settings()), &[1, 3]);
     }
 }

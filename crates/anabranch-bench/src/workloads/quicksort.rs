@@ -102,7 +102,7 @@ impl Workload for Quicksort {
 mod tests {
     use super::*;
     use crate::peers::plain::Plain;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     #[test]
     fn quicksort_sorts_every_length() {
@@ -140,6 +140,6 @@ mod tests {
 
     #[test]
     fn all_peers_sort() {
-        everyone_agrees(&Quicksort::new(20_000), &[1, 3]);
+        all_peers_agree(&Quicksort::new(20_000), &[1, 3]);
     }
 }

@@ -64,10 +64,10 @@ impl Workload for Sleepers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     #[test]
-    fn everyone_wakes_up_again() {
-        everyone_agrees(&Sleepers::new(9, 2, 4), &[4]);
+    fn all_peers_wake_up() {
+        all_peers_agree(&Sleepers::new(9, 2, 4), &[4]);
     }
 }

@@ -186,7 +186,7 @@ impl Workload for Large {
 mod tests {
     use super::*;
     use crate::peers::plain::Plain;
-    use crate::workloads::testing::{everyone_agrees, settings};
+    use crate::workloads::testing::{all_peers_agree, settings};
 
     #[test]
     fn trees_have_the_number_of_nodes_that_was_asked_for() {
@@ -212,9 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn everyone_sums_up_the_same() {
-        everyone_agrees(&Small::new(&settings(), false), &[1, 3]);
-        everyone_agrees(&Small::new(&settings(), true), &[1, 3]);
-        everyone_agrees(&Large::new(20_000), &[1, 3]);
+    fn all_peers_compute_same_sum() {
+        all_peers_agree(&Small::new(&settings(), false), &[1, 3]);
+        all_peers_agree(&Small::new(&settings(), true), &[1, 3]);
+        all_peers_agree(&Large::new(20_000), &[1, 3]);
     }
 }

@@ -188,12 +188,12 @@ impl Workload for Unbalanced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::testing::everyone_agrees;
+    use crate::workloads::testing::all_peers_agree;
 
     const SMALL: Shape = Shape { seed: 3, root_children: 100, children: 8, probability: 0.12 };
 
     #[test]
-    fn the_tree_is_the_same_every_time() {
+    fn tree_is_same_in_each_run() {
         let tree = Unbalanced::new(SMALL);
         assert_eq!(tree.sizes, Unbalanced::new(SMALL).sizes);
         assert_eq!(tree.sizes[0] as u64, tree.nodes());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_counts_the_same() {
-        everyone_agrees(&Unbalanced::new(SMALL), &[1, 3]);
+    fn all_peers_count_same_nodes() {
+        all_peers_agree(&Unbalanced::new(SMALL), &[1, 3]);
     }
 }

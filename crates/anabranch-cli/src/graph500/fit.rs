@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_scale_that_fits_is_named() {
+    fn error_names_largest_fitting_scale() {
         let there = MemoryPlan::of(&config(20)).peak();
         let peak = MemoryPlan::of(&config(25)).peak();
         let text = refusal(&config(25), peak, there);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_biggest_part_comes_first() {
+    fn largest_part_comes_first() {
         let plan = MemoryPlan::of(&config(20));
         let (name, bytes) = plan.stages().iter().max_by_key(|(_, bytes)| *bytes).expect("a plan has parts");
         let line = parts(&plan);

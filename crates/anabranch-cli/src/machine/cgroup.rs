@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_sees_its_group_at_the_mounts_root() {
+    fn container_sees_its_group_at_root_of_mount() {
         let mount = "30 23 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
         let limit = ("/sys/fs/cgroup/memory.max", "8000");
         let usage = ("/sys/fs/cgroup/memory.current", "1000");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_over_its_limit_leaves_nothing() {
+    fn group_over_limit_leaves_nothing() {
         let texts = [
             ("/proc/self/cgroup", "0::/\n"),
             ("/proc/self/mountinfo", MOUNT_2),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_limit() {
+    fn malformed_limit_is_ignored() {
         assert_eq!(told(&[]), None);
         assert_eq!(told(&[("/proc/self/cgroup", "::"), ("/proc/self/mountinfo", "- - -\nx")]), None);
     }

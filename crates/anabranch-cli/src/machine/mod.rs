@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processors_name() {
+    fn processor_name_is_read() {
         let x86 = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\nmodel name\t: Some CPU @ 2.0GHz\n";
         assert_eq!(cpu_model(x86).as_deref(), Some("Some CPU @ 2.0GHz"));
         assert_eq!(cpu_model("processor\t: 0\nBogoMIPS\t: 50.00\n"), None);
@@ -86,13 +86,13 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_name() {
+    fn system_name_is_read() {
         assert_eq!(os_name("ID=x\nPRETTY_NAME=\"Some Linux 12\"\n").as_deref(), Some("Some Linux 12"));
         assert_eq!(os_name("ID=x\n"), None);
     }
 
     #[test]
-    fn a_machine_without_these_files() {
+    fn missing_files_give_unknown_machine() {
         let machine = Machine::read(&|_| None);
         assert!(machine.cpus >= 1);
         assert!(machine.cpu_model.is_none() && machine.memory_bytes.is_none() && machine.kernel.is_none());

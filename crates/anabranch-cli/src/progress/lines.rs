@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begin_one_in_between_end() {
+    fn lines_at_begin_interval_and_end() {
         let start = Instant::now();
         let at = |seconds: u64, said: Said, took: Option<u64>| {
             let running = Duration::from_secs(seconds);

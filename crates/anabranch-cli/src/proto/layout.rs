@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_straight() {
+    fn chain_is_drawn_straight() {
         let nodes = [extent(40.0, 20.0), extent(90.0, 20.0), extent(20.0, 20.0)];
         let edges = [(0, 1), (1, 2), (2, 0)].map(|(from, to)| Edge { from, to, label: extent(30.0, 10.0) });
         let layout = lay_out(&nodes, &edges[..2]);

@@ -55,7 +55,7 @@ fn no_subcommand_shows_what_there_is() {
 }
 
 #[test]
-fn more_memory_than_there_is() {
+fn too_large_scale_is_refused() {
     // Scale 40 takes hundreds of TiB; what cannot be checked outside Linux is left to the allocator.
     let ended = run(&["graph500", "--scale", "40"]);
     if cfg!(target_os = "linux") {
@@ -66,7 +66,7 @@ fn more_memory_than_there_is() {
 }
 
 #[test]
-fn files_that_cannot_be_written() {
+fn unwritable_files_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let inside = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
 
@@ -91,7 +91,7 @@ fn files_that_cannot_be_written() {
 }
 
 #[test]
-fn a_refused_run_keeps_the_old_file() {
+fn refused_run_keeps_old_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kept.json");
     std::fs::write(&path, "before").unwrap();
@@ -103,7 +103,7 @@ fn a_refused_run_keeps_the_old_file() {
 
 #[cfg(unix)]
 #[test]
-fn arguments_that_are_no_text() {
+fn non_utf8_arguments_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let no_text = std::ffi::OsStr::from_bytes(b"\xff");
     refused(&end(anabranch(&[]).arg(no_text).spawn().unwrap()), 2, &["--help"]);
@@ -114,7 +114,7 @@ fn arguments_that_are_no_text() {
 }
 
 #[test]
-fn the_file_is_looked_at_before_the_long_part() {
+fn output_file_is_checked_before_search() {
     // Refused for its file and not for its memory: nothing has been planned yet, let alone run.
     refused(&run(&["graph500", "--scale", "40", "--json", "/"]), 1, &["it is a directory"]);
 }

@@ -60,7 +60,7 @@ fn terminated_while_it_searches() {
 }
 
 #[test]
-fn a_hang_up() {
+fn hang_up_ends_run() {
     interrupted(ENDLESS, "validation: begun", "HUP", 129);
 }
 
@@ -70,7 +70,7 @@ fn ctrl_c_while_it_generates() {
 }
 
 #[test]
-fn a_second_ctrl_c_ends_at_once() {
+fn second_ctrl_c_ends_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.json");
     let mut child = anabranch(&[ENDLESS, &["--json", path.to_str().unwrap()]].concat()).spawn().unwrap();
@@ -88,7 +88,7 @@ fn a_second_ctrl_c_ends_at_once() {
 }
 
 #[test]
-fn an_ignored_signal_stays_ignored() {
+fn ignored_signal_stays_ignored() {
     // As `nohup` and a shell's background jobs have it.
     let shell = format!("trap '' INT; exec {} graph500 --scale 16 --roots 20000", env!("CARGO_BIN_EXE_anabranch"));
     let mut command = Command::new("sh");
@@ -109,7 +109,7 @@ fn an_ignored_signal_stays_ignored() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_quietly() {
+fn closed_pipe_ends_quietly() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.json");
     for args in [
@@ -140,7 +140,7 @@ fn a_pipe_to_head() {
 }
 
 #[test]
-fn a_closed_standard_error_is_no_reason_to_stop() {
+fn closed_stderr_does_not_stop_run() {
     let mut child = anabranch(&["graph500", "--scale", "15", "--roots", "24"]).spawn().unwrap();
     drop(child.stderr.take());
     let ended = end(child);

@@ -10,14 +10,14 @@ const LONG: &[&str] = if cfg!(debug_assertions) {
 };
 
 #[test]
-fn the_memory_is_told_first() {
+fn memory_is_reported_first() {
     let ended = succeed(&["graph500", "--scale", "8"]);
     let first = ended.stderr.lines().next().unwrap();
     assert!(first.starts_with("anabranch: memory: ") && first.contains(" at the peak, "), "{first}");
 }
 
 #[test]
-fn a_log_gets_a_few_plain_lines() {
+fn log_gets_few_plain_lines() {
     let ended = succeed(LONG);
     let lines: Vec<_> = ended.stderr.lines().collect();
     assert!(lines.iter().all(|line| line.starts_with("anabranch: ")), "{lines:?}");
@@ -76,7 +76,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_terminal_gets_bars() {
+    fn terminal_gets_bars() {
         let text = on_terminal(super::LONG, 80, &[("NO_COLOR", "")]);
         assert!(text.contains("validation") && text.contains('%') && text.contains("=>"), "{text:?}");
         assert!(text.contains("\u{1b}["), "the bars are drawn over: {text:?}");
@@ -98,7 +98,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_dumb_terminal_gets_lines() {
+    fn dumb_terminal_gets_lines() {
         let text = on_terminal(super::LONG, 80, &[("TERM", "dumb")]);
         assert!(text.contains("validation: done in ") && !text.contains('\u{1b}'), "{text:?}");
     }
@@ -111,7 +111,7 @@ mod terminal {
     }
 
     #[test]
-    fn the_table_keeps_to_a_narrow_terminal() {
+    fn table_fits_narrow_terminal() {
         let text = on_terminal(&["graph500", "--scale", "8", "--roots", "1"], 50, &[]);
         let table: Vec<_> = text.lines().skip_while(|line| !line.contains("Graph500")).collect();
         let table: Vec<_> = table.iter().take_while(|line| !line.trim().is_empty()).collect();

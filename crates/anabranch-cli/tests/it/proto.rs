@@ -57,7 +57,7 @@ fn only_a_part() {
 }
 
 #[test]
-fn what_is_wrong_and_where() {
+fn errors_name_file_and_position() {
     let output = show("wrong.rs", &BANK.replace("invalid -> Login", "invalid -> Logn"), &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -74,7 +74,7 @@ fn what_is_wrong_and_where() {
 }
 
 #[test]
-fn what_is_wrong_with_another_one() {
+fn errors_of_other_protocols_are_ignored() {
     let wrong = BANK.replace("invalid -> Login", "invalid -> Logn");
     let output = show("another_wrong.rs", &wrong, &["--name", "ask"]);
     assert!(output.status.success() && text(&output.stdout).contains("Question"), "{output:?}");
@@ -134,7 +134,7 @@ fn pictures(svg: &str) -> Vec<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn pictures_show_all_states_and_messages() {
+fn diagrams_show_all_states_and_messages() {
     let text = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
     let output = show("picture.rs", BANK, &["--diagram", "svg"]);
     assert!(output.status.success(), "{output:?}");
@@ -153,7 +153,7 @@ fn pictures_show_all_states_and_messages() {
 }
 
 #[test]
-fn pictures_of_the_examples() {
+fn diagrams_of_examples_are_valid() {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../anabranch/examples/conversations");
     let mut count = 0;
     for entry in fs::read_dir(examples).unwrap() {
@@ -175,7 +175,7 @@ fn pictures_of_the_examples() {
 
 /// After a change: `anabranch proto crates/anabranch/examples/conversations/bank.rs --diagram svg > docs/bank.svg`.
 #[test]
-fn the_picture_in_the_guide_is_that_of_its_example() {
+fn diagram_in_docs_matches_example() {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(here.join("crates/anabranch/examples/conversations/bank.rs")).unwrap();
     let output = show("bank.rs", &source, &["--diagram", "svg"]);

@@ -43,7 +43,7 @@ fn line<'a>(lines: &HashMap<&'a str, &'a str>, name: &str) -> &'a str {
 }
 
 #[test]
-fn the_file_agrees_with_the_lines() {
+fn json_agrees_with_printed_lines() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.json");
     let ended = succeed(&[
@@ -121,7 +121,7 @@ fn the_file_agrees_with_the_lines() {
 }
 
 #[test]
-fn the_page_explains_every_field() {
+fn docs_explain_every_field() {
     fn names(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| {
@@ -143,7 +143,7 @@ fn the_page_explains_every_field() {
 }
 
 #[test]
-fn json_on_standard_output_is_all_there_is() {
+fn json_on_stdout_is_only_output() {
     let ended = succeed(&["graph500", "--scale", "8", "--json", "-"]);
     let json: Value = serde_json::from_str(&ended.stdout).expect("nothing but JSON");
     assert_eq!(json["settings"]["scale"], 8);
@@ -151,7 +151,7 @@ fn json_on_standard_output_is_all_there_is() {
 }
 
 #[test]
-fn an_old_file_is_replaced_and_its_rights_are_kept() {
+fn old_file_is_replaced_and_keeps_permissions() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.json");
     std::fs::write(&path, "before").unwrap();
@@ -201,7 +201,7 @@ fn every_kind_finds_the_same() {
 }
 
 #[test]
-fn fewer_searches_than_asked_for_are_told() {
+fn missing_searches_are_reported() {
     let ended = succeed(&["graph500", "--scale", "3", "--roots", "64"]);
     let (table, lines) = parts(&ended);
     let searches: usize = lines["NBFS"].parse().unwrap();

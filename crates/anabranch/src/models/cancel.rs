@@ -84,7 +84,7 @@ fn enlist(owner: &Thread, scope: &CancelScope) {
 }
 
 #[test]
-fn models_cancel_against_the_first_wait() {
+fn models_cancel_meets_first_wait() {
     explore("cancel, the first wait", None, || {
         let tree = Tree::new();
         let other = spawn(&tree, Tree::cancel);
@@ -98,7 +98,7 @@ fn models_cancel_against_the_first_wait() {
 
 /// The scope has been enlisted before: no lock is taken by the wait.
 #[test]
-fn models_cancel_against_a_later_wait() {
+fn models_cancel_meets_later_wait() {
     explore("cancel, a later wait", None, || {
         let tree = Tree::new();
         let owner = Thread::new();
@@ -115,7 +115,7 @@ fn models_cancel_against_a_later_wait() {
 /// A fiber or thread asks, and waits, in a scope that another enlists by waiting below it. The root has been cancelled
 /// before.
 #[test]
-fn models_cancel_is_not_forgotten_when_another_enlists() {
+fn models_cancel_is_seen_in_scope_that_another_thread_enlists() {
     explore("cancel, enlisted from below", None, || {
         let tree = Tree::new();
         tree.cancel();
@@ -138,7 +138,7 @@ fn models_cancel_is_not_forgotten_when_another_enlists() {
 /// A fiber or thread asks only for the flag of its scope, which another one enlists, after the root has been cancelled
 /// or before.
 #[test]
-fn models_cancel_is_heard_by_the_flag_that_another_copied() {
+fn models_cancel_is_seen_by_flag_that_another_thread_copies() {
     explore("cancel, a copied flag", None, || {
         let tree = Tree::new();
         let owner = Thread::new();
@@ -165,7 +165,7 @@ fn models_cancel_is_heard_by_the_flag_that_another_copied() {
 
 /// A parent and its child wait, and the root is cancelled.
 #[test]
-fn models_cancel_reaches_all_below() {
+fn models_cancel_reaches_parent_and_child() {
     explore("cancel, parent and child", Some(3), || {
         let tree = Tree::new();
         let owner = Thread::new();
@@ -193,7 +193,7 @@ fn models_cancel_reaches_all_below() {
 
 /// Two scopes end, each with its owner, while their parent is cancelled.
 #[test]
-fn models_cancel_against_the_end_of_scopes() {
+fn models_cancel_meets_end_of_scopes() {
     fn live(tree: &Tree) {
         let owner = Thread::new();
         // SAFETY: both live longer.
@@ -241,7 +241,7 @@ fn models_cancel_leaves_other_scopes_alone() {
 
 /// A scope that is older than its owner, and stays when the owner is gone.
 #[test]
-fn models_cancel_against_an_owner_that_comes_and_goes() {
+fn models_cancel_meets_owner_that_attaches_and_detaches() {
     explore("cancel, attach and detach", None, || {
         let tree = Tree::with(CancelScope::unattached());
         let other = spawn(&tree, Tree::cancel);
@@ -260,7 +260,7 @@ fn models_cancel_against_an_owner_that_comes_and_goes() {
 
 /// A fiber or thread that has been detached is nothing to the scope any more, whatever it waits for afterwards.
 #[test]
-fn models_cancel_leaves_a_detached_owner_alone() {
+fn models_cancel_leaves_detached_owner_alone() {
     explore("cancel, a detached owner", None, || {
         let tree = Tree::with(CancelScope::unattached());
         let owner = Thread::new();
@@ -280,7 +280,7 @@ fn models_cancel_leaves_a_detached_owner_alone() {
 
 /// When `cancel` returns all below are cancelled, also if another began to cancel them and has not come to them yet.
 #[test]
-fn models_cancel_beside_another_canceller() {
+fn models_cancel_waits_for_concurrent_canceller() {
     explore("cancel, two cancellers", Some(3), || {
         let tree = Tree::new();
         let (parent, child) = (Thread::new(), Thread::new());
@@ -309,7 +309,7 @@ fn models_cancel_beside_another_canceller() {
 
 /// Scopes begin and end below one that is not the root, each with a lock of its parent, while the root is cancelled.
 #[test]
-fn models_cancel_against_the_end_of_scopes_further_below() {
+fn models_cancel_meets_end_of_inner_scopes() {
     fn live(parent: &CancelScope) {
         let owner = Thread::new();
         // SAFETY: both live longer.
@@ -333,7 +333,7 @@ fn models_cancel_against_the_end_of_scopes_further_below() {
 
 /// A deadline is one of what is below, too, and a shield keeps it out: there no glance may be enough.
 #[test]
-fn models_cancel_scopes_with_a_deadline() {
+fn models_cancel_reaches_scopes_with_deadline() {
     explore("cancel, a deadline", None, || {
         let tree = Tree::new();
         let owner = Thread::new();

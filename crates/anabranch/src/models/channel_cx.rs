@@ -10,7 +10,7 @@ use crate::channel::{RecvError, SendError, oneshot, spsc};
 /// A stream's sender is cancelled while room is made: the receiver gets its value if and only if that does not come
 /// back.
 #[test]
-fn models_channel_cx_a_cancelled_send_into_a_stream() {
+fn models_channel_cx_cancelled_send_returns_or_delivers_value() {
     explore("stream, the sender is cancelled", Some(1), || {
         let root = root();
         let (mut sender, mut receiver) = spsc::bounded(1);
@@ -29,7 +29,7 @@ fn models_channel_cx_a_cancelled_send_into_a_stream() {
 
 /// A receive that was cancelled can be made again, and nothing has been lost to it.
 #[test]
-fn models_channel_cx_a_cancelled_receive_of_a_reply() {
+fn models_channel_cx_cancelled_receive_can_be_repeated() {
     explore("oneshot, received again", Some(2), || {
         let root = root();
         let (sender, mut receiver) = oneshot::channel();

@@ -74,7 +74,7 @@ fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packe
 }
 
 #[test]
-fn models_channel_one_value_is_sent_and_received() {
+fn models_channel_oneshot_value_arrives() {
     explore("oneshot, send", None, || {
         let (sender, receiver) = packet::packet();
         let sending = thread::spawn(move || assert!(sender.send(Parcel::new(7)).is_ok()));
@@ -84,7 +84,7 @@ fn models_channel_one_value_is_sent_and_received() {
 }
 
 #[test]
-fn models_channel_a_sender_goes_without_sending() {
+fn models_channel_dropped_oneshot_sender_closes() {
     explore("oneshot, sender dropped", None, || {
         let (sender, receiver) = packet::packet::<Parcel>();
         let going = thread::spawn(move || drop(sender));
@@ -94,7 +94,7 @@ fn models_channel_a_sender_goes_without_sending() {
 }
 
 #[test]
-fn models_channel_a_receiver_goes_while_a_value_comes() {
+fn models_channel_oneshot_receiver_drops_during_send() {
     explore("oneshot, receiver dropped", None, || {
         let (sender, receiver) = packet::packet();
         let sending = thread::spawn(move || sender.send(Parcel::new(7)).is_err_and(|back| back.open() == 7));
@@ -105,7 +105,7 @@ fn models_channel_a_receiver_goes_while_a_value_comes() {
 }
 
 #[test]
-fn models_channel_a_receiver_is_cancelled_while_a_value_comes() {
+fn models_channel_oneshot_receive_is_cancelled_during_send() {
     explore("oneshot, receiver cancelled", Some(3), || {
         let (sender, receiver) = packet::packet();
         let owner = Owner::new();
@@ -174,17 +174,17 @@ fn values_go_through(capacity: Option<usize>, count: u32) {
 }
 
 #[test]
-fn models_channel_a_stream_without_bounds() {
+fn models_channel_unbounded_stream_keeps_order() {
     explore("stream, unbounded, over two slabs", Some(3), || values_go_through(None, 3));
 }
 
 #[test]
-fn models_channel_a_stream_with_room_for_one() {
+fn models_channel_stream_of_capacity_one_keeps_order() {
     explore("stream, bounded, sender waits", Some(3), || values_go_through(Some(1), 2));
 }
 
 #[test]
-fn models_channel_a_batch() {
+fn models_channel_batch_arrives() {
     explore("stream, batch", Some(3), || {
         let (mut producer, mut consumer) = stream(Some(2));
         let sending = thread::spawn(move || {
@@ -201,7 +201,7 @@ fn models_channel_a_batch() {
 
 /// A value was sent if and only if the receiver that has closed the stream gets it.
 #[test]
-fn models_channel_a_receiver_closes_while_a_value_comes() {
+fn models_channel_receiver_closes_during_send() {
     for capacity in [Some(1), None] {
         explore("stream, receiver closes", Some(3), move || {
             let (mut producer, mut consumer) = stream(capacity);
@@ -216,7 +216,7 @@ fn models_channel_a_receiver_closes_while_a_value_comes() {
 
 /// A sender that waits for room is woken when the receiver is dropped, and nothing is left.
 #[test]
-fn models_channel_a_receiver_goes_while_the_sender_waits() {
+fn models_channel_dropped_receiver_wakes_sender() {
     explore("stream, receiver dropped", Some(3), || {
         let (mut producer, consumer) = stream(Some(1));
         let sending = thread::spawn(move || {
@@ -230,7 +230,7 @@ fn models_channel_a_receiver_goes_while_the_sender_waits() {
 
 /// The receiver's wait is cancelled while a value comes: it gets it then, or the next time.
 #[test]
-fn models_channel_a_cancelled_receive_loses_nothing() {
+fn models_channel_cancelled_receive_loses_nothing() {
     explore("stream, receiver cancelled", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
         let owner = Owner::new();
@@ -280,7 +280,7 @@ fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
 }
 
 #[test]
-fn models_channel_an_end_of_an_owned_stream_goes() {
+fn models_channel_end_of_owned_stream_moves() {
     explore("stream, owned, the receiver goes", Some(2), || an_end_goes(None, true));
     explore("stream, owned, the sender goes", Some(2), || an_end_goes(None, false));
     explore("stream, owned, bounded, the receiver goes", Some(2), || an_end_goes(Some(1), true));
@@ -288,7 +288,7 @@ fn models_channel_an_end_of_an_owned_stream_goes() {
 
 /// The owner fills the last slot of a slab, which the receiver, elsewhere by then, frees.
 #[test]
-fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
+fn models_channel_end_of_owned_stream_moves_at_end_of_slab() {
     explore("stream, owned, the last slot of a slab", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
         let owner = Owner::new();
@@ -305,7 +305,7 @@ fn models_channel_an_end_of_an_owned_stream_goes_at_the_end_of_a_slab() {
 
 /// The owner's wait is ended by the end that has gone, whether it began before or after.
 #[test]
-fn models_channel_an_end_of_an_owned_stream_goes_and_is_dropped() {
+fn models_channel_end_of_owned_stream_moves_and_drops() {
     explore("stream, owned, the sender is dropped elsewhere", Some(2), || {
         let (mut producer, mut consumer) = stream(None);
         let owner = Owner::new();

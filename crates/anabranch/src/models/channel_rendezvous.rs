@@ -70,7 +70,7 @@ impl Wake for Bell {
 
 /// The receiver is cancelled while a sender that does not wait chooses it.
 #[test]
-fn models_channel_rendezvous_a_receive_is_cancelled_while_it_is_chosen() {
+fn models_channel_rendezvous_receive_is_cancelled_while_chosen() {
     explore("rendezvous, the chosen receive is cancelled", Some(3), || {
         let root = root();
         let (sender, receiver) = rendezvous();
@@ -86,7 +86,7 @@ fn models_channel_rendezvous_a_receive_is_cancelled_while_it_is_chosen() {
 
 /// The deadline of the receiver passes while a sender chooses it; and while one of two arms is chosen.
 #[test]
-fn models_channel_rendezvous_a_receive_times_out_while_it_is_chosen() {
+fn models_channel_rendezvous_receive_times_out_while_chosen() {
     for is_selection in [false, true] {
         explore("rendezvous, the chosen receive times out", Some(3), move || {
             let (sender, receiver) = rendezvous::<Parcel>();
@@ -113,7 +113,7 @@ fn models_channel_rendezvous_a_receive_times_out_while_it_is_chosen() {
 
 /// Two senders that do not wait choose one receiver, which then takes a second value.
 #[test]
-fn models_channel_rendezvous_one_of_two_senders_is_chosen() {
+fn models_channel_rendezvous_two_senders_share_receiver() {
     explore("rendezvous, two that do not wait", Some(2), || {
         let (sender, receiver) = rendezvous();
         let other = sender.clone();
@@ -134,7 +134,7 @@ fn models_channel_rendezvous_one_of_two_senders_is_chosen() {
 
 /// The channel is closed while a sender chooses the receiver: what was sent is received all the same.
 #[test]
-fn models_channel_rendezvous_the_channel_is_closed_while_a_receiver_is_chosen() {
+fn models_channel_rendezvous_closes_while_receiver_is_chosen() {
     explore("rendezvous, closed while a receiver is chosen", Some(3), || {
         let (sender, receiver) = rendezvous();
         let (other, closing) = (receiver.clone(), sender.clone());
@@ -153,7 +153,7 @@ fn models_channel_rendezvous_the_channel_is_closed_while_a_receiver_is_chosen() 
 /// A receive future is polled and dropped while others send. A sender that does not wait never meets it, and one that
 /// waits meets the receiver behind it.
 #[test]
-fn models_channel_rendezvous_a_future_is_dropped_while_a_sender_comes() {
+fn models_channel_rendezvous_future_drops_during_send() {
     explore("rendezvous, a future is dropped", Some(2), || {
         let (sender, receiver) = rendezvous();
         let (others, behind) = (receiver.clone(), receiver.clone());
@@ -173,7 +173,7 @@ fn models_channel_rendezvous_a_future_is_dropped_while_a_sender_comes() {
 
 /// A future that sends and one that receives, on two threads, and neither is dropped: they meet.
 #[test]
-fn models_channel_rendezvous_two_futures_meet() {
+fn models_channel_rendezvous_two_futures_pair() {
     explore("rendezvous, two futures", Some(3), || {
         let (sender, receiver) = rendezvous();
         let sending = spawn(move |_| block_on(sender.send_async(Parcel::new(1))).is_ok());

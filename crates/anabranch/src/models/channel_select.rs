@@ -39,7 +39,7 @@ fn models_channel_select_each_value_is_received_once() {
 
 /// Of a rendezvous to be sent to and one to be received from, one is done, and the other side knows which.
 #[test]
-fn models_channel_select_a_send_and_a_receive() {
+fn models_channel_select_completes_send_or_receive() {
     explore("select, a send and a receive", Some(3), || {
         let (out, from_out) = rendezvous();
         let (into, incoming) = rendezvous();
@@ -67,7 +67,7 @@ fn models_channel_select_a_send_and_a_receive() {
 /// Two threads each select between a send into one rendezvous channel and a receive from it. They meet each other, and
 /// neither meets itself.
 #[test]
-fn models_channel_select_a_thread_does_not_meet_itself() {
+fn models_channel_select_does_not_pair_with_itself() {
     explore("select, a send and a receive, both in one", Some(2), || {
         let (sender, receiver) = rendezvous();
         let (to, from) = (sender.clone(), receiver.clone());
@@ -92,7 +92,7 @@ fn models_channel_select_a_thread_does_not_meet_itself() {
 
 /// Two select the same two channels: of one value each, each gets one.
 #[test]
-fn models_channel_select_two_select() {
+fn models_channel_select_two_selections_share_values() {
     explore("select, two select from two", Some(3), || {
         let (one, first) = unbounded();
         let (two, second) = unbounded();
@@ -109,7 +109,7 @@ fn models_channel_select_two_select() {
 }
 
 #[test]
-fn models_channel_select_a_cancelled_one_leaves_all_behind() {
+fn models_channel_select_cancelled_takes_nothing() {
     explore("select, cancelled", Some(3), || {
         let root = root();
         let (one, first) = unbounded::<Parcel>();
@@ -135,7 +135,7 @@ fn models_channel_select_a_cancelled_one_leaves_all_behind() {
 
 /// As many operations as one likes, of one type; they can be waited for again.
 #[test]
-fn models_channel_select_again_and_again() {
+fn models_channel_select_can_be_reused() {
     explore("select, a list of receives", Some(3), || {
         let (one, first) = rendezvous();
         let (two, second) = rendezvous();
@@ -157,7 +157,7 @@ fn models_channel_select_again_and_again() {
 /// Receives from streams, which go on waiting between two waits: while something comes, and when one is taken out or
 /// all end.
 #[test]
-fn models_channel_select_goes_on_waiting() {
+fn models_channel_select_keeps_streams_registered() {
     explore("select, a list of streams", Some(2), || {
         let (mut one, mut first) = spsc::unbounded();
         let (mut two, mut second) = spsc::unbounded();

@@ -18,7 +18,7 @@ fn recv(set: &mut Set, cx: &Cx<'_>) -> Result<(Member, Result<u32, Closed>), Rec
 }
 
 #[test]
-fn models_channel_set_a_message_comes_while_it_waits() {
+fn models_channel_set_receives_while_it_waits() {
     for is_rendezvous in [false, true] {
         explore("set, a message, and the end", Some(3), move || {
             let mut set = Set::new();
@@ -36,7 +36,7 @@ fn models_channel_set_a_message_comes_while_it_waits() {
 }
 
 #[test]
-fn models_channel_set_two_members() {
+fn models_channel_set_receives_from_two_members() {
     explore("set, two members", Some(2), || {
         let mut set = Set::new();
         let (one, first) = unbounded();
@@ -56,7 +56,7 @@ fn models_channel_set_two_members() {
 
 /// The member of a stream joins while there comes something.
 #[test]
-fn models_channel_set_a_member_joins() {
+fn models_channel_set_member_joins_during_send() {
     explore("set, a member joins while a message comes", Some(3), || {
         let mut set = ReceiverSet::new();
         let (mut sender, receiver) = spsc::unbounded();
@@ -73,7 +73,7 @@ fn models_channel_set_a_member_joins() {
 
 /// A member is taken out while it is called: what it was called for is still there, for it or for another receiver.
 #[test]
-fn models_channel_set_a_member_leaves() {
+fn models_channel_set_member_leaves_during_notification() {
     for is_dropped in [false, true] {
         explore("set, a member leaves while a message comes", Some(2), move || {
             let mut set = Set::new();
@@ -99,7 +99,7 @@ fn models_channel_set_a_member_leaves() {
 
 /// A stream whose owner this thread is joins with a value in it.
 #[test]
-fn models_channel_set_an_owned_stream_joins() {
+fn models_channel_set_owned_stream_joins() {
     explore("set, an owned stream joins with a value", Some(2), || {
         let (mut sender, mut receiver) = spsc::unbounded();
         for n in 1..=2 {
@@ -138,7 +138,7 @@ fn both(set: &mut ReceiverSet<spsc::Receiver<Parcel>>, cx: &Cx<'_>) {
 
 /// Members are called by the owner and by another at a time.
 #[test]
-fn models_channel_set_an_owner_and_another_call() {
+fn models_channel_set_owner_and_another_thread_notify() {
     explore("set, owned, two call", Some(2), || {
         let (mut set, mut one, mut other) = owned();
         let sending = spawn(move |_| {
@@ -153,7 +153,7 @@ fn models_channel_set_an_owner_and_another_call() {
 
 /// The set goes to another thread while the owner calls.
 #[test]
-fn models_channel_set_an_owned_set_goes() {
+fn models_channel_set_moves_while_owner_notifies() {
     explore("set, owned, it goes", Some(2), || {
         let (mut set, mut one, mut other) = owned();
         assert!(one.try_send(Parcel::new(3)).is_ok());
@@ -168,7 +168,7 @@ fn models_channel_set_an_owned_set_goes() {
 
 /// And is dropped there.
 #[test]
-fn models_channel_set_an_owned_set_ends_elsewhere() {
+fn models_channel_set_drops_on_another_thread() {
     explore("set, owned, it ends elsewhere", Some(2), || {
         let (set, mut one, mut other) = owned();
         assert!(one.try_send(Parcel::new(3)).is_ok());
@@ -181,7 +181,7 @@ fn models_channel_set_an_owned_set_ends_elsewhere() {
 /// The sender of a stream that both ends were used of here sends from another thread, just when its member begins to
 /// wait.
 #[test]
-fn models_channel_set_a_sender_goes_from_the_owner() {
+fn models_channel_set_sender_moves_while_member_registers() {
     explore("set, the sender of an owned stream goes", Some(2), || {
         let (mut set, mut one, _other) = owned();
         assert!(one.try_send(Parcel::new(3)).is_ok());
@@ -195,7 +195,7 @@ fn models_channel_set_a_sender_goes_from_the_owner() {
 }
 
 #[test]
-fn models_channel_set_its_wait_is_cancelled() {
+fn models_channel_set_wait_is_cancelled() {
     explore("set, cancelled while a message comes", Some(2), || {
         let root = root();
         let (sender, receiver) = unbounded();

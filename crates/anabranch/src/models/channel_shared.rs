@@ -49,14 +49,14 @@ fn values_go_through((sender, receiver): (Sender<Parcel>, Receiver<Parcel>)) {
 }
 
 #[test]
-fn models_channel_shared_values_go_through() {
+fn models_channel_shared_values_arrive() {
     explore("shared, room for one", Some(3), || values_go_through(bounded(1)));
     explore("shared, unbounded", Some(3), || values_go_through(unbounded()));
     explore("shared, rendezvous", Some(3), || values_go_through(rendezvous()));
 }
 
 #[test]
-fn models_channel_shared_two_senders() {
+fn models_channel_shared_two_senders_lose_nothing() {
     explore("shared, two senders", Some(2), || {
         let (sender, receiver) = bounded(1);
         let other = sender.clone();
@@ -72,7 +72,7 @@ fn models_channel_shared_two_senders() {
 
 /// One of two receivers is cancelled while a value comes: then the other has it.
 #[test]
-fn models_channel_shared_a_cancelled_receiver_passes_its_turn_on() {
+fn models_channel_shared_cancelled_receiver_passes_wakeup_on() {
     for is_rendezvous in [false, true] {
         explore("shared, one of two receivers is cancelled", Some(2), move || {
             let root = root();
@@ -94,7 +94,7 @@ fn models_channel_shared_a_cancelled_receiver_passes_its_turn_on() {
 
 /// A future was chosen for a value and is dropped.
 #[test]
-fn models_channel_shared_a_dropped_receive_passes_its_turn_on() {
+fn models_channel_shared_dropped_receive_passes_wakeup_on() {
     explore("shared, a receive is dropped", Some(2), || {
         let (sender, receiver) = unbounded();
         let other = receiver.clone();
@@ -110,7 +110,7 @@ fn models_channel_shared_a_dropped_receive_passes_its_turn_on() {
 
 /// A sender is cancelled while room is made: its value was sent, or came back, and the next sender has the room.
 #[test]
-fn models_channel_shared_a_cancelled_sender() {
+fn models_channel_shared_cancelled_sender_passes_wakeup_on() {
     explore("shared, one of two senders is cancelled", Some(2), || {
         let root = root();
         let (sender, receiver) = bounded(1);
@@ -132,7 +132,7 @@ fn models_channel_shared_a_cancelled_sender() {
 }
 
 #[test]
-fn models_channel_shared_a_cancelled_sender_of_a_rendezvous() {
+fn models_channel_shared_cancelled_sender_of_rendezvous() {
     explore("shared, rendezvous, the sender is cancelled", Some(3), || {
         let root = root();
         let (sender, receiver) = rendezvous();
@@ -146,7 +146,7 @@ fn models_channel_shared_a_cancelled_sender_of_a_rendezvous() {
 
 /// A future that sends is dropped: its value was sent and is received, or not and is dropped.
 #[test]
-fn models_channel_shared_a_dropped_send() {
+fn models_channel_shared_dropped_send_loses_nothing() {
     explore("shared, a send is dropped", Some(3), || {
         let (sender, receiver) = bounded(1);
         assert!(sender.try_send(Parcel::new(0)).is_ok());
@@ -159,7 +159,7 @@ fn models_channel_shared_a_dropped_send() {
 
 /// What was sent before the channel was closed is received, and nothing else.
 #[test]
-fn models_channel_shared_a_receiver_closes() {
+fn models_channel_shared_close_keeps_sent_values() {
     for capacity in [0, 1] {
         explore("shared, closed while a sender waits", Some(3), move || {
             let (sender, receiver) = if capacity == 0 { rendezvous() } else { bounded(1) };
@@ -179,7 +179,7 @@ fn models_channel_shared_a_receiver_closes() {
 /// Once a thread has seen that the channel is closed nothing is sent any more, not even by a sender that has waited for
 /// room.
 #[test]
-fn models_channel_shared_nothing_is_sent_once_it_is_closed() {
+fn models_channel_shared_closed_channel_accepts_nothing() {
     for capacity in [0, 1] {
         explore("shared, seen to be closed while a sender waits", Some(2), move || {
             let (sender, receiver) = if capacity == 0 { rendezvous() } else { bounded(1) };
@@ -201,7 +201,7 @@ fn models_channel_shared_nothing_is_sent_once_it_is_closed() {
 }
 
 #[test]
-fn models_channel_shared_the_last_sender_goes() {
+fn models_channel_shared_last_sender_drops() {
     explore("shared, two senders go while two receivers wait", Some(2), || {
         let (sender, receiver) = unbounded::<Parcel>();
         let (one, other) = (sender.clone(), receiver.clone());
@@ -216,7 +216,7 @@ fn models_channel_shared_the_last_sender_goes() {
 
 /// The last receiver goes while one sends and one waits for room: what was sent is dropped with it.
 #[test]
-fn models_channel_shared_the_last_receiver_goes() {
+fn models_channel_shared_last_receiver_drops() {
     explore("shared, the last receiver goes while a sender waits", Some(3), || {
         let (sender, receiver) = bounded(1);
         let other = receiver.clone();
@@ -230,7 +230,7 @@ fn models_channel_shared_the_last_receiver_goes() {
 
 /// A weak sender becomes a sender, or the channel is closed.
 #[test]
-fn models_channel_shared_a_weak_sender() {
+fn models_channel_shared_weak_sender_upgrades_or_channel_closes() {
     explore("shared, a weak sender", Some(3), || {
         let (sender, receiver) = unbounded();
         let weak = sender.downgrade();
@@ -246,7 +246,7 @@ fn models_channel_shared_a_weak_sender() {
 
 /// A permit is used, or its room is given back to a waiting sender.
 #[test]
-fn models_channel_shared_permits() {
+fn models_channel_shared_permit_is_used_or_returned() {
     for is_used in [false, true] {
         explore("shared, room is kept while two wait", Some(2), move || {
             let root = root();
@@ -277,7 +277,7 @@ fn models_channel_shared_permits() {
 
 /// Room that is given back goes to a sender that waits, and what it sends to a receiver that waits.
 #[test]
-fn models_channel_shared_room_is_given_back() {
+fn models_channel_shared_returned_room_reaches_sender() {
     explore("shared, room is given back while both sides wait", Some(2), || {
         let (sender, receiver) = bounded(1);
         let permit = sender.try_reserve().unwrap();

@@ -28,7 +28,7 @@ fn recv(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, 
 }
 
 #[test]
-fn models_channel_watch_all_see_the_latest() {
+fn models_channel_watch_receivers_see_latest() {
     explore("watch, two wait", Some(2), || {
         let (sender, mut receiver) = watch::channel(Parcel::new(0));
         let mut other = receiver.clone();
@@ -45,7 +45,7 @@ fn models_channel_watch_all_see_the_latest() {
 
 /// Two threads publish: a waiting receiver sees the later value in the end, and no value twice.
 #[test]
-fn models_channel_watch_two_publish() {
+fn models_channel_watch_two_senders_publish() {
     explore("watch, two publish", Some(2), || {
         let (sender, mut receiver) = watch::channel(Parcel::new(0));
         let other = sender.clone();
@@ -64,7 +64,7 @@ fn models_channel_watch_two_publish() {
 
 /// The first in the queue is cancelled while something is published: the other is woken all the same.
 #[test]
-fn models_channel_watch_one_is_cancelled() {
+fn models_channel_watch_cancelled_receiver_keeps_no_wakeup() {
     explore("watch, one of two is cancelled", Some(2), || {
         let root = root();
         let (sender, mut receiver) = watch::channel(Parcel::new(0));
@@ -81,7 +81,7 @@ fn models_channel_watch_one_is_cancelled() {
 
 /// What was not received was missed, and is counted.
 #[test]
-fn models_channel_broadcast_all_comes_or_is_missed() {
+fn models_channel_broadcast_receives_or_counts_every_value() {
     explore("broadcast, room for one", Some(2), || {
         let (sender, mut receiver) = broadcast::channel(1);
         let sending = spawn(move |_| assert!((1..=3).all(|n| sender.send(Parcel::new(n)).is_ok())));
@@ -99,7 +99,7 @@ fn models_channel_broadcast_all_comes_or_is_missed() {
 }
 
 #[test]
-fn models_channel_broadcast_two_receivers() {
+fn models_channel_broadcast_reaches_two_receivers() {
     explore("broadcast, two receivers", Some(2), || {
         let (sender, mut receiver) = broadcast::channel(2);
         let mut other = receiver.clone();
@@ -117,7 +117,7 @@ fn models_channel_broadcast_two_receivers() {
 
 /// A value comes back if and only if there was no receiver.
 #[test]
-fn models_channel_broadcast_a_receiver_goes() {
+fn models_channel_broadcast_last_receiver_drops_during_send() {
     explore("broadcast, the receiver goes", None, || {
         let (sender, receiver) = broadcast::channel(1);
         let going = spawn(move |_| drop(receiver));
@@ -132,7 +132,7 @@ fn models_channel_broadcast_a_receiver_goes() {
 
 /// The channel is closed while one thread waits and one publishes: what was sent is received, and then the end.
 #[test]
-fn models_channel_broadcast_is_closed() {
+fn models_channel_broadcast_closes_during_send() {
     explore("broadcast, closed while one waits", Some(2), || {
         let (sender, mut receiver) = broadcast::channel(1);
         let other = sender.clone();

@@ -23,7 +23,7 @@ fn look<E>(seen: Seen<E>) -> Result<u32, E> {
 
 /// Each channel gets a value while a receiver registers for both: each value is seen once.
 #[test]
-fn models_channel_watch_selected_two_publish() {
+fn models_channel_watch_selected_sees_both_values() {
     explore("watch, a value for each of two that are selected", Some(3), || {
         let [(one, mut first), (two, mut second)] = [0, 0].map(|_| watch::channel(Parcel::new(0)));
         // The senders stay alive: closing would wake a receiver that the value has not woken.
@@ -46,7 +46,7 @@ fn models_channel_watch_selected_two_publish() {
 
 /// One channel has a value and the other is closed: a receiver that is woken for the one can still see the other.
 #[test]
-fn models_channel_watch_selected_one_is_closed() {
+fn models_channel_watch_selected_sees_value_beside_closed_channel() {
     explore("watch, a value and an end", Some(3), || {
         let [(one, mut first), (two, mut second)] = [0, 0].map(|_| watch::channel(Parcel::new(0)));
         let (keep_one, keep_two) = (one.clone(), two.clone());
@@ -78,7 +78,7 @@ fn models_channel_watch_selected_one_is_closed() {
 
 /// The same operations are waited for again: for what comes after what they have received.
 #[test]
-fn models_channel_watch_selected_again() {
+fn models_channel_watch_selected_repeatedly() {
     explore("watch, a list that is waited for again", Some(2), || {
         let [(one, mut first), (two, mut second)] = [0, 0].map(|_| watch::channel(Parcel::new(0)));
         let keep = (one.clone(), two.clone());
@@ -104,7 +104,7 @@ fn models_channel_watch_selected_again() {
 
 /// Likewise, and nothing is left out.
 #[test]
-fn models_channel_broadcast_selected_again() {
+fn models_channel_broadcast_selected_repeatedly() {
     explore("broadcast, a list that is waited for again", Some(2), || {
         let [(one, mut first), (two, mut second)] = [2, 2].map(broadcast::channel::<Parcel>);
         let keep = (one.clone(), two.clone());
@@ -140,7 +140,7 @@ fn hear_either(
 /// A receiver that is woken by one channel is still in the queue of the other, before another receiver. The other
 /// receiver is woken all the same.
 #[test]
-fn models_channel_broadcast_selected_one_waits_behind() {
+fn models_channel_broadcast_selected_passes_wakeup_on() {
     explore("broadcast, one waits behind one who selects", Some(2), || {
         let [(one, mut first), (two, mut second)] = [2, 2].map(broadcast::channel::<Parcel>);
         let mut other = first.clone();
@@ -161,7 +161,7 @@ fn models_channel_broadcast_selected_one_waits_behind() {
 /// A selecting thread is cancelled while both channels get a value. What was not received can be received afterwards,
 /// and no entry is left in a queue.
 #[test]
-fn models_channel_broadcast_selected_and_cancelled() {
+fn models_channel_broadcast_selected_is_cancelled() {
     explore("broadcast, who selects is cancelled", Some(2), || {
         let root = root();
         let [(one, mut first), (two, mut second)] = [2, 2].map(broadcast::channel::<Parcel>);

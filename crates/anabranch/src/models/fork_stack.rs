@@ -15,7 +15,7 @@ use loom::thread;
 use std::ptr;
 
 #[test]
-fn models_shelf_owner_against_a_thief() {
+fn models_shelf_owner_and_thief_take_fork_once() {
     explore("shelf, one thief", None, || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, WorkerEntry::steal);
@@ -30,7 +30,7 @@ fn models_shelf_owner_against_a_thief() {
 }
 
 #[test]
-fn models_shelf_two_published_two_thieves() {
+fn models_shelf_two_thieves_take_two_forks() {
     explore("shelf, two forks and two thieves", Some(2), || {
         let worker = WorkerEntry::new();
         let others = [thief(&worker, WorkerEntry::steal), thief(&worker, WorkerEntry::steal)];
@@ -79,7 +79,7 @@ fn models_shelf_frames_are_popped_between_publications() {
 
 /// The oldest private frame is popped, and the next frame is at another address.
 #[test]
-fn models_shelf_all_that_was_traced_is_popped() {
+fn models_shelf_traced_frames_are_popped() {
     explore("shelf, stale traces", None, || {
         let worker = WorkerEntry::new();
         let (first, second, third) = (Fork::new(), Fork::new(), Fork::new());
@@ -97,7 +97,7 @@ fn models_shelf_all_that_was_traced_is_popped() {
 
 /// A thief asks for descendants and takes no other frame. A theft is known from its beginning to its end.
 #[test]
-fn models_shelf_descendants_and_thefts() {
+fn models_shelf_thief_takes_only_descendants() {
     explore("shelf, descendants", Some(3), || {
         let worker = WorkerEntry::new();
         let (outer, inner) = (Fork::new(), Fork::new());
@@ -127,7 +127,7 @@ fn models_shelf_descendants_and_thefts() {
 /// A thief takes the newest fork and leaves the oldest, which does not descend from what it waits for. The owner of
 /// both does not take the one back for the other.
 #[test]
-fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
+fn models_shelf_thief_takes_descendant_above_unrelated_fork() {
     explore("shelf, newest taken", Some(3), || {
         let worker = WorkerEntry::new();
         let (oldest, newest) = (Fork::new(), Fork::new());
@@ -154,7 +154,7 @@ fn models_shelf_a_descendant_is_taken_from_above_a_stranger() {
 
 /// The same position and the same address again, this time private: a thief that comes late must not get it.
 #[test]
-fn models_shelf_the_position_and_the_frame_are_reused() {
+fn models_shelf_late_thief_misses_reused_frame() {
     explore("shelf, reuse", Some(4), || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, |worker| {
@@ -175,7 +175,7 @@ fn models_shelf_the_position_and_the_frame_are_reused() {
 /// A fork that finds the demand serves it. Loom does not reorder a plain store before a load that the same thread has
 /// just made of the same word, so the thief gets the first turn explicitly.
 #[test]
-fn models_shelf_demand_is_served() {
+fn models_shelf_fork_serves_request() {
     explore("shelf, demand", None, || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, |worker| {
@@ -201,12 +201,12 @@ fn raid_and_steal(worker: &WorkerEntry) {
 }
 
 #[test]
-fn models_raid_without_an_asymmetric_barrier() {
+fn models_raid_without_asymmetric_fence() {
     explore("raid, symmetric", Some(3), || raid_against_the_owner(Fence::Symmetric));
 }
 
 #[test]
-fn models_raid_against_the_owner() {
+fn models_raid_meets_owner() {
     explore("raid, asymmetric", None, || raid_against_the_owner(Fence::Asymmetric));
 }
 
@@ -222,7 +222,7 @@ fn raid_against_the_owner(fence: Fence) {
 }
 
 #[test]
-fn models_raid_while_the_owner_forks_on() {
+fn models_raid_while_owner_forks() {
     explore("raid, nested forks", Some(3), || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, raid_and_steal);
@@ -238,7 +238,7 @@ fn models_raid_while_the_owner_forks_on() {
 }
 
 #[test]
-fn models_raid_while_the_owner_publishes() {
+fn models_raid_while_owner_publishes() {
     explore("raid, publication and a thief", Some(2), || {
         let worker = WorkerEntry::new();
         let others = [thief(&worker, raid_and_steal), thief(&worker, WorkerEntry::steal)];
@@ -256,7 +256,7 @@ fn models_raid_while_the_owner_publishes() {
 
 /// Two raids in turn: the second goes on from what the first has noted, however much of it is gone.
 #[test]
-fn models_raid_twice_while_the_owner_joins() {
+fn models_raid_twice_while_owner_joins() {
     explore("raid, traces", Some(2), || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, |worker| {
@@ -279,7 +279,7 @@ fn models_raid_twice_while_the_owner_joins() {
 /// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published
 /// then.
 #[test]
-fn models_raid_may_be_skipped_where_all_is_swept() {
+fn models_raid_may_be_skipped_for_swept_stack() {
     explore("raid, swept", Some(3), || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, |worker| {
@@ -304,7 +304,7 @@ fn models_raid_may_be_skipped_where_all_is_swept() {
 
 /// A guest leaves, and the next has forks that the raid against the former has not seen.
 #[test]
-fn models_raid_is_not_skipped_for_the_next_guest() {
+fn models_raid_is_not_skipped_for_next_guest() {
     explore("raid, next guest", Some(3), || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, |worker| {
@@ -334,7 +334,7 @@ fn models_raid_is_not_skipped_for_the_next_guest() {
 /// The owner ends a fork, and begins another one at the same address, once it was raided: with a demand that it has
 /// served meanwhile, or without one.
 #[test]
-fn models_raid_is_not_skipped_for_a_new_frame_at_an_old_address() {
+fn models_raid_is_not_skipped_for_reused_address() {
     for requests in [true, false] {
         explore(if requests { "raid, old address, demand" } else { "raid, old address" }, Some(3), move || {
             let worker = WorkerEntry::new();

@@ -57,7 +57,7 @@ fn bell() -> (std::sync::Arc<Bell>, Waker) {
 /// A future is polled by one task and then by another, which sleeps until it is woken. It is gone as soon as it is
 /// ready.
 #[test]
-fn models_future_another_waker_takes_the_place_of_the_first() {
+fn models_future_wakes_last_waker() {
     explore("future, two wakers", None, || {
         let event = Event::new();
         let other = spawn(&event, |event| {
@@ -80,7 +80,7 @@ fn models_future_another_waker_takes_the_place_of_the_first() {
 
 /// Two waits, one after the other: the wake-up for the first may come when the second has begun.
 #[test]
-fn models_future_two_waits() {
+fn models_future_second_wait_survives_late_wakeup() {
     explore("future, two waits", Some(2), || {
         let event = Event::new();
         let others = [0, 1].map(|which| {

@@ -135,7 +135,7 @@ impl Lent {
 }
 
 #[test]
-fn models_inbox_two_wake_two_fibers() {
+fn models_inbox_two_threads_wake_two_fibers() {
     explore("inbox, two threads wake", Some(3), || {
         let worker = Worker::new();
         let fibers = [0, 1].map(|_| Fiber::new(&raw const worker.home));
@@ -160,7 +160,7 @@ fn models_inbox_two_wake_two_fibers() {
 
 /// A worker that comes back before it is woken, and may be woken all the same.
 #[test]
-fn models_inbox_a_worker_comes_back_by_itself() {
+fn models_inbox_worker_returns_before_wakeup() {
     explore("inbox, comes back", None, || {
         let worker = Worker::new();
         let fiber = Fiber::new(&raw const worker.home);
@@ -235,7 +235,7 @@ unsafe impl Suspend for Suspending<'_> {
 /// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so a thread that wakes it
 /// links it anew.
 #[test]
-fn models_inbox_a_fiber_is_cancelled() {
+fn models_inbox_fiber_is_cancelled() {
     explore("inbox, cancelled", None, || {
         let worker = Worker::new();
         let other = thread::spawn({

@@ -204,7 +204,7 @@ fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, sp
 
 /// The sender goes to another thread, where it sends, and is dropped.
 #[test]
-fn models_local_wait_a_value_comes_from_elsewhere() {
+fn models_local_wait_ends_by_send_of_moved_sender() {
     explore("local wait, a value from elsewhere", Some(2), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, None);
@@ -217,7 +217,7 @@ fn models_local_wait_a_value_comes_from_elsewhere() {
 
 /// The receiver goes to another thread, and makes room.
 #[test]
-fn models_local_wait_room_is_made_elsewhere() {
+fn models_local_wait_ends_by_receive_of_moved_receiver() {
     explore("local wait, room from elsewhere", Some(2), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, Some(1));
@@ -233,7 +233,7 @@ fn models_local_wait_room_is_made_elsewhere() {
 }
 
 #[test]
-fn models_local_wait_a_wait_is_cancelled_from_elsewhere() {
+fn models_local_wait_is_cancelled_by_another_thread() {
     explore("local wait, cancelled from elsewhere", None, || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);
@@ -245,7 +245,7 @@ fn models_local_wait_a_wait_is_cancelled_from_elsewhere() {
 
 /// Two reasons to look, of which one may come in the next wait.
 #[test]
-fn models_local_wait_a_value_comes_and_the_scope_is_cancelled() {
+fn models_local_wait_ends_by_value_and_cancellation() {
     explore("local wait, a value and a cancellation", Some(1), || {
         on_a_worker(|cx, others| {
             let (mut sender, mut receiver) = own_stream(cx, None);
@@ -263,7 +263,7 @@ fn models_local_wait_a_value_comes_and_the_scope_is_cancelled() {
 /// One thread kicks without a reason, and one with a reason. The one that finds the fiber marked relies on the other's
 /// kick. The fiber waits locally each time.
 #[test]
-fn models_local_wait_two_hail() {
+fn models_local_wait_two_threads_kick() {
     explore("local wait, two kick", Some(3), || {
         on_a_worker(|cx, others| {
             let (_sender, mut receiver) = own_stream(cx, None);

@@ -10,7 +10,7 @@ use super::{
 use crate::sys::asymmetric_fence::Fence;
 
 #[test]
-fn models_offer_owner_against_a_thief() {
+fn models_offer_owner_and_thief_run_fork_once() {
     explore("offer, one thief", None, || {
         let worker = WorkerEntry::new();
         let other = thief(&worker, WorkerEntry::take_offer);
@@ -25,7 +25,7 @@ fn models_offer_owner_against_a_thief() {
 
 /// The same frame again. Of the two offers one is stale.
 #[test]
-fn models_offer_a_stale_one_is_left_alone() {
+fn models_offer_stale_one_is_ignored() {
     explore("offer, reuse", Some(3), || {
         let worker = WorkerEntry::new();
         let others = [thief(&worker, WorkerEntry::take_offer), thief(&worker, WorkerEntry::take_offer)];
@@ -106,7 +106,7 @@ fn a_list_leaves_and_comes_back(fence: Fence) {
 }
 
 #[test]
-fn models_offer_a_list_leaves_and_comes_back() {
+fn models_offer_survives_switch_of_list() {
     explore("offer, detached, asymmetric", Some(3), || a_list_leaves_and_comes_back(Fence::Asymmetric));
     explore("offer, detached, symmetric", Some(3), || a_list_leaves_and_comes_back(Fence::Symmetric));
 }

@@ -56,7 +56,7 @@ fn models_parker_two_wakers_leave_at_least_one_token() {
 }
 
 #[test]
-fn models_parker_timed_wait_keeps_the_token_for_the_next() {
+fn models_parker_timed_wait_keeps_token_for_next_wait() {
     explore("parker, timed", None, || {
         a_value_is_handed_over(|parker| {
             if !parker.park_timeout(Duration::ZERO) {

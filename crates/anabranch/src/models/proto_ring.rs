@@ -84,7 +84,7 @@ impl Owner {
 }
 
 #[test]
-fn models_proto_two_take_turns_and_slots_are_used_again() {
+fn models_proto_sides_take_turns_and_reuse_slots() {
     explore("conversation, turns", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let serving = thread::spawn(move || {
@@ -104,7 +104,7 @@ fn models_proto_two_take_turns_and_slots_are_used_again() {
 }
 
 #[test]
-fn models_proto_a_speaker_says_two_things_at_a_time() {
+fn models_proto_sender_sends_two_messages_in_a_row() {
     explore("conversation, bursts", Some(3), || {
         let (mut client, mut server) = Ring::<_, 3>::pair(1);
         let serving = thread::spawn(move || {
@@ -127,7 +127,7 @@ fn models_proto_a_speaker_says_two_things_at_a_time() {
 }
 
 #[test]
-fn models_proto_a_speaker_goes() {
+fn models_proto_sender_drops() {
     explore("conversation, sender goes", None, || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || {
@@ -143,7 +143,7 @@ fn models_proto_a_speaker_goes() {
 }
 
 #[test]
-fn models_proto_a_listener_goes_while_things_are_said() {
+fn models_proto_receiver_drops_during_sends() {
     explore("conversation, receiver goes", Some(4), || {
         let (mut client, server) = Ring::<_, 3>::pair(1);
         let going = thread::spawn(move || drop(server));
@@ -156,7 +156,7 @@ fn models_proto_a_listener_goes_while_things_are_said() {
 }
 
 #[test]
-fn models_proto_both_go() {
+fn models_proto_both_ends_drop() {
     explore("conversation, both go", None, || {
         let (mut client, server) = Ring::<_, 2>::pair(1);
         let going = thread::spawn(move || drop(server));
@@ -167,7 +167,7 @@ fn models_proto_both_go() {
 }
 
 #[test]
-fn models_proto_a_listener_is_cancelled() {
+fn models_proto_receive_is_cancelled() {
     explore("conversation, receiver cancelled", Some(3), || {
         let (mut client, mut server) = Ring::<_, 2>::pair(1);
         let owner = Owner::new();
@@ -187,7 +187,7 @@ fn models_proto_a_listener_is_cancelled() {
 }
 
 #[test]
-fn models_proto_a_wire_watches_who_listens() {
+fn models_proto_connection_watches_receiver() {
     explore("conversation, watched", Some(3), || {
         let (mut endpoint, mut wire) = Ring::<_, 2>::watched_pair(1);
         let going = thread::spawn(move || {

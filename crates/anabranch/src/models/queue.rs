@@ -132,7 +132,7 @@ impl Drop for Turn<'_> {
 
 /// The first in the queue is cancelled while the permit comes.
 #[test]
-fn models_queue_nobody_is_lost() {
+fn models_queue_cancelled_waiter_passes_permit_on() {
     explore("queue, two waiters, one is cancelled", Some(3), || {
         let semaphore = Semaphore::new();
         let first = spawn(&semaphore, |semaphore| {
@@ -156,7 +156,7 @@ fn models_queue_nobody_is_lost() {
 
 /// A future is dropped while it is handed the permit.
 #[test]
-fn models_queue_a_future_is_dropped() {
+fn models_queue_dropped_future_passes_permit_on() {
     explore("queue, a future that is dropped", None, || {
         let semaphore = Semaphore::new();
         let other = spawn(&semaphore, |semaphore| {

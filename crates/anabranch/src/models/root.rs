@@ -46,7 +46,7 @@ impl Pool {
 }
 
 #[test]
-fn models_root_a_fiber_begins_while_the_pool_closes() {
+fn models_root_fiber_begins_while_pool_closes() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
         explore(&format!("root, a fiber and who closes, {fence:?}"), None, move || {
             let pool = Arc::new(Pool { closing: Closing::new(fence), root: Root::new() });
@@ -62,7 +62,7 @@ fn models_root_a_fiber_begins_while_the_pool_closes() {
 
 /// It ends by itself while the pool closes.
 #[test]
-fn models_root_a_fiber_ends_while_the_pool_closes() {
+fn models_root_fiber_ends_while_pool_closes() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
         explore(&format!("root, a fiber ends, {fence:?}"), None, move || {
             let pool = Arc::new(Pool { closing: Closing::new(fence), root: Root::new() });

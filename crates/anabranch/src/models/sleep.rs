@@ -75,7 +75,7 @@ fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
 }
 
 #[test]
-fn models_sleep_a_root_begins_while_a_worker_lies_down() {
+fn models_sleep_root_begins_while_worker_falls_asleep() {
     explore("sleep, root against a worker, asymmetric", None, || {
         a_root_begins_while_a_worker_lies_down(Fence::Asymmetric);
     });
@@ -86,7 +86,7 @@ fn models_sleep_a_root_begins_while_a_worker_lies_down() {
 
 /// Two workers lie down while a root begins: one of them is the heartbeat worker in the end, the other may sleep.
 #[test]
-fn models_sleep_a_root_begins_while_two_workers_lie_down() {
+fn models_sleep_root_begins_while_two_workers_fall_asleep() {
     explore("sleep, root against two workers", Some(3), || {
         let pool = Pool::new(2, Fence::Asymmetric);
         let workers = [0, 1].map(|me| {
@@ -123,7 +123,7 @@ fn models_sleep_roots_follow_each_other() {
 /// A heartbeat worker that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not
 /// lost.
 #[test]
-fn models_sleep_the_role_is_handed_on() {
+fn models_sleep_heartbeat_worker_hands_over_or_resigns() {
     explore("sleep, successor", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
@@ -142,7 +142,7 @@ fn models_sleep_the_role_is_handed_on() {
 /// A thread that waits relies on the heartbeat worker, which goes to work meanwhile and finds no successor: it
 /// is woken, or has found no heartbeat worker.
 #[test]
-fn models_sleep_a_long_wait_ends_when_the_role_falls_vacant() {
+fn models_sleep_long_wait_ends_without_heartbeat_worker() {
     explore("sleep, long wait", None, || {
         let pool = Pool::new(2, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);
@@ -162,7 +162,7 @@ fn models_sleep_a_long_wait_ends_when_the_role_falls_vacant() {
 
 /// A heartbeat worker that falls asleep can still be called, so a long wait may go on relying on it.
 #[test]
-fn models_sleep_a_long_wait_relies_on_a_sleeper() {
+fn models_sleep_long_wait_relies_on_sleeping_heartbeat_worker() {
     explore("sleep, long wait while the heartbeat worker falls asleep", None, || {
         let pool = Pool::new(1, Fence::Asymmetric);
         assert_eq!(pool.sleep.retire(0), Idle::Heartbeat);

@@ -8,7 +8,7 @@ use crate::sys::{
 use loom::thread;
 
 #[test]
-fn models_spin_one_at_a_time() {
+fn models_spin_lock_excludes() {
     explore("spin lock, two threads", None, || {
         let lock = Arc::new(SpinLock::new(Cell::new(0)));
         let count = |lock: &SpinLock<Cell<u32>>| {

@@ -76,7 +76,7 @@ fn poll_and_drop<F: Future>(future: F, times: u32) {
 }
 
 #[test]
-fn models_mutex_one_at_a_time() {
+fn models_mutex_excludes() {
     explore("mutex, three threads", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let lock = |shared: &Shared<Mutex<()>>, cx: &Cx<'_>| {
@@ -93,7 +93,7 @@ fn models_mutex_one_at_a_time() {
 }
 
 #[test]
-fn models_mutex_who_comes_back_overtakes_and_hands_over() {
+fn models_mutex_returning_holder_overtakes_and_hands_over() {
     explore("mutex, overtaken", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
@@ -114,7 +114,7 @@ fn models_mutex_who_comes_back_overtakes_and_hands_over() {
 }
 
 #[test]
-fn models_mutex_a_cancelled_waiter_passes_its_turn_on() {
+fn models_mutex_cancelled_waiter_passes_wakeup_on() {
     explore("mutex, cancelled", Some(2), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
@@ -141,7 +141,7 @@ fn models_mutex_a_cancelled_waiter_passes_its_turn_on() {
 }
 
 #[test]
-fn models_mutex_a_dropped_future_passes_its_turn_on() {
+fn models_mutex_dropped_future_passes_wakeup_on() {
     explore("mutex, dropped future", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
@@ -158,7 +158,7 @@ fn models_mutex_a_dropped_future_passes_its_turn_on() {
 }
 
 #[test]
-fn models_mutex_a_dropped_future_hands_the_lock_on() {
+fn models_mutex_dropped_future_hands_lock_over() {
     explore("mutex, dropped when handed over", Some(5), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();
@@ -218,7 +218,7 @@ fn models_semaphore_releases_add_up() {
 }
 
 #[test]
-fn models_semaphore_a_dropped_future_gives_back() {
+fn models_semaphore_dropped_future_returns_permits() {
     explore("semaphore, dropped future", Some(3), || {
         let shared = Shared::new(Semaphore::new(0));
         let dropped = spawn(&shared, |shared, _| poll_and_drop(shared.primitive.acquire_async(), 1));
@@ -231,7 +231,7 @@ fn models_semaphore_a_dropped_future_gives_back() {
 }
 
 #[test]
-fn models_event_all_go_on() {
+fn models_event_wakes_all() {
     explore("event, two waiters", Some(2), || {
         let shared = Shared::new(Event::new());
         let wait = |shared: &Shared<Event>, cx: &Cx<'_>| {
@@ -246,7 +246,7 @@ fn models_event_all_go_on() {
 }
 
 #[test]
-fn models_event_a_reset_takes_nothing_from_who_waits() {
+fn models_event_reset_keeps_wakeup_of_waiters() {
     explore("event, reset and cancellation", Some(3), || {
         let shared = Shared::new(Event::new());
         let other =
@@ -281,7 +281,7 @@ fn models_condvar_no_notification_is_lost() {
 }
 
 #[test]
-fn models_condvar_a_cancelled_waiter_takes_no_notification() {
+fn models_condvar_cancelled_waiter_takes_no_notification() {
     explore("condvar, cancelled", Some(2), || {
         let shared = Shared::new((Mutex::new(0), Condvar::new()));
         let wait = |shared: &Shared<(Mutex<u32>, Condvar)>, cx: &Cx<'_>| {

@@ -60,7 +60,7 @@ impl<'a, T> Polled<'a, T> {
 }
 
 #[test]
-fn models_rwlock_a_writer_sees_what_readers_did_and_readers_what_it_did() {
+fn models_rwlock_orders_readers_and_writer() {
     explore("rwlock, two readers and a writer", Some(2), || {
         let shared = Shared::new(RwLock::new(()));
         let read = |shared: &Shared<RwLock<()>>, cx: &Cx<'_>| {
@@ -78,7 +78,7 @@ fn models_rwlock_a_writer_sees_what_readers_did_and_readers_what_it_did() {
 }
 
 #[test]
-fn models_rwlock_an_overtaken_writer_is_handed_the_lock() {
+fn models_rwlock_overtaken_writer_is_handed_lock() {
     explore("rwlock, overtaken writer", Some(3), || {
         let shared = Shared::new(RwLock::new(()));
         let guard = shared.primitive.try_read();
@@ -99,7 +99,7 @@ fn models_rwlock_an_overtaken_writer_is_handed_the_lock() {
 }
 
 #[test]
-fn models_rwlock_a_cancelled_writer_lets_readers_go_on() {
+fn models_rwlock_cancelled_writer_admits_readers() {
     explore("rwlock, cancelled writer", Some(2), || {
         let shared = Shared::new(RwLock::new(()));
         let guard = shared.primitive.try_read();
@@ -122,7 +122,7 @@ fn models_rwlock_a_cancelled_writer_lets_readers_go_on() {
 }
 
 #[test]
-fn models_semaphore_a_newcomer_takes_what_another_was_woken_for() {
+fn models_semaphore_newcomer_overtakes_woken_waiter() {
     explore("semaphore, overtaken", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permit = shared.primitive.try_acquire();
@@ -141,7 +141,7 @@ fn models_semaphore_a_newcomer_takes_what_another_was_woken_for() {
 }
 
 #[test]
-fn models_semaphore_is_closed_while_the_first_wants_more() {
+fn models_semaphore_closes_while_first_waits_for_more() {
     explore("semaphore, closed", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permit = shared.primitive.try_acquire();
@@ -154,7 +154,7 @@ fn models_semaphore_is_closed_while_the_first_wants_more() {
 }
 
 #[test]
-fn models_semaphore_a_hand_over_carries_what_all_did_who_released() {
+fn models_semaphore_hand_over_acquires_all_releases() {
     explore("semaphore, handed over by two", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permits = shared.primitive.try_acquire_many(2);
@@ -182,7 +182,7 @@ fn models_semaphore_a_hand_over_carries_what_all_did_who_released() {
 }
 
 #[test]
-fn models_semaphore_two_woken_ones_and_one_that_gives_up() {
+fn models_semaphore_woken_waiter_gives_up() {
     explore("semaphore, two on their way", Some(3), || {
         let shared = Shared::new(Semaphore::new(2));
         let permits = shared.primitive.try_acquire_many(2);
@@ -207,7 +207,7 @@ fn models_semaphore_two_woken_ones_and_one_that_gives_up() {
 }
 
 #[test]
-fn models_semaphore_one_that_is_late_holds_nobody_up() {
+fn models_semaphore_late_waiter_blocks_no_other() {
     explore("semaphore, late", Some(3), || {
         let shared = Shared::new(Semaphore::new(1));
         let permit = shared.primitive.try_acquire();
@@ -230,7 +230,7 @@ fn models_semaphore_one_that_is_late_holds_nobody_up() {
 }
 
 #[test]
-fn models_mutex_one_that_never_comes_holds_nobody_up() {
+fn models_mutex_absent_waiter_blocks_no_other() {
     explore("mutex, late", Some(3), || {
         let shared = Shared::new(Mutex::new(()));
         let guard = shared.primitive.try_lock();

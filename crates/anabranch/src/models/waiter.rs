@@ -89,7 +89,7 @@ fn spawn(shared: &Arc<Shared>, act: impl Fn(&Shared) + Send + 'static) -> thread
 
 /// Two waitables and a scope end the wait; the owner ends at once.
 #[test]
-fn models_waiter_one_of_three_decides() {
+fn models_waiter_exactly_one_of_three_ends_wait() {
     explore("waiter, two waitables and a scope", Some(2), || {
         let shared = Shared::new();
         let others = [
@@ -118,7 +118,7 @@ fn models_waiter_one_of_three_decides() {
 
 /// The owner gives up, or finds what was handed over just then.
 #[test]
-fn models_waiter_the_owner_gives_up() {
+fn models_waiter_owner_gives_up() {
     explore("waiter, a waitable against the owner", None, || {
         let shared = Shared::new();
         let other = spawn(&shared, |shared| shared.hand_over(0));
@@ -133,7 +133,7 @@ fn models_waiter_the_owner_gives_up() {
 
 /// Who would end its wait itself and comes too late sees what was handed over, without a lock and without another look.
 #[test]
-fn models_waiter_too_late_to_end_its_own_wait() {
+fn models_waiter_late_owner_sees_outcome() {
     explore("waiter, too late to end its own wait", None, || {
         let parked = Parked::new();
         let spot = Arc::new(Spot::new());

@@ -381,7 +381,7 @@ mod tests {
     use std::ffi::OsStr;
 
     #[test]
-    fn the_variable_is_a_whole_number_of_at_least_one() {
+    fn variable_must_be_positive_integer() {
         assert_eq!(default_threads(Some(OsStr::new(" 3 "))).unwrap(), 3);
         assert!(default_threads(None).unwrap() >= 1);
         assert_eq!(default_threads(Some(OsStr::new(""))).unwrap(), default_threads(None).unwrap());

@@ -156,7 +156,7 @@ mod tests {
     };
 
     #[test]
-    fn a_blocked_thread_is_told_from_one_that_runs() {
+    fn blocked_and_running_threads_are_distinguished() {
         let (tell, told) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let blocked = thread::spawn(move || {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_thread_that_does_not_exist_nothing_is_said() {
+    fn missing_thread_has_no_clock_or_state() {
         assert_eq!(cpu_clock(u32::MAX >> 4), None);
         assert_eq!(is_asleep(u32::MAX >> 4), None);
     }

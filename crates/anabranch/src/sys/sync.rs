@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn to_wait_for_a_thread_that_stands_still_takes_little_of_the_core() {
+    fn spin_on_stopped_thread_uses_little_cpu() {
         let is_pending = AtomicBool::new(true);
         let waited = thread::scope(|s| {
             let waits = s.spawn(|| {

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_key_removes_nothing() {
+    fn stale_key_removes_nothing() {
         let mut timers = Timers::new();
         let fired = timers.insert(1, 1);
         let removed = timers.insert(2, 2);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_without_an_end_can_be_removed_and_comes_last() {
+    fn endless_timer_comes_last_and_can_be_removed() {
         let mut timers = Timers::new();
         let keys = [0, 1, 2, 3, 4].map(|i| timers.insert(NEVER, i));
         timers.insert(NEVER - 1, 5);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_timers_take_at_most_40_bytes_each() {
+    fn million_timers_take_at_most_40_bytes_each() {
         let mut timers = Timers::new();
         for i in 0..1_000_000_u64 {
             timers.insert(i, i);
@@ -423,7 +423,7 @@ mod tests {
 
         /// In some of the cases the numbers of order and of generation overflow.
         #[test]
-        fn timers_do_what_a_sorted_map_does(steps in steps(), left in prop_oneof![Just(u32::MAX), 0..2000_u32]) {
+        fn timers_match_sorted_map(steps in steps(), left in prop_oneof![Just(u32::MAX), 0..2000_u32]) {
             let mut timers = Timers::new();
             (timers.order, timers.generation) = (u32::MAX - left, u32::MAX - left);
             let mut model = BTreeMap::new();

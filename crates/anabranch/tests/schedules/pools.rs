@@ -329,7 +329,7 @@ fn panics_about_panics() {
 
 /// A pool that is dropped by a thread of its own, a spare that is just starting.
 #[test]
-fn a_pool_dropped_from_inside() {
+fn pool_dropped_from_inside() {
     let seen = explore(15_000, |seen| {
         let (slot, trap, threads) = (Arc::new(Mutex::new(None::<Pool>)), Trap::none(), any(1, 3));
         let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

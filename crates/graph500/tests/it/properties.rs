@@ -92,7 +92,7 @@ proptest! {
 /// Large enough for every branch of the searches: several blocks, both directions, rows that are
 /// cut, keys of 64 bits.
 #[test]
-fn a_kronecker_graph_is_searched_alike_by_all() {
+fn all_searches_agree_on_kronecker_graph() {
     let spec = Spec::new(13, 16, 7).unwrap();
     let (edges, graph) = in_pool(|| {
         let edges = generate(&spec, &()).unwrap();
@@ -116,7 +116,7 @@ fn a_kronecker_graph_is_searched_alike_by_all() {
 
 /// A hub whose row is explored in pieces, in a graph so large otherwise that the search stays top-down.
 #[test]
-fn a_long_row_goes_top_down() {
+fn long_path_is_searched_top_down() {
     let hub = (1..=6000).map(|leaf| (0, leaf));
     let twice = (1..=3000).map(|leaf| (leaf, leaf + 6000));
     let elsewhere = (5000..105_000).map(|i| (2 * i, 2 * i + 1));
@@ -154,7 +154,7 @@ fn sparse_labels_up_to_two_to_the_23() {
 }
 
 #[test]
-fn the_empty_graph_has_no_keys() {
+fn empty_graph_has_no_keys() {
     let graph = Graph::build(&[], &()).unwrap();
     assert_eq!((graph.num_vertices(), graph.num_arcs(), graph.num_isolated()), (0, 0, 0));
     assert!(search_keys(&graph, 64, 1).is_empty());

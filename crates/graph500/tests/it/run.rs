@@ -97,7 +97,7 @@ impl Observer for StopAfter {
 }
 
 #[test]
-fn a_run_can_be_cancelled_anywhere() {
+fn run_can_be_cancelled_anywhere() {
     for bfs in BfsKind::ALL {
         let count = StopAfter { asked: AtomicU64::new(0), limit: u64::MAX };
         run(&config(10, bfs), &count).unwrap();
@@ -132,7 +132,7 @@ impl Observer for Asked {
 }
 
 #[test]
-fn a_run_asks_often() {
+fn run_checks_for_cancellation_often() {
     let asked = Asked::default();
     let config = Config { roots: 2, ..config(14, BfsKind::Sequential) };
     run(&config, &asked).unwrap();

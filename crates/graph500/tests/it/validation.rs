@@ -35,7 +35,7 @@ fn broken(changes: &[(usize, i64)]) -> ValidationError {
 }
 
 #[test]
-fn the_right_tree_is_accepted_again_and_again() {
+fn correct_tree_is_accepted_repeatedly() {
     let edges = sample();
     let mut validator = Validator::new(&edges, 10).unwrap();
     for _ in 0..2 {
@@ -103,7 +103,7 @@ fn check_5_tree_edges_are_input_edges() {
 }
 
 #[test]
-fn parents_that_cannot_be() {
+fn impossible_parents_are_refused() {
     assert_eq!(broken(&[(4, 10)]), ValidationError::ParentRange { vertex: 4, parent: 10 });
     assert_eq!(broken(&[(4, -2)]), ValidationError::ParentRange { vertex: 4, parent: -2 });
     assert_eq!(broken(&[(4, i64::MAX)]), ValidationError::ParentRange { vertex: 4, parent: i64::MAX });
@@ -111,7 +111,7 @@ fn parents_that_cannot_be() {
 }
 
 #[test]
-fn the_root_must_be_its_own_parent() {
+fn root_must_be_its_own_parent() {
     assert_eq!(broken(&[(0, 1)]), ValidationError::Root { parent: 1 });
     assert_eq!(broken(&[(0, -1)]), ValidationError::Root { parent: -1 });
     let edges = sample();
@@ -157,7 +157,7 @@ fn no_single_change_slips_through() {
 }
 
 #[test]
-fn a_path_as_long_as_the_graph() {
+fn path_as_long_as_graph_is_validated() {
     let vertices = 200_000u64;
     let edges: Vec<Edge> = (1..vertices).map(|vertex| Edge::new(vertex - 1, vertex)).collect();
     let mut validator = Validator::new(&edges, vertices).unwrap();

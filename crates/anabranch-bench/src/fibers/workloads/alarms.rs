@@ -64,7 +64,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_rings() {
+    fn all_peers_ring_alarms() {
         everyone_does_it(&Ringing::new(50), 2);
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_sleeps() {
+    fn all_peers_sleep() {
         everyone_does_it(&Asleep::new(100, 500), 2);
     }
 }

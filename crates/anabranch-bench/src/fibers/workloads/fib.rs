@@ -57,7 +57,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_finds_the_same_number() {
+    fn all_peers_compute_same_number() {
         everyone_does_it(&Fib::new(15), 2);
     }
 }

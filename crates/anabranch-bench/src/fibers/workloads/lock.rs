@@ -51,7 +51,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_counts() {
+    fn all_peers_count() {
         everyone_does_it(&Lock { fibers: 1, times: 100 }, 1);
         everyone_does_it(&Lock { fibers: 4, times: 100 }, 2);
     }

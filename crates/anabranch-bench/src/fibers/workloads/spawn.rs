@@ -49,7 +49,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_spawns() {
+    fn all_peers_spawn() {
         everyone_does_it(&Spawn::new(1000), 2);
     }
 }

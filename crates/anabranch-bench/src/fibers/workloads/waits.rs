@@ -71,7 +71,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_waits() {
+    fn all_peers_wait() {
         for program in [
             Program::Intervals { fibers: 3, ticks: 4 },
             Program::Ring { fibers: 10, tokens: 2, hops: 35 },

@@ -52,7 +52,7 @@ mod tests {
     use crate::fibers::workloads::testing::everyone_does_it;
 
     #[test]
-    fn everyone_gives_way() {
+    fn all_peers_yield() {
         everyone_does_it(&Yields { fibers: 1, times: 100 }, 1);
         everyone_does_it(&Yields { fibers: 2, times: 100 }, 1);
     }

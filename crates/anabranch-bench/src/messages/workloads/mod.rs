@@ -223,7 +223,7 @@ mod tests {
 
     /// Every peer that takes part returns the right sum.
     #[test]
-    fn everyone_does_everything() {
+    fn all_peers_run_all_workloads() {
         let settings = Settings { extent: Extent::For(Duration::from_millis(1)) };
         for (name, build) in &ALL {
             let workload = build(&settings);

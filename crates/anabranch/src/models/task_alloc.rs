@@ -38,7 +38,7 @@ impl Block {
 }
 
 #[test]
-fn models_pages_freed_while_the_owner_leaves() {
+fn models_task_alloc_free_while_owner_ends() {
     explore("pages, freed while the owner leaves", None, || {
         let store = Store::new();
         let (mine, lent) = (Block::take(store, LAYOUT), Block::take(store, LAYOUT));
@@ -55,7 +55,7 @@ fn models_pages_freed_while_the_owner_leaves() {
 }
 
 #[test]
-fn models_pages_freed_by_two_after_the_owner_has_left() {
+fn models_task_alloc_two_free_after_owner_ended() {
     explore("pages, freed by two", None, || {
         let store = Store::new();
         let others = [(); 2].map(|()| {
@@ -71,7 +71,7 @@ fn models_pages_freed_by_two_after_the_owner_has_left() {
 }
 
 #[test]
-fn models_pages_blocks_come_back() {
+fn models_task_alloc_freed_blocks_return_to_owner() {
     explore("pages, blocks come back", None, || {
         let store = Store::new();
         let before = Arc::new(UnsafeCell::new(0));

@@ -63,7 +63,7 @@ fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + Send + 'static) -> thread::J
 }
 
 #[test]
-fn models_slot_a_value_is_handed_over() {
+fn models_latch_hands_value_over() {
     explore("slot, notify against a wait", None, || {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
@@ -80,7 +80,7 @@ fn models_slot_a_value_is_handed_over() {
 
 /// A wait that need not be begun has seen what it would have waited for.
 #[test]
-fn models_slot_a_refusal_says_that_it_has_happened() {
+fn models_latch_refuses_wait_for_past_event() {
     explore("slot, refusal", None, || {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
@@ -92,7 +92,7 @@ fn models_slot_a_refusal_says_that_it_has_happened() {
 
 /// A wait is cancelled while the slot is notified. The next one is at the same latch, with the same entry.
 #[test]
-fn models_slot_a_wait_ends_otherwise() {
+fn models_latch_wait_is_cancelled_during_set() {
     explore("slot, a cancelled wait and the next", Some(3), || {
         let event = Event::new();
         let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::happen)];
@@ -116,7 +116,7 @@ fn models_slot_a_wait_ends_otherwise() {
 
 /// A deadline passes while the slot is notified.
 #[test]
-fn models_slot_a_deadline_passes() {
+fn models_latch_deadline_passes_during_set() {
     explore("slot, a deadline", None, || {
         let event = Event::new();
         let other = spawn(&event, Event::happen);
@@ -135,7 +135,7 @@ fn models_slot_a_deadline_passes() {
 
 /// As a future that is polled in a fiber: it wants two things, each of which wakes it.
 #[test]
-fn models_slot_two_notifiers_and_a_reset() {
+fn models_latch_two_notifiers_and_reset() {
     explore("slot, two notifiers and a reset", Some(2), || {
         let event = Event::new();
         let others = [0, 1].map(|which| spawn(&event, move |event| event.mark(which)));
@@ -157,7 +157,7 @@ fn models_slot_two_notifiers_and_a_reset() {
 /// Two threads share the memory of the latch. One sets it, the other gives up or takes what came. The second of them
 /// then owns all of the memory.
 #[test]
-fn models_slot_told_or_given_up() {
+fn models_latch_is_set_or_abandoned() {
     explore("slot, told or given up", None, || {
         let event = Event::new();
         // In place of freeing it: loom sees if anything of the other's comes after.

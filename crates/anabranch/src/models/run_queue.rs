@@ -82,12 +82,12 @@ fn with_a_thief(name: &str, bound: Option<usize>, owner: fn(&Queue) -> usize, in
 }
 
 #[test]
-fn models_jobs_owner_and_thief() {
+fn models_run_queue_owner_and_thief_take_jobs_once() {
     with_a_thief("the owner takes all", Some(3), |queue| queue.pop() + queue.pop(), 2);
 }
 
 #[test]
-fn models_jobs_a_slot_is_used_again() {
+fn models_run_queue_slot_is_reused() {
     let owner = |queue: &Queue| {
         let taken = queue.pop();
         queue.push(2);
@@ -97,7 +97,7 @@ fn models_jobs_a_slot_is_used_again() {
 }
 
 #[test]
-fn models_jobs_the_ring_grows() {
+fn models_run_queue_ring_grows() {
     let owner = |queue: &Queue| {
         queue.push(2);
         queue.push(3);
@@ -108,7 +108,7 @@ fn models_jobs_the_ring_grows() {
 
 /// What is put in while a thief looks.
 #[test]
-fn models_jobs_an_owner_at_work() {
+fn models_run_queue_owner_pushes_during_steal() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
         explore(&format!("jobs, an owner at work, {fence:?}"), Some(3), move || {
             let queue = Queue::new(fence);
@@ -126,7 +126,7 @@ fn models_jobs_an_owner_at_work() {
 }
 
 #[test]
-fn models_jobs_two_thieves() {
+fn models_run_queue_two_thieves_take_jobs_once() {
     explore("jobs, two thieves", Some(2), || {
         let queue = Queue::new(Fence::Asymmetric);
         (0..3).for_each(|job| queue.push(job));
@@ -145,7 +145,7 @@ fn models_jobs_two_thieves() {
 
 /// What comes from outside is found, after what is there already.
 #[test]
-fn models_jobs_posted_from_outside() {
+fn models_run_queue_injected_jobs_follow_local_ones() {
     explore("jobs, injected", None, || {
         let queue = Queue::new(Fence::Asymmetric);
         let other = thread::spawn({
