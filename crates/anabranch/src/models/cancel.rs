@@ -1,4 +1,4 @@
-//! Cancel scopes: no wait of a cancelled scope goes on, and no other wait ends, whichever thread enlists, ends or
+//! Cancel scopes: a cancelled scope ends all its waits and no others, whichever thread enlists a scope, ends one or
 //! cancels meanwhile.
 
 use super::{
@@ -22,13 +22,13 @@ use std::ptr;
 struct Tree {
     root: CancelScope,
     slot: Latch,
-    /// What was written before the root was cancelled.
+    /// The data that a thread writes before it cancels the root.
     value: Cell<u32>,
 }
 
 // SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Tree {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Send for Tree {}
 
 impl Tree {
@@ -45,7 +45,7 @@ impl Tree {
         self.root.cancel();
     }
 
-    /// A wait in a scope below, which cannot but be cancelled.
+    /// A wait in an inner scope, which always ends by cancellation.
     fn wait(&self, owner: &Thread, scope: &CancelScope) {
         let never = Latch::new();
         let outcome = owner.cx(scope).wait(&LatchWait::new(&never), NEVER, reason());
@@ -66,7 +66,7 @@ fn spawn(tree: &Arc<Tree>, act: impl FnOnce(&Tree) + 'static) -> thread::JoinHan
     thread::spawn(move || act(&tree))
 }
 
-/// What another thread gets to see of this one's stack; the model joins it before that is gone.
+/// The part of this thread's stack that another thread accesses. The model joins that thread first.
 struct Lent<T>(*const T);
 
 impl<T> Lent<T> {
@@ -76,7 +76,7 @@ impl<T> Lent<T> {
     }
 }
 
-/// Makes the scope known to those above, without a wait.
+/// Enlists the scope with its ancestors, without a wait.
 fn enlist(owner: &Thread, scope: &CancelScope) {
     let happened = Latch::new();
     happened.notify();
@@ -96,7 +96,7 @@ fn models_cancel_meets_first_wait() {
     });
 }
 
-/// The scope has been enlisted before: no lock is taken by the wait.
+/// The scope has been enlisted before, so the wait takes no lock.
 #[test]
 fn models_cancel_meets_later_wait() {
     explore("cancel, a later wait", None, || {
@@ -112,8 +112,8 @@ fn models_cancel_meets_later_wait() {
     });
 }
 
-/// A fiber or thread asks, and waits, in a scope that another enlists by waiting below it. The root has been cancelled
-/// before.
+/// A fiber or thread checks for cancellation and waits in a scope, which another thread enlists by a wait below it. The
+/// root has been cancelled before.
 #[test]
 fn models_cancel_is_seen_in_scope_that_another_thread_enlists() {
     explore("cancel, enlisted from below", None, || {
@@ -135,8 +135,8 @@ fn models_cancel_is_seen_in_scope_that_another_thread_enlists() {
     });
 }
 
-/// A fiber or thread asks only for the flag of its scope, which another one enlists, after the root has been cancelled
-/// or before.
+/// A fiber or thread reads only the flag of its scope. Another thread enlists the scope, before or after a third has
+/// cancelled the root.
 #[test]
 fn models_cancel_is_seen_by_flag_that_another_thread_copies() {
     explore("cancel, a copied flag", None, || {
@@ -211,16 +211,17 @@ fn models_cancel_meets_end_of_scopes() {
     });
 }
 
-/// The waits of an owner in one scope are nothing to another of its scopes, nor to one above a shield.
+/// A wait in one scope is not ended by the cancellation of another scope of the same owner, nor by that of a scope
+/// above a shield.
 #[test]
 fn models_cancel_leaves_other_scopes_alone() {
     for is_shielded in [false, true] {
         explore(if is_shielded { "cancel, a shield" } else { "cancel, scopes side by side" }, None, move || {
             let tree = Tree::new();
             let owner = Thread::new();
-            // SAFETY: all live longer.
+            // SAFETY: every scope and owner outlives the scopes below it.
             let scope = unsafe { below(&tree.root, &owner) };
-            // SAFETY: as above.
+            // SAFETY: every scope and owner outlives the scopes below it.
             let beside = unsafe {
                 let parent = if is_shielded { &scope } else { &tree.root };
                 CancelScope::below(parent, owner.waiter(), is_shielded)
@@ -239,7 +240,7 @@ fn models_cancel_leaves_other_scopes_alone() {
     }
 }
 
-/// A scope that is older than its owner, and stays when the owner is gone.
+/// The scope exists before its owner attaches and after the owner detaches.
 #[test]
 fn models_cancel_meets_owner_that_attaches_and_detaches() {
     explore("cancel, attach and detach", None, || {
@@ -258,7 +259,7 @@ fn models_cancel_meets_owner_that_attaches_and_detaches() {
     });
 }
 
-/// A fiber or thread that has been detached is nothing to the scope any more, whatever it waits for afterwards.
+/// A cancellation does not end the waits of a fiber or thread that was detached from the scope before.
 #[test]
 fn models_cancel_leaves_detached_owner_alone() {
     explore("cancel, a detached owner", None, || {
@@ -278,15 +279,16 @@ fn models_cancel_leaves_detached_owner_alone() {
     });
 }
 
-/// When `cancel` returns all below are cancelled, also if another began to cancel them and has not come to them yet.
+/// When `cancel` returns, all inner scopes are cancelled, even if another thread began to cancel them and has not
+/// finished.
 #[test]
 fn models_cancel_waits_for_concurrent_canceller() {
     explore("cancel, two cancellers", Some(3), || {
         let tree = Tree::new();
         let (parent, child) = (Thread::new(), Thread::new());
-        // SAFETY: all live longer than what is below them.
+        // SAFETY: every scope outlives those below it.
         let middle = unsafe { below(&tree.root, &parent) };
-        // SAFETY: as above.
+        // SAFETY: every scope outlives those below it.
         let leaf = unsafe { below(&middle, &child) };
         enlist(&child, &leaf);
         let others = [
@@ -307,7 +309,8 @@ fn models_cancel_waits_for_concurrent_canceller() {
     });
 }
 
-/// Scopes begin and end below one that is not the root, each with a lock of its parent, while the root is cancelled.
+/// Scopes begin and end in a scope that is not the root, each with a lock of its parent, while another thread cancels
+/// the root.
 #[test]
 fn models_cancel_meets_end_of_inner_scopes() {
     fn live(parent: &CancelScope) {
@@ -331,19 +334,20 @@ fn models_cancel_meets_end_of_inner_scopes() {
     });
 }
 
-/// A deadline is one of what is below, too, and a shield keeps it out: there no glance may be enough.
+/// A scope with a deadline is cancelled with its parent too, and a shield keeps the cancellation out. In both cases a
+/// look at one flag may not be enough.
 #[test]
 fn models_cancel_reaches_scopes_with_deadline() {
     explore("cancel, a deadline", None, || {
         let tree = Tree::new();
         let owner = Thread::new();
-        // SAFETY: each lives longer than what is below it.
+        // SAFETY: every scope outlives those below it.
         let timed = unsafe { CancelScope::timed_below(&tree.root, owner.waiter()) };
-        // SAFETY: as above.
+        // SAFETY: every scope outlives those below it.
         let timed_below = unsafe { below(&timed, &owner) };
-        // SAFETY: as above.
+        // SAFETY: every scope outlives those below it.
         let shield = unsafe { CancelScope::below(&timed_below, owner.waiter(), true) };
-        // SAFETY: as above.
+        // SAFETY: every scope outlives those below it.
         let shielded = unsafe { below(&shield, &owner) };
         for scope in [&timed, &timed_below, &shield, &shielded] {
             assert!(!scope.is_cancelled());

@@ -1,4 +1,4 @@
-//! Streams and one-shot channels behind a `Cx`, as users have them: waits that are cancelled.
+//! Streams and one-shot channels, used through the public functions with a `Cx`: waits that are cancelled.
 
 use super::{
     explore,
@@ -7,8 +7,8 @@ use super::{
 };
 use crate::channel::{RecvError, SendError, oneshot, spsc};
 
-/// A stream's sender is cancelled while room is made: the receiver gets its value if and only if that does not come
-/// back.
+/// The sender of a stream is cancelled while the receiver makes room. The receiver gets the value if and only if the
+/// sender does not get it back.
 #[test]
 fn models_channel_cx_cancelled_send_returns_or_delivers_value() {
     explore("stream, the sender is cancelled", Some(1), || {
@@ -27,7 +27,7 @@ fn models_channel_cx_cancelled_send_returns_or_delivers_value() {
     });
 }
 
-/// A receive that was cancelled can be made again, and nothing has been lost to it.
+/// A cancelled receive loses nothing and can be repeated.
 #[test]
 fn models_channel_cx_cancelled_receive_can_be_repeated() {
     explore("oneshot, received again", Some(2), || {

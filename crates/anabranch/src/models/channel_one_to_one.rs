@@ -1,4 +1,4 @@
-//! One-shot channels and streams: what was sent is received once, with all that was written before. Every waiter
+//! One-shot channels and streams: each sent value is received once, with all earlier writes of its sender. Every waiter
 //! is woken, and a cancelled waiter leaves nothing behind.
 
 use super::{explore, parcel::Parcel};
@@ -17,7 +17,7 @@ use crate::{
 use loom::thread;
 use std::collections::VecDeque;
 
-/// The owner of a waiter in a model: it parks.
+/// The owner of a waiter in a model. It parks.
 #[derive(Clone)]
 struct Owner(Arc<Parked>);
 
@@ -26,7 +26,7 @@ impl Owner {
         Self(Parked::new())
     }
 
-    /// As `Cx::wait`. Whether it was not cancelled.
+    /// Waits like `Cx::wait`. Returns `false` if the wait was cancelled.
     fn wait(&self, register: impl FnOnce(*const Waiter) -> bool, unregister: impl FnOnce(bool)) -> bool {
         self.0.waiter.arm(std::ptr::null());
         if !register(&raw const self.0.waiter) {
@@ -43,9 +43,9 @@ impl Owner {
         was_selected
     }
 
-    /// As a deadline, or a scope.
+    /// Ends the wait, like a deadline or a scope.
     fn cancel(&self) {
-        // SAFETY: alive.
+        // SAFETY: the waiter is alive.
         if let Some(wake) = unsafe { Waiter::try_select(&raw const self.0.waiter, Selected::Cancelled) } {
             wake.wake();
         }
@@ -55,13 +55,13 @@ impl Owner {
 fn recv_once(owner: &Owner, end: packet::Receiving<Parcel>) -> Result<u32, packet::Receiving<Parcel>> {
     loop {
         match end.state() {
-            // SAFETY: full.
+            // SAFETY: the slot is full, and only this end takes from it.
             State::Full => return Ok(unsafe { end.take() }.open()),
             State::Closed => return Err(end),
             State::Empty => {}
         }
         let waitable = PacketWait::new(&end);
-        // SAFETY: armed, and unregistered before the waitable ends.
+        // SAFETY: the waiter is armed, and unregistered before the waitable ends.
         let is_ready = owner.wait(
             |waiter| unsafe { waitable.register(waiter, 0) },
             |was_selected| unsafe { waitable.unregister(was_selected) },
@@ -121,7 +121,7 @@ fn models_channel_oneshot_receive_is_cancelled_during_send() {
     });
 }
 
-/// `None`: closed. `Some(None)`: cancelled.
+/// Returns `None` if the channel is closed, and `Some(None)` if the wait was cancelled.
 fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
     loop {
         match consumer.pop() {
@@ -130,7 +130,7 @@ fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
             None => {}
         }
         let wait = StreamWait::new();
-        // SAFETY: armed, and unregistered before the wait ends; the end does not move.
+        // SAFETY: the waiter is armed, and unregistered before the wait ends; the end does not move.
         let is_ready = owner.wait(
             |waiter| unsafe { wait.register_consumer(consumer, waiter, 0) },
             |was_selected| unsafe { wait.unregister_consumer(consumer, was_selected) },
@@ -141,7 +141,7 @@ fn recv(owner: &Owner, consumer: &mut Consumer<Parcel>) -> Option<Option<u32>> {
     }
 }
 
-/// Whether it was sent.
+/// Returns whether the value was sent.
 fn send(owner: &Owner, producer: &mut Producer<Parcel>, value: u32) -> bool {
     let mut parcel = Parcel::new(value);
     loop {
@@ -199,7 +199,7 @@ fn models_channel_batch_arrives() {
     });
 }
 
-/// A value was sent if and only if the receiver that has closed the stream gets it.
+/// A send succeeds if and only if the receiver that has closed the stream gets the value.
 #[test]
 fn models_channel_receiver_closes_during_send() {
     for capacity in [Some(1), None] {
@@ -214,7 +214,7 @@ fn models_channel_receiver_closes_during_send() {
     }
 }
 
-/// A sender that waits for room is woken when the receiver is dropped, and nothing is left.
+/// The drop of the receiver wakes a sender that waits for room, and no value is leaked.
 #[test]
 fn models_channel_dropped_receiver_wakes_sender() {
     explore("stream, receiver dropped", Some(3), || {
@@ -228,7 +228,7 @@ fn models_channel_dropped_receiver_wakes_sender() {
     });
 }
 
-/// The receiver's wait is cancelled while a value comes: it gets it then, or the next time.
+/// The receiver's wait is cancelled during a send. The receiver gets the value then, or at its next receive.
 #[test]
 fn models_channel_cancelled_receive_loses_nothing() {
     explore("stream, receiver cancelled", Some(2), || {
@@ -247,7 +247,7 @@ fn models_channel_cancelled_receive_loses_nothing() {
     });
 }
 
-/// Both ends are used by one thread, which becomes the owner, and then one of them by another.
+/// One thread uses both ends and becomes the owner. Then another thread uses one of them.
 fn an_end_goes(capacity: Option<usize>, goes_the_receiver: bool) {
     let (mut producer, mut consumer) = stream(capacity);
     let owner = Owner::new();
@@ -286,7 +286,7 @@ fn models_channel_end_of_owned_stream_moves() {
     explore("stream, owned, bounded, the receiver goes", Some(2), || an_end_goes(Some(1), true));
 }
 
-/// The owner fills the last slot of a slab, which the receiver, elsewhere by then, frees.
+/// The owner fills the last slot of a slab. The receiver, now on another thread, frees the slab.
 #[test]
 fn models_channel_end_of_owned_stream_moves_at_end_of_slab() {
     explore("stream, owned, the last slot of a slab", Some(2), || {
@@ -303,7 +303,7 @@ fn models_channel_end_of_owned_stream_moves_at_end_of_slab() {
     });
 }
 
-/// The owner's wait is ended by the end that has gone, whether it began before or after.
+/// The end that has moved ends the wait of the owner, whether the wait began before the move or after it.
 #[test]
 fn models_channel_end_of_owned_stream_moves_and_drops() {
     explore("stream, owned, the sender is dropped elsewhere", Some(2), || {

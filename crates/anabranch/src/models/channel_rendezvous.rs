@@ -1,7 +1,7 @@
-//! The hand-over of a rendezvous: a value is the receiver's whose wait was ended for it, or its sender's.
+//! The hand-over of a rendezvous: a value belongs to the receiver whose wait it ends, or stays with its sender.
 //!
-//! Each model checks the count of values: `Ok` on one side means one value on the other. A value that is left over, or
-//! dropped twice, is found by the parcels; a lost wake-up is a thread that loom finds asleep at the end.
+//! Each model counts the values: an `Ok` on one side means a value on the other. The parcels find a value that is left
+//! over or dropped twice. loom finds a lost wake-up, as a thread that sleeps at the end.
 
 use super::{
     explore,
@@ -38,7 +38,7 @@ fn assert_bare(receiver: &Receiver<Parcel>) {
     assert!(matches!(receiver.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)));
 }
 
-/// Polls once, and drops what is not ready then.
+/// Polls a future once. Drops it if it is not ready.
 fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
@@ -46,7 +46,7 @@ fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// Polls whenever it is woken, until it is ready.
+/// Polls a future until it is ready, and sleeps until a wake-up in between.
 fn block_on<F: Future>(future: F) -> F::Output {
     let bell = Arc::new(Bell(Parker::new()));
     let waker = Waker::from(Arc::clone(&bell));
@@ -59,7 +59,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The waker of a task that sleeps.
+/// Wakes a sleeping task.
 struct Bell(Parker);
 
 impl Wake for Bell {
@@ -84,7 +84,7 @@ fn models_channel_rendezvous_receive_is_cancelled_while_chosen() {
     });
 }
 
-/// The deadline of the receiver passes while a sender chooses it; and while one of two arms is chosen.
+/// The deadline of the receiver passes while a sender chooses it, or while one of two arms is chosen.
 #[test]
 fn models_channel_rendezvous_receive_times_out_while_chosen() {
     for is_selection in [false, true] {
@@ -132,7 +132,7 @@ fn models_channel_rendezvous_two_senders_share_receiver() {
     });
 }
 
-/// The channel is closed while a sender chooses the receiver: what was sent is received all the same.
+/// The channel closes while a sender chooses the receiver. A value that was sent is still received.
 #[test]
 fn models_channel_rendezvous_closes_while_receiver_is_chosen() {
     explore("rendezvous, closed while a receiver is chosen", Some(3), || {
@@ -150,8 +150,8 @@ fn models_channel_rendezvous_closes_while_receiver_is_chosen() {
     });
 }
 
-/// A receive future is polled and dropped while others send. A sender that does not wait never meets it, and one that
-/// waits meets the receiver behind it.
+/// A receive future is polled and dropped during sends. A sender that does not wait never pairs with the future. A
+/// sender that waits pairs with the receiver behind it.
 #[test]
 fn models_channel_rendezvous_future_drops_during_send() {
     explore("rendezvous, a future is dropped", Some(2), || {
@@ -171,7 +171,7 @@ fn models_channel_rendezvous_future_drops_during_send() {
     });
 }
 
-/// A future that sends and one that receives, on two threads, and neither is dropped: they meet.
+/// A sending future and a receiving future on two threads pair. Neither is dropped.
 #[test]
 fn models_channel_rendezvous_two_futures_pair() {
     explore("rendezvous, two futures", Some(3), || {

@@ -1,4 +1,4 @@
-//! Selecting: of several operations one is done, and what the others were about to be given goes to others.
+//! Selection: it completes one of several operations, and passes on what other threads hand to the others.
 
 use super::{
     explore,
@@ -12,7 +12,7 @@ use crate::{
     wait::Cancelled,
 };
 
-/// `None`: cancelled.
+/// Returns `None` if the wait was cancelled.
 fn recv_either(cx: &Cx<'_>, one: &Receiver<Parcel>, other: &Receiver<Parcel>) -> Option<u32> {
     select!(biased cx, {
         got = one.receiving() => got.ok()?.open(),
@@ -37,7 +37,8 @@ fn models_channel_select_each_value_is_received_once() {
     });
 }
 
-/// Of a rendezvous to be sent to and one to be received from, one is done, and the other side knows which.
+/// A selection between a send into one rendezvous and a receive from another completes one of them, and the other side
+/// knows which.
 #[test]
 fn models_channel_select_completes_send_or_receive() {
     explore("select, a send and a receive", Some(3), || {
@@ -64,8 +65,8 @@ fn models_channel_select_completes_send_or_receive() {
     });
 }
 
-/// Two threads each select between a send into one rendezvous channel and a receive from it. They meet each other, and
-/// neither meets itself.
+/// Each of two threads selects between a send into a rendezvous channel and a receive from it. They pair with each
+/// other, and neither pairs with itself.
 #[test]
 fn models_channel_select_does_not_pair_with_itself() {
     explore("select, a send and a receive, both in one", Some(2), || {
@@ -90,7 +91,7 @@ fn models_channel_select_does_not_pair_with_itself() {
     });
 }
 
-/// Two select the same two channels: of one value each, each gets one.
+/// Two threads select from the same two channels with one value each. Each thread gets one value.
 #[test]
 fn models_channel_select_two_selections_share_values() {
     explore("select, two select from two", Some(3), || {
@@ -133,7 +134,7 @@ fn models_channel_select_cancelled_takes_nothing() {
     });
 }
 
-/// As many operations as one likes, of one type; they can be waited for again.
+/// A selection among any number of operations of one type can be used repeatedly.
 #[test]
 fn models_channel_select_can_be_reused() {
     explore("select, a list of receives", Some(3), || {
@@ -154,8 +155,8 @@ fn models_channel_select_can_be_reused() {
     });
 }
 
-/// Receives from streams, which go on waiting between two waits: while something comes, and when one is taken out or
-/// all end.
+/// Receives from streams stay registered between two waits: during a send, during a removal, and at the end of all
+/// streams.
 #[test]
 fn models_channel_select_keeps_streams_registered() {
     explore("select, a list of streams", Some(2), || {

@@ -1,5 +1,5 @@
-//! Sets of receivers: a value that comes while a member joins, waits, leaves or is dropped is received by the set, or
-//! by the thread that holds the member then.
+//! Sets of receivers. A value may be sent while a member joins, waits, leaves or is dropped. The set receives it, or
+//! the thread that holds the member then.
 
 use super::{
     explore,
@@ -54,7 +54,7 @@ fn models_channel_set_receives_from_two_members() {
     });
 }
 
-/// The member of a stream joins while there comes something.
+/// A receiver of a stream joins the set during a send.
 #[test]
 fn models_channel_set_member_joins_during_send() {
     explore("set, a member joins while a message comes", Some(3), || {
@@ -71,7 +71,7 @@ fn models_channel_set_member_joins_during_send() {
     });
 }
 
-/// A member is taken out while it is called: what it was called for is still there, for it or for another receiver.
+/// A member is removed during a notification. The value is still there, for the member or for another receiver.
 #[test]
 fn models_channel_set_member_leaves_during_notification() {
     for is_dropped in [false, true] {
@@ -97,7 +97,7 @@ fn models_channel_set_member_leaves_during_notification() {
     }
 }
 
-/// A stream whose owner this thread is joins with a value in it.
+/// A stream joins with a value in it. This thread owns the bias of the stream.
 #[test]
 fn models_channel_set_owned_stream_joins() {
     explore("set, an owned stream joins with a value", Some(2), || {
@@ -112,8 +112,8 @@ fn models_channel_set_owned_stream_joins() {
     });
 }
 
-/// A set whose thread has become the owner of its ready queue: one member was called here, and another call would be as
-/// owner's.
+/// Returns a set of two streams, and their senders. The calling thread has used both ends of the first stream, so it
+/// owns the bias of that stream.
 fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::Sender<Parcel>) {
     let mut set = ReceiverSet::new();
     let (mut one, first) = spsc::unbounded();
@@ -121,7 +121,7 @@ fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::
     set.insert(first);
     set.insert(second);
     for n in 1..=2 {
-        // The first is called by an exchange, the next by the owner.
+        // After the first round this thread owns the bias of the stream.
         assert!(one.try_send(Parcel::new(n)).is_ok());
         assert_eq!(set.try_recv().unwrap().1.map(Parcel::open), Ok(n));
         assert!(set.try_recv().is_err());
@@ -129,14 +129,14 @@ fn owned() -> (ReceiverSet<spsc::Receiver<Parcel>>, spsc::Sender<Parcel>, spsc::
     (set, one, other)
 }
 
-/// The two values that come, in whichever order.
+/// The two sent values, in any order.
 fn both(set: &mut ReceiverSet<spsc::Receiver<Parcel>>, cx: &Cx<'_>) {
     let mut got = [0; 2].map(|_| set.recv(cx).unwrap().1.map(Parcel::open).unwrap());
     got.sort_unstable();
     assert_eq!(got, [3, 4]);
 }
 
-/// Members are called by the owner and by another at a time.
+/// The owner of one stream and another thread notify the set at the same time.
 #[test]
 fn models_channel_set_owner_and_another_thread_notify() {
     explore("set, owned, two call", Some(2), || {
@@ -151,7 +151,7 @@ fn models_channel_set_owner_and_another_thread_notify() {
     });
 }
 
-/// The set goes to another thread while the owner calls.
+/// The set moves to another thread while the owner of one stream notifies it.
 #[test]
 fn models_channel_set_moves_while_owner_notifies() {
     explore("set, owned, it goes", Some(2), || {
@@ -166,7 +166,7 @@ fn models_channel_set_moves_while_owner_notifies() {
     });
 }
 
-/// And is dropped there.
+/// The set moves to another thread, which drops it, while the owner of one stream sends.
 #[test]
 fn models_channel_set_drops_on_another_thread() {
     explore("set, owned, it ends elsewhere", Some(2), || {
@@ -178,8 +178,7 @@ fn models_channel_set_drops_on_another_thread() {
     });
 }
 
-/// The sender of a stream that both ends were used of here sends from another thread, just when its member begins to
-/// wait.
+/// This thread has used both ends of a stream. Its sender sends from another thread, while the member begins to wait.
 #[test]
 fn models_channel_set_sender_moves_while_member_registers() {
     explore("set, the sender of an owned stream goes", Some(2), || {

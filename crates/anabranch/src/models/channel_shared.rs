@@ -1,8 +1,8 @@
-//! Channels with any number of ends: a value is received once or comes back, a cancelled waiter passes on what it was
-//! chosen for, and closing wakes every waiter.
+//! Channels with any number of ends: a value is received once or returned to its sender, a cancelled waiter passes its
+//! wake-up on, and closing wakes every waiter.
 //!
-//! The models use the public operations. loom ends a model with an error when no thread can go on, and when a value is
-//! left over. So it finds lost wake-ups and leaks.
+//! The models use the public operations. loom reports an error if no thread can continue, or if a value is left over.
+//! So it finds lost wake-ups and leaks.
 
 use super::{
     explore,
@@ -31,7 +31,7 @@ fn try_recv(receiver: &Receiver<Parcel>) -> Result<u32, TryRecvError> {
     receiver.try_recv().map(Parcel::open)
 }
 
-/// Polls once, and drops what is not ready then.
+/// Polls a future once. Drops it if it is not ready.
 fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
@@ -70,7 +70,7 @@ fn models_channel_shared_two_senders_lose_nothing() {
     });
 }
 
-/// One of two receivers is cancelled while a value comes: then the other has it.
+/// One of two receivers is cancelled during a send. The other then gets the value.
 #[test]
 fn models_channel_shared_cancelled_receiver_passes_wakeup_on() {
     for is_rendezvous in [false, true] {
@@ -92,7 +92,7 @@ fn models_channel_shared_cancelled_receiver_passes_wakeup_on() {
     }
 }
 
-/// A future was chosen for a value and is dropped.
+/// A send wakes a receiving future, which is then dropped.
 #[test]
 fn models_channel_shared_dropped_receive_passes_wakeup_on() {
     explore("shared, a receive is dropped", Some(2), || {
@@ -108,7 +108,7 @@ fn models_channel_shared_dropped_receive_passes_wakeup_on() {
     });
 }
 
-/// A sender is cancelled while room is made: its value was sent, or came back, and the next sender has the room.
+/// A sender is cancelled while a receiver makes room. Its value is sent or returned, and the next sender gets the room.
 #[test]
 fn models_channel_shared_cancelled_sender_passes_wakeup_on() {
     explore("shared, one of two senders is cancelled", Some(2), || {
@@ -144,7 +144,7 @@ fn models_channel_shared_cancelled_sender_of_rendezvous() {
     });
 }
 
-/// A future that sends is dropped: its value was sent and is received, or not and is dropped.
+/// A sending future is dropped. Its value is either sent and received, or dropped with it.
 #[test]
 fn models_channel_shared_dropped_send_loses_nothing() {
     explore("shared, a send is dropped", Some(3), || {
@@ -157,7 +157,7 @@ fn models_channel_shared_dropped_send_loses_nothing() {
     });
 }
 
-/// What was sent before the channel was closed is received, and nothing else.
+/// Values that were sent before the channel closed are received, and no others.
 #[test]
 fn models_channel_shared_close_keeps_sent_values() {
     for capacity in [0, 1] {
@@ -176,8 +176,7 @@ fn models_channel_shared_close_keeps_sent_values() {
     }
 }
 
-/// Once a thread has seen that the channel is closed nothing is sent any more, not even by a sender that has waited for
-/// room.
+/// Once a thread has seen that the channel is closed, no send succeeds, not even one that has waited for room.
 #[test]
 fn models_channel_shared_closed_channel_accepts_nothing() {
     for capacity in [0, 1] {
@@ -214,7 +213,8 @@ fn models_channel_shared_last_sender_drops() {
     });
 }
 
-/// The last receiver goes while one sends and one waits for room: what was sent is dropped with it.
+/// The last receiver is dropped while one sender sends and another waits for room. Sent values are dropped with the
+/// channel.
 #[test]
 fn models_channel_shared_last_receiver_drops() {
     explore("shared, the last receiver goes while a sender waits", Some(3), || {
@@ -228,7 +228,7 @@ fn models_channel_shared_last_receiver_drops() {
     });
 }
 
-/// A weak sender becomes a sender, or the channel is closed.
+/// A weak sender upgrades to a sender, or finds the channel closed.
 #[test]
 fn models_channel_shared_weak_sender_upgrades_or_channel_closes() {
     explore("shared, a weak sender", Some(3), || {
@@ -244,7 +244,7 @@ fn models_channel_shared_weak_sender_upgrades_or_channel_closes() {
     });
 }
 
-/// A permit is used, or its room is given back to a waiting sender.
+/// A permit is used, or a waiting sender gets its room.
 #[test]
 fn models_channel_shared_permit_is_used_or_returned() {
     for is_used in [false, true] {
@@ -275,7 +275,7 @@ fn models_channel_shared_permit_is_used_or_returned() {
     }
 }
 
-/// Room that is given back goes to a sender that waits, and what it sends to a receiver that waits.
+/// A waiting sender gets the room of a dropped permit, and a waiting receiver gets its value.
 #[test]
 fn models_channel_shared_returned_room_reaches_sender() {
     explore("shared, room is given back while both sides wait", Some(2), || {

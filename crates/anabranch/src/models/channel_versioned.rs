@@ -1,4 +1,4 @@
-//! Watch and broadcast channels: a waiting receiver sees what is published, and the end.
+//! Watch and broadcast channels: a waiting receiver sees each new version, and the closing.
 
 use super::{
     explore,
@@ -14,7 +14,7 @@ fn see(receiver: &mut watch::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvE
     receiver.recv(cx).map(|parcel| parcel.look())
 }
 
-/// What comes next, whatever was missed before it.
+/// Receives the next value, and ignores missed ones.
 fn recv(receiver: &mut broadcast::Receiver<Parcel>, cx: &Cx<'_>) -> Result<u32, RecvError> {
     loop {
         let missed = receiver.lagged();
@@ -43,7 +43,7 @@ fn models_channel_watch_receivers_see_latest() {
     });
 }
 
-/// Two threads publish: a waiting receiver sees the later value in the end, and no value twice.
+/// Two threads publish. A waiting receiver finally sees the later value, and sees no value twice.
 #[test]
 fn models_channel_watch_two_senders_publish() {
     explore("watch, two publish", Some(2), || {
@@ -62,7 +62,7 @@ fn models_channel_watch_two_senders_publish() {
     });
 }
 
-/// The first in the queue is cancelled while something is published: the other is woken all the same.
+/// The first receiver in the queue is cancelled during a send. The other receiver is woken nevertheless.
 #[test]
 fn models_channel_watch_cancelled_receiver_keeps_no_wakeup() {
     explore("watch, one of two is cancelled", Some(2), || {
@@ -79,7 +79,7 @@ fn models_channel_watch_cancelled_receiver_keeps_no_wakeup() {
     });
 }
 
-/// What was not received was missed, and is counted.
+/// Each value is received, or counted as missed.
 #[test]
 fn models_channel_broadcast_receives_or_counts_every_value() {
     explore("broadcast, room for one", Some(2), || {
@@ -115,7 +115,7 @@ fn models_channel_broadcast_reaches_two_receivers() {
     });
 }
 
-/// A value comes back if and only if there was no receiver.
+/// A send returns the value if and only if there is no receiver.
 #[test]
 fn models_channel_broadcast_last_receiver_drops_during_send() {
     explore("broadcast, the receiver goes", None, || {
@@ -130,7 +130,7 @@ fn models_channel_broadcast_last_receiver_drops_during_send() {
     });
 }
 
-/// The channel is closed while one thread waits and one publishes: what was sent is received, and then the end.
+/// The channel closes while one thread waits and another sends. The receiver gets the sent values, and then the end.
 #[test]
 fn models_channel_broadcast_closes_during_send() {
     explore("broadcast, closed while one waits", Some(2), || {

@@ -16,12 +16,12 @@ use crate::{
 
 type Seen<E> = Result<Arc<Parcel>, E>;
 
-/// What a parcel has in it.
+/// Returns the value in a parcel.
 fn look<E>(seen: Seen<E>) -> Result<u32, E> {
     seen.map(|parcel| parcel.look())
 }
 
-/// Each channel gets a value while a receiver registers for both: each value is seen once.
+/// Each channel gets a value while a receiver registers at both. The receiver sees each value once.
 #[test]
 fn models_channel_watch_selected_sees_both_values() {
     explore("watch, a value for each of two that are selected", Some(3), || {
@@ -44,7 +44,7 @@ fn models_channel_watch_selected_sees_both_values() {
     });
 }
 
-/// One channel has a value and the other is closed: a receiver that is woken for the one can still see the other.
+/// One channel has a value and the other is closed. A receiver that one of them wakes can still see the other.
 #[test]
 fn models_channel_watch_selected_sees_value_beside_closed_channel() {
     explore("watch, a value and an end", Some(3), || {
@@ -76,7 +76,7 @@ fn models_channel_watch_selected_sees_value_beside_closed_channel() {
     });
 }
 
-/// The same operations are waited for again: for what comes after what they have received.
+/// A selection waits for the same operations again, and sees later values.
 #[test]
 fn models_channel_watch_selected_repeatedly() {
     explore("watch, a list that is waited for again", Some(2), || {
@@ -102,7 +102,7 @@ fn models_channel_watch_selected_repeatedly() {
     });
 }
 
-/// Likewise, and nothing is left out.
+/// A selection waits for the same operations again, and sees all later values.
 #[test]
 fn models_channel_broadcast_selected_repeatedly() {
     explore("broadcast, a list that is waited for again", Some(2), || {
@@ -137,8 +137,8 @@ fn hear_either(
     })
 }
 
-/// A receiver that is woken by one channel is still in the queue of the other, before another receiver. The other
-/// receiver is woken all the same.
+/// A receiver that one channel has woken is still in the queue of the other channel, before another receiver. The other
+/// receiver is woken nevertheless.
 #[test]
 fn models_channel_broadcast_selected_passes_wakeup_on() {
     explore("broadcast, one waits behind one who selects", Some(2), || {
@@ -158,8 +158,8 @@ fn models_channel_broadcast_selected_passes_wakeup_on() {
     });
 }
 
-/// A selecting thread is cancelled while both channels get a value. What was not received can be received afterwards,
-/// and no entry is left in a queue.
+/// A selecting thread is cancelled while both channels get a value. Values that it did not receive can be received
+/// afterwards, and no entry stays in a queue.
 #[test]
 fn models_channel_broadcast_selected_is_cancelled() {
     explore("broadcast, who selects is cancelled", Some(2), || {

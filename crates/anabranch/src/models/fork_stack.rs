@@ -1,4 +1,4 @@
-//! The shelf and the latch: every fork is run once, by its owner or by one thief, and its result arrives.
+//! The shelf and the latch: each fork runs once, on its owner or on one thief, and its result arrives.
 
 use super::{
     explore,
@@ -46,7 +46,7 @@ fn models_shelf_two_thieves_take_two_forks() {
     });
 }
 
-/// What a publisher has noted in a frame is of use to the next one only as long as the frame is there.
+/// A publisher stores a note in a frame. The next publisher uses the note only while that frame is in the list.
 #[test]
 fn models_shelf_frames_are_popped_between_publications() {
     explore("shelf, traces", Some(2), || {
@@ -95,7 +95,7 @@ fn models_shelf_traced_frames_are_popped() {
     });
 }
 
-/// A thief asks for descendants and takes no other frame. A theft is known from its beginning to its end.
+/// A thief requests descendants and takes no other frame. A theft is recorded from its beginning to its end.
 #[test]
 fn models_shelf_thief_takes_only_descendants() {
     explore("shelf, descendants", Some(3), || {
@@ -124,8 +124,8 @@ fn models_shelf_thief_takes_only_descendants() {
     });
 }
 
-/// A thief takes the newest fork and leaves the oldest, which does not descend from what it waits for. The owner of
-/// both does not take the one back for the other.
+/// A thief takes the newest fork and leaves the oldest, which does not descend from the fork that it waits for. The
+/// owner of both does not reclaim one instead of the other.
 #[test]
 fn models_shelf_thief_takes_descendant_above_unrelated_fork() {
     explore("shelf, newest taken", Some(3), || {
@@ -152,7 +152,7 @@ fn models_shelf_thief_takes_descendant_above_unrelated_fork() {
     });
 }
 
-/// The same position and the same address again, this time private: a thief that comes late must not get it.
+/// A private fork has the same position and the same address as a published one before. A late thief must not take it.
 #[test]
 fn models_shelf_late_thief_misses_reused_frame() {
     explore("shelf, reuse", Some(4), || {
@@ -172,8 +172,8 @@ fn models_shelf_late_thief_misses_reused_frame() {
     });
 }
 
-/// A fork that finds the demand serves it. Loom does not reorder a plain store before a load that the same thread has
-/// just made of the same word, so the thief gets the first turn explicitly.
+/// A fork serves a request that it finds. loom does not reorder a plain store before an earlier load of the same word
+/// by the same thread, so the model lets the thief run first explicitly.
 #[test]
 fn models_shelf_fork_serves_request() {
     explore("shelf, demand", None, || {
@@ -254,7 +254,8 @@ fn models_raid_while_owner_publishes() {
     });
 }
 
-/// Two raids in turn: the second goes on from what the first has noted, however much of it is gone.
+/// Two raids, one after the other. The second continues from the note of the first, even if some of those frames are
+/// gone.
 #[test]
 fn models_raid_twice_while_owner_joins() {
     explore("raid, traces", Some(2), || {
@@ -276,8 +277,7 @@ fn models_raid_twice_while_owner_joins() {
     });
 }
 
-/// A raid that leaves a stack swept may be skipped the next time: whatever the owner has forked meanwhile is published
-/// then.
+/// The next raid may skip a stack that a raid has swept. Frames that the owner forks afterwards are published by then.
 #[test]
 fn models_raid_may_be_skipped_for_swept_stack() {
     explore("raid, swept", Some(3), || {
@@ -302,7 +302,7 @@ fn models_raid_may_be_skipped_for_swept_stack() {
     });
 }
 
-/// A guest leaves, and the next has forks that the raid against the former has not seen.
+/// A guest leaves, and the next guest has forks that the raid on the first has not seen.
 #[test]
 fn models_raid_is_not_skipped_for_next_guest() {
     explore("raid, next guest", Some(3), || {
@@ -331,8 +331,8 @@ fn models_raid_is_not_skipped_for_next_guest() {
     });
 }
 
-/// The owner ends a fork, and begins another one at the same address, once it was raided: with a demand that it has
-/// served meanwhile, or without one.
+/// The owner ends a fork, is raided, and begins another fork at the same address. It has served a request meanwhile, or
+/// not.
 #[test]
 fn models_raid_is_not_skipped_for_reused_address() {
     for requests in [true, false] {

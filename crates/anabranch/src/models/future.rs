@@ -1,4 +1,4 @@
-//! Waiting in async code: the waker of the last poll is called, unless that poll has seen the end of the wait.
+//! Waits of async code: the end of a wait calls the waker of the last poll, unless that poll has seen the end.
 
 use super::explore;
 use crate::{
@@ -25,7 +25,7 @@ struct Event {
 
 // SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Event {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Send for Event {}
 
 impl Event {
@@ -40,7 +40,7 @@ fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + 'static) -> thread::JoinHand
     thread::spawn(move || act(&event))
 }
 
-/// The waker of a task that sleeps.
+/// Wakes a sleeping task.
 struct Bell(Parker);
 
 impl Wake for Bell {
@@ -54,8 +54,8 @@ fn bell() -> (std::sync::Arc<Bell>, Waker) {
     (std::sync::Arc::clone(&bell), Waker::from(bell))
 }
 
-/// A future is polled by one task and then by another, which sleeps until it is woken. It is gone as soon as it is
-/// ready.
+/// One task polls a future, and then another task polls it and sleeps until it is woken. The task drops the future as
+/// soon as it is ready.
 #[test]
 fn models_future_wakes_last_waker() {
     explore("future, two wakers", None, || {
@@ -78,7 +78,7 @@ fn models_future_wakes_last_waker() {
     });
 }
 
-/// Two waits, one after the other: the wake-up for the first may come when the second has begun.
+/// Two waits, one after the other. The wake-up of the first may arrive during the second.
 #[test]
 fn models_future_second_wait_survives_late_wakeup() {
     explore("future, two waits", Some(2), || {

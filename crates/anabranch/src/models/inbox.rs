@@ -1,5 +1,5 @@
-//! The inbox of a worker: what was put in is found in the order in which it came, the worker is woken, and does not end
-//! while another thread is about to wake it.
+//! The inbox of a worker: it returns fibers in the order in which they were put in, and the worker is woken. The worker
+//! does not end while another thread is about to wake it.
 
 use super::{
     explore,
@@ -27,7 +27,7 @@ use crate::{
 use loom::thread;
 use std::ptr;
 
-/// What of a worker the inbox needs.
+/// The part of a worker that the inbox uses.
 struct Home {
     inbox: Inbox<Fiber>,
     parker: Parker,
@@ -35,7 +35,7 @@ struct Home {
     life: Cell<u32>,
 }
 
-/// What of a fiber it needs.
+/// The part of a fiber that the inbox uses.
 #[repr(C)]
 struct Fiber {
     waiter: Waiter,
@@ -59,7 +59,7 @@ static KIND: Kind = Kind {
     home: None,
 };
 
-/// As for fibers, from another thread than theirs.
+/// Wakes a fiber from another thread than its own.
 ///
 /// # Safety
 /// The fiber is suspended, and in no list.
@@ -87,7 +87,7 @@ struct Worker {
 
 // SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Worker {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Send for Worker {}
 
 impl Worker {
@@ -96,7 +96,7 @@ impl Worker {
         Arc::new(Self { home, root: CancelScope::root(ptr::null()) })
     }
 
-    /// Goes on with `count` fibers, in the order in which they are found.
+    /// Resumes `count` fibers, in the order in which it finds them.
     fn run(&self, count: usize) -> Vec<*const Fiber> {
         let ready = List::new();
         let mut order = Vec::new();
@@ -124,7 +124,7 @@ impl Worker {
 struct Lent(*const Fiber);
 
 impl Lent {
-    /// Writes what the fiber is to find, and wakes it.
+    /// Writes the data that the fiber will read, and wakes the fiber.
     fn wake(&self, value: u32) {
         // SAFETY: the worker waits for it.
         unsafe {
@@ -158,7 +158,7 @@ fn models_inbox_two_threads_wake_two_fibers() {
     });
 }
 
-/// A worker that comes back before it is woken, and may be woken all the same.
+/// A worker returns before it is woken. The wake-up may arrive later.
 #[test]
 fn models_inbox_worker_returns_before_wakeup() {
     explore("inbox, comes back", None, || {
@@ -198,7 +198,7 @@ fn models_inbox_keeps_the_order() {
     });
 }
 
-/// A fiber or thread that waits as a fiber does: it goes on only when its worker finds it in the inbox.
+/// A thread that waits like a fiber: it continues only when its worker finds it in the inbox.
 struct Suspending<'a> {
     fiber: &'a Fiber,
     worker: &'a Worker,
@@ -232,8 +232,8 @@ unsafe impl Suspend for Suspending<'_> {
     fn set_name(&self, _: std::sync::Arc<str>) {}
 }
 
-/// A fiber waits, twice, and is cancelled. In between it is in the list of its worker, so a thread that wakes it
-/// links it anew.
+/// A fiber waits twice and is cancelled. In between it is in the list of its worker, so a thread that wakes it links it
+/// anew.
 #[test]
 fn models_inbox_fiber_is_cancelled() {
     explore("inbox, cancelled", None, || {

@@ -1,5 +1,5 @@
-//! The latch: an event is noticed once it has happened, whichever side leaves meanwhile. The notifier no longer uses
-//! the waiter's address when the waiter writes another.
+//! The latch: a waiter sees an event that has happened, whichever side leaves meanwhile. When the waiter writes its
+//! address again, the notifier no longer uses the old one.
 
 use super::{
     explore,
@@ -21,14 +21,14 @@ struct Event {
     root: CancelScope,
     slot: Latch,
     value: Cell<u32>,
-    /// Belongs to the waiter, and to the notifier once the waiter has given up.
+    /// The waiter accesses this. Once the waiter has given up, the notifier does.
     mine: Cell<u32>,
     marks: [AtomicBool; 2],
 }
 
 // SAFETY: loom reports unordered accesses to the value.
 unsafe impl Sync for Event {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl Send for Event {}
 
 impl Event {
@@ -78,7 +78,7 @@ fn models_latch_hands_value_over() {
     });
 }
 
-/// A wait that need not be begun has seen what it would have waited for.
+/// A wait that the latch refuses has seen the event.
 #[test]
 fn models_latch_refuses_wait_for_past_event() {
     explore("slot, refusal", None, || {
@@ -90,7 +90,7 @@ fn models_latch_refuses_wait_for_past_event() {
     });
 }
 
-/// A wait is cancelled while the slot is notified. The next one is at the same latch, with the same entry.
+/// A wait is cancelled while the latch is set. The next wait uses the same latch, with the same entry.
 #[test]
 fn models_latch_wait_is_cancelled_during_set() {
     explore("slot, a cancelled wait and the next", Some(3), || {
@@ -114,7 +114,7 @@ fn models_latch_wait_is_cancelled_during_set() {
     });
 }
 
-/// A deadline passes while the slot is notified.
+/// A deadline passes while the latch is set.
 #[test]
 fn models_latch_deadline_passes_during_set() {
     explore("slot, a deadline", None, || {
@@ -133,7 +133,7 @@ fn models_latch_deadline_passes_during_set() {
     });
 }
 
-/// As a future that is polled in a fiber: it wants two things, each of which wakes it.
+/// Like a future that a fiber polls: it waits for two events, each of which sets the latch.
 #[test]
 fn models_latch_two_notifiers_and_reset() {
     explore("slot, two notifiers and a reset", Some(2), || {
@@ -154,8 +154,8 @@ fn models_latch_two_notifiers_and_reset() {
     });
 }
 
-/// Two threads share the memory of the latch. One sets it, the other gives up or takes what came. The second of them
-/// then owns all of the memory.
+/// Two threads share the memory of the latch. One sets it. The other gives up, or takes what was handed over. The later
+/// of the two then owns the memory.
 #[test]
 fn models_latch_is_set_or_abandoned() {
     explore("slot, told or given up", None, || {

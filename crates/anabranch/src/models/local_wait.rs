@@ -1,6 +1,6 @@
 //! Local waits: a fiber waits without atomic updates at a waitable that only its own thread uses. Other threads that
-//! come to the waitable all the same, or cancel the fiber, do not interfere with it. The streams are those that ship.
-//! The worker has only the parts that the models need.
+//! use the waitable nevertheless, or cancel the fiber, do not interfere with the wait. The streams are the shipped
+//! ones. The worker has only the parts that the models need.
 
 use super::{explore, parcel::Parcel, thread::reason};
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
 use loom::thread::{self, JoinHandle};
 use std::{mem::offset_of, ptr};
 
-/// What of a worker is needed. It lives until all others are through with it.
+/// The part of a worker that the models need. It outlives all other threads.
 struct Worker {
     thread: *mut (),
     inbox: Inbox<Fiber>,
@@ -39,7 +39,7 @@ struct Worker {
 
 // SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Worker {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Send for Worker {}
 
 #[repr(C)]
@@ -65,9 +65,9 @@ static KIND: Kind = Kind {
     spins: 0,
     resumes: true,
     home: Some(Home {
-        // SAFETY: as above.
+        // SAFETY: waiters of this kind are the first field of a `Fiber`, which outlives its waits.
         is_local: |waiter| unsafe { ptr::eq((*(*waiter.cast::<Fiber>()).home).thread, identity()) },
-        // SAFETY: as above.
+        // SAFETY: waiters of this kind are the first field of a `Fiber`, which outlives its waits.
         kick: |waiter| unsafe {
             let fiber = waiter.cast::<Fiber>();
             let home = (*fiber).home;
@@ -139,7 +139,8 @@ impl Worker {
     }
 }
 
-/// The calling thread is a worker with a fiber, which runs `body`, in a scope that others may cancel: see [`Others`].
+/// Makes the calling thread a worker with a fiber that runs `body` in a scope. Others may cancel the scope: see
+/// [`Others`].
 fn on_a_worker(body: impl FnOnce(&Cx<'_>, &mut Others)) {
     let worker = Arc::new(Worker {
         thread: identity(),
@@ -186,14 +187,14 @@ impl Others {
         self.threads.push(thread::spawn(body));
     }
 
-    /// One that cancels the fiber's scope.
+    /// Starts a thread that cancels the scope of the fiber.
     fn cancel(&mut self) {
         let worker = Arc::clone(&self.worker);
         self.spawn(move || worker.root.cancel());
     }
 }
 
-/// A stream that the calling thread is alone with, as it knows.
+/// Creates a stream whose bias the calling thread owns.
 fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, spsc::Receiver<Parcel>) {
     let (mut sender, mut receiver) = capacity.map_or_else(spsc::unbounded, spsc::bounded);
     sender.send(cx, Parcel::new(1)).unwrap();
@@ -202,7 +203,7 @@ fn own_stream(cx: &Cx<'_>, capacity: Option<usize>) -> (spsc::Sender<Parcel>, sp
     (sender, receiver)
 }
 
-/// The sender goes to another thread, where it sends, and is dropped.
+/// The sender moves to another thread, which sends and drops it.
 #[test]
 fn models_local_wait_ends_by_send_of_moved_sender() {
     explore("local wait, a value from elsewhere", Some(2), || {
@@ -215,7 +216,7 @@ fn models_local_wait_ends_by_send_of_moved_sender() {
     });
 }
 
-/// The receiver goes to another thread, and makes room.
+/// The receiver moves to another thread, which makes room.
 #[test]
 fn models_local_wait_ends_by_receive_of_moved_receiver() {
     explore("local wait, room from elsewhere", Some(2), || {
@@ -243,7 +244,7 @@ fn models_local_wait_is_cancelled_by_another_thread() {
     });
 }
 
-/// Two reasons to look, of which one may come in the next wait.
+/// A value and a cancellation wake the fiber. One of them may arrive during the next wait.
 #[test]
 fn models_local_wait_ends_by_value_and_cancellation() {
     explore("local wait, a value and a cancellation", Some(1), || {
@@ -260,8 +261,8 @@ fn models_local_wait_ends_by_value_and_cancellation() {
     });
 }
 
-/// One thread kicks without a reason, and one with a reason. The one that finds the fiber marked relies on the other's
-/// kick. The fiber waits locally each time.
+/// One thread kicks without a reason, and another with a reason. A thread that finds the fiber already kicked relies on
+/// that kick. The fiber waits locally each time.
 #[test]
 fn models_local_wait_two_threads_kick() {
     explore("local wait, two kick", Some(3), || {

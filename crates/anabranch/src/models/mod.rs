@@ -1,8 +1,8 @@
-//! Loom models: every interleaving of a few threads over the lines that ship.
+//! loom models: loom runs the shipped code of a few threads in every interleaving.
 //!
-//! Run by `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1`. Each
-//! model prints how many executions loom went through. `.ci/mutate` breaks the orderings one by one and sees a model
-//! fail.
+//! `RUSTFLAGS="--cfg loom" cargo test -p anabranch --lib --release models -- --nocapture --test-threads 1` runs them.
+//! Each model prints the number of its executions. `.ci/mutate` breaks the orderings one by one and checks that a model
+//! fails.
 
 mod bias;
 mod cancel;
@@ -37,7 +37,7 @@ mod worker_entry;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs `body` in every interleaving and prints how many there were.
+/// Runs `body` in every interleaving, and prints their number.
 fn explore(name: &str, preemptions: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
     static EXECUTIONS: AtomicUsize = AtomicUsize::new(0);
     EXECUTIONS.store(0, Ordering::Relaxed);

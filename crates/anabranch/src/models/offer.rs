@@ -1,6 +1,5 @@
-//! Forks that may wait: each is run once, by its owner or by the fiber of a thief. An entry that is still in the queue
-//! when its fork has ended does no harm. A raider tolerates a list that leaves its thread with a fiber, and comes
-//! back.
+//! Forks that may wait: each runs once, on its owner or on the fiber of a thief. An entry that stays in the queue after
+//! the end of its fork does no harm. A raider tolerates a list that leaves its thread with a fiber and returns.
 
 use super::{
     explore,
@@ -23,7 +22,7 @@ fn models_offer_owner_and_thief_run_fork_once() {
     });
 }
 
-/// The same frame again. Of the two offers one is stale.
+/// One frame is offered twice. One of the two offers is stale.
 #[test]
 fn models_offer_stale_one_is_ignored() {
     explore("offer, reuse", Some(3), || {
@@ -44,7 +43,7 @@ fn models_offer_stale_one_is_ignored() {
     });
 }
 
-/// Both kinds in one list: the plain ones go to the shelf in their order, the others to the queue.
+/// One list has both kinds of forks. Plain forks go to the shelf in their order, the others to the queue.
 #[test]
 fn models_offer_beside_forks_that_cannot_wait() {
     explore("offer, both kinds", Some(2), || {
@@ -86,8 +85,8 @@ fn models_offer_is_made_by_a_raider() {
     });
 }
 
-/// A fiber leaves the thread with its list, another forks and joins, the first comes back. A raider looks at any
-/// moment.
+/// A fiber leaves the thread with its list, another fiber forks and joins, and the first one returns. A raider looks at
+/// any moment.
 fn a_list_leaves_and_comes_back(fence: Fence) {
     let worker = WorkerEntry::with(fence);
     let other = thief(&worker, raid_and_take);

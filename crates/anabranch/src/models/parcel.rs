@@ -1,13 +1,13 @@
-//! What the models send.
+//! The values that the models send.
 
 use loom::cell::UnsafeCell;
 
-/// A value of which loom sees whether it was handed over properly, and whether it was dropped.
+/// A value that loom tracks. loom reports an unordered access, and a value that is not dropped.
 pub(super) struct Parcel(loom::sync::Arc<UnsafeCell<u32>>);
 
-// SAFETY: loom checks that it goes from one to the other.
+// SAFETY: loom reports a hand-over to another thread that is not ordered.
 unsafe impl Send for Parcel {}
-// SAFETY: as above.
+// SAFETY: loom reports accesses by two threads that are not ordered.
 unsafe impl Sync for Parcel {}
 
 impl Parcel {

@@ -1,4 +1,4 @@
-//! The parker: no wake-up is lost, and what was written before it is seen after it.
+//! The parker: no wake-up is lost, and writes before an unpark are visible after the park.
 
 use super::explore;
 use crate::sys::parker::Parker;

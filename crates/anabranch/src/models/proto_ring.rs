@@ -1,6 +1,6 @@
-//! The slots of a bounded conversation: a message that was sent is received once, with all that was written before; a
-//! waiting end is woken, also by one that leaves; a message that no end receives is dropped once, and the block is
-//! freed once.
+//! The slots of a bounded conversation. A sent message is received once, with all earlier writes of its sender. A
+//! waiting end is woken, also by the drop of the other end. A message that is never received is dropped once, and the
+//! block is freed once.
 
 use super::{explore, parcel::Parcel};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use loom::thread;
 
-/// The owner of a waiter in a model: it parks.
+/// The owner of a waiter in a model. It parks.
 #[derive(Clone)]
 struct Owner(Arc<Parked>);
 
@@ -25,7 +25,8 @@ impl Owner {
         Self(Parked::new())
     }
 
-    /// As `Cx::wait`, until there is a message. `None`: cancelled. `Some(None)`: the other end has gone.
+    /// Waits for a message like `Cx::wait`. Returns `None` if the wait was cancelled, and `Some(None)` if the other end
+    /// is gone.
     fn recv<const N: usize>(&self, end: &mut Ring<Parcel, N>) -> Option<Option<u32>> {
         loop {
             if let Some(received) = end.recv() {
@@ -34,7 +35,7 @@ impl Owner {
             let waiter = &self.0.waiter;
             let node = WaitNode::new();
             waiter.arm(std::ptr::null());
-            // SAFETY: armed, and unregistered before the node ends.
+            // SAFETY: the waiter is armed, and unregistered before the node ends.
             let is_registered = unsafe { end.register(&node, waiter, 0) };
             if !is_registered && waiter.disarm() {
                 continue;
@@ -53,13 +54,13 @@ impl Owner {
         }
     }
 
-    /// Until the other end has left, of a watched pair.
+    /// Waits until the other end of a watched pair is gone.
     fn watch<const N: usize>(&self, end: &Ring<Parcel, N>) {
         let waiter = &self.0.waiter;
         while !end.watch().is_notified() {
             let wait = LatchWait::new(end.watch());
             waiter.arm(std::ptr::null());
-            // SAFETY: armed, and unregistered before the wait ends.
+            // SAFETY: the waiter is armed, and unregistered before the wait ends.
             let is_registered = unsafe { wait.register(waiter, 0) };
             if !is_registered && waiter.disarm() {
                 continue;
@@ -74,9 +75,9 @@ impl Owner {
         }
     }
 
-    /// As a deadline, or a scope.
+    /// Ends the wait, like a deadline or a scope.
     fn cancel(&self) {
-        // SAFETY: alive.
+        // SAFETY: the waiter is alive.
         if let Some(wake) = unsafe { Waiter::try_select(&raw const self.0.waiter, Selected::Cancelled) } {
             wake.wake();
         }

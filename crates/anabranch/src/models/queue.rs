@@ -1,5 +1,5 @@
-//! The queue behind a lock, under a semaphore that hands its permits over: each has one holder, and what a waiter that
-//! leaves does not take is had by the next.
+//! The queue behind a lock, in a semaphore that hands its permits over. Each permit has one holder. If a waiter leaves
+//! without the permit that it was handed, the next one gets it.
 
 use super::{
     explore,
@@ -27,7 +27,7 @@ use std::{
 struct Semaphore {
     root: CancelScope,
     state: Mutex<State>,
-    /// Whoever has the one permit may touch it.
+    /// Only the holder of the one permit accesses this.
     uses: Cell<u32>,
 }
 
@@ -38,11 +38,11 @@ struct State {
 
 // SAFETY: loom reports unordered accesses to the cell.
 unsafe impl Sync for Semaphore {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the cell.
 unsafe impl Send for Semaphore {}
 
 impl Semaphore {
-    /// The caller has the permit.
+    /// The caller holds the permit.
     fn new() -> Arc<Self> {
         let state = Mutex::new(State { permits: 0, queue: Queue::new() });
         Arc::new(Self { root: CancelScope::root(ptr::null()), state, uses: Cell::new(0) })
@@ -61,7 +61,7 @@ impl Semaphore {
         }
     }
 
-    /// Waits for the permit and uses it. Whether it got it.
+    /// Waits for the permit and uses it. Returns whether it got the permit.
     fn acquire(&self, owner: &Thread, scope: &CancelScope) -> bool {
         loop {
             let turn = Turn::new(self);
@@ -75,7 +75,7 @@ impl Semaphore {
         true
     }
 
-    /// All have ended: the permit is there, and was used so often.
+    /// Asserts, after all threads have ended, that the permit is there and was used this often.
     fn check(&self, uses: u32) {
         assert_eq!((lock(&self.state).permits, self.uses.get()), (1, uses));
     }
@@ -130,7 +130,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The first in the queue is cancelled while the permit comes.
+/// The first waiter is cancelled while it is handed the permit.
 #[test]
 fn models_queue_cancelled_waiter_passes_permit_on() {
     explore("queue, two waiters, one is cancelled", Some(3), || {

@@ -1,4 +1,5 @@
-//! A pool that closes: a fiber that begins meanwhile is cancelled all the same, and its scope stays until that is done.
+//! A pool that closes: a fiber that begins meanwhile is cancelled nevertheless, and its scope exists until that is
+//! done.
 
 use super::{
     explore,
@@ -24,13 +25,14 @@ struct Pool {
 }
 
 impl Pool {
-    /// As `Registry::close`.
+    /// Does the same as `Registry::close`.
     fn close(&self) {
         // SAFETY: within `close`.
         self.closing.close(|| unsafe { self.root.cancel() });
     }
 
-    /// As a spawned fiber. Its scope is written to before it can be found, and when it can be found no more.
+    /// Does the same as a spawned fiber. It writes to its scope before other threads can find the scope, and again when
+    /// they no longer can.
     fn run_fiber(&self) {
         let owner = Thread::new();
         let scope = CancelScope::root(ptr::null());
@@ -60,7 +62,7 @@ fn models_root_fiber_begins_while_pool_closes() {
     }
 }
 
-/// It ends by itself while the pool closes.
+/// A fiber ends by itself while the pool closes.
 #[test]
 fn models_root_fiber_ends_while_pool_closes() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {

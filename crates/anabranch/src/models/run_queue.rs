@@ -1,5 +1,5 @@
-//! The queue of a worker: what the owner and thieves do at the two ends, so that each job is taken once, by a thread
-//! that sees what was put in.
+//! The run queue of a worker: the owner and thieves take each job once, and the thread that takes it sees the writes
+//! before its push.
 
 use super::explore;
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 };
 use loom::thread;
 
-/// What a job leads to, as seen by loom: written before the job is put in, and by the thread that has taken it.
+/// The data of a job, tracked by loom: written before the push, and by the thread that has taken the job.
 struct Cells([Cell<u32>; 4]);
 
 // SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Sync for Cells {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the cells.
 unsafe impl Send for Cells {}
 
 struct Queue {
@@ -29,20 +29,20 @@ impl Queue {
         Arc::new(Self { jobs: RunQueue::new(fence), cells: Cells([0; 4].map(Cell::new)) })
     }
 
-    /// The owner.
+    /// Pushes a job, as the owner.
     fn push(&self, job: usize) {
         self.cells.0[job].set(1);
         // SAFETY: each model has one owner.
         unsafe { self.jobs.push(job) };
     }
 
-    /// The owner. How many it has taken.
+    /// Takes the newest job, as the owner. Returns how many jobs it has taken.
     fn pop(&self) -> usize {
-        // SAFETY: as above.
+        // SAFETY: each model has one owner, which is the only caller.
         self.note(unsafe { self.jobs.take_newest() })
     }
 
-    /// A thief; what is too much goes into the queue of the thief. How many it has taken in all.
+    /// Takes jobs as a thief, and puts surplus ones into its own queue. Returns how many it has taken in all.
     fn steal(&self) -> usize {
         let own = RunQueue::new(Fence::Asymmetric);
         // SAFETY: the thief has just made it.
@@ -59,7 +59,7 @@ impl Queue {
     }
 }
 
-/// `owner` takes part, beside one thief, after two jobs were put in.
+/// Runs `owner` and one thief, after two jobs were pushed.
 fn with_a_thief(name: &str, bound: Option<usize>, owner: fn(&Queue) -> usize, in_all: usize) {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
         explore(&format!("jobs, {name}, {fence:?}"), bound, move || {
@@ -106,7 +106,7 @@ fn models_run_queue_ring_grows() {
     with_a_thief("the ring grows", Some(3), owner, 4);
 }
 
-/// What is put in while a thief looks.
+/// The owner pushes jobs while a thief looks.
 #[test]
 fn models_run_queue_owner_pushes_during_steal() {
     for fence in [Fence::Asymmetric, Fence::Symmetric] {
@@ -143,7 +143,7 @@ fn models_run_queue_two_thieves_take_jobs_once() {
     });
 }
 
-/// What comes from outside is found, after what is there already.
+/// Injected jobs are found after those that are in the queue already.
 #[test]
 fn models_run_queue_injected_jobs_follow_local_ones() {
     explore("jobs, injected", None, || {

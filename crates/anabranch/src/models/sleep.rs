@@ -30,7 +30,7 @@ impl Pool {
         })
     }
 
-    /// As `Worker::call`.
+    /// Does the same as `Worker::call`.
     fn wake(&self, worker: Option<usize>) {
         if let Some((parker, called)) = worker.map(|index| &self.workers[index]) {
             called.swap(true, Ordering::Release);
@@ -38,7 +38,7 @@ impl Pool {
         }
     }
 
-    /// As the beginning of a root.
+    /// Does the same as the beginning of a root.
     fn enter(&self) {
         assert!(self.guest.occupy());
         self.wake(self.sleep.call_if_vacant());
@@ -61,7 +61,7 @@ fn spawn(pool: &Arc<Pool>, act: impl Fn(&Pool) + Send + 'static) -> thread::Join
     thread::spawn(move || act(&pool))
 }
 
-/// A worker goes to sleep in every way it can while a root begins: it is awake in the end, as the heartbeat worker.
+/// A worker falls asleep in every possible way while a root begins. In the end it is awake, as the heartbeat worker.
 fn a_root_begins_while_a_worker_lies_down(fence: Fence) {
     let pool = Pool::new(1, fence);
     let worker = spawn(&pool, |pool| {
@@ -84,7 +84,8 @@ fn models_sleep_root_begins_while_worker_falls_asleep() {
     });
 }
 
-/// Two workers lie down while a root begins: one of them is the heartbeat worker in the end, the other may sleep.
+/// Two workers fall asleep while a root begins. In the end one of them is the heartbeat worker, and the other may
+/// sleep.
 #[test]
 fn models_sleep_root_begins_while_two_workers_fall_asleep() {
     explore("sleep, root against two workers", Some(3), || {
@@ -102,7 +103,7 @@ fn models_sleep_root_begins_while_two_workers_fall_asleep() {
     });
 }
 
-/// The root ends and another begins at once, as in a loop of small roots, while the heartbeat worker goes to sleep.
+/// A root ends and another begins at once, as in a loop of small roots, while the heartbeat worker falls asleep.
 #[test]
 fn models_sleep_roots_follow_each_other() {
     explore("sleep, two roots", None, || {
@@ -120,8 +121,8 @@ fn models_sleep_roots_follow_each_other() {
     });
 }
 
-/// A heartbeat worker that goes to work names the sleeper, or else resigns; a worker that retires meanwhile is not
-/// lost.
+/// A heartbeat worker that begins to work hands the role to the sleeper or resigns. A worker that retires meanwhile is
+/// not lost.
 #[test]
 fn models_sleep_heartbeat_worker_hands_over_or_resigns() {
     explore("sleep, successor", None, || {
@@ -139,8 +140,8 @@ fn models_sleep_heartbeat_worker_hands_over_or_resigns() {
     });
 }
 
-/// A thread that waits relies on the heartbeat worker, which goes to work meanwhile and finds no successor: it
-/// is woken, or has found no heartbeat worker.
+/// A waiting thread relies on the heartbeat worker, which begins to work and finds no successor. The thread is woken,
+/// or has found no heartbeat worker.
 #[test]
 fn models_sleep_long_wait_ends_without_heartbeat_worker() {
     explore("sleep, long wait", None, || {
@@ -160,7 +161,7 @@ fn models_sleep_long_wait_ends_without_heartbeat_worker() {
     });
 }
 
-/// A heartbeat worker that falls asleep can still be called, so a long wait may go on relying on it.
+/// A sleeping heartbeat worker can still be called, so a long wait may continue to rely on it.
 #[test]
 fn models_sleep_long_wait_relies_on_sleeping_heartbeat_worker() {
     explore("sleep, long wait while the heartbeat worker falls asleep", None, || {

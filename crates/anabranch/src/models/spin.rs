@@ -1,4 +1,4 @@
-//! The spin lock: one at a time, and each sees what the one before did.
+//! The spin lock: one holder at a time, and each sees the writes of the previous one.
 
 use super::explore;
 use crate::sys::{

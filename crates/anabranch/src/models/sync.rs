@@ -1,9 +1,8 @@
-//! The primitives of `sync`: one holder at a time, what one holder did is visible to the next, and no waiter is
-//! forgotten when another gives up.
+//! The primitives of `sync`: one holder at a time, each sees the writes of the previous one, and no waiter is forgotten
+//! when another gives up.
 //!
-//! All of them wait by `cx`, as the shipped code does. loom ends a model with an error when no thread can go on, so it
-//! finds lost wake-ups. A waiter that was woken in vain is handed what it wants by the next release, for the model
-//! has no clock.
+//! All of them wait by `cx`, as the shipped code does. loom reports an error if no thread can continue, so it finds
+//! lost wake-ups. The model has no clock. So the next release hands over to a waiter that was woken in vain.
 
 use super::{explore, thread::Thread};
 use crate::{
@@ -20,19 +19,19 @@ use std::{
     task::{Context, Waker},
 };
 
-/// What the threads of a model share, and a scope in which one of them waits.
+/// The data that the threads of a model share, and a scope in which one of them waits.
 pub(super) struct Shared<P> {
     pub(super) primitive: P,
-    /// To be touched by one at a time.
+    /// Only one thread at a time accesses this.
     pub(super) value: Cell<u32>,
-    /// Likewise.
+    /// Only one thread at a time accesses this.
     pub(super) other: Cell<u32>,
     pub(super) root: CancelScope,
 }
 
 // SAFETY: loom reports unordered accesses to the value.
 unsafe impl<P: Sync> Sync for Shared<P> {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the value.
 unsafe impl<P: Send> Send for Shared<P> {}
 
 impl<P: Send + Sync + 'static> Shared<P> {
@@ -69,7 +68,7 @@ pub(super) fn spawn_below<P: Send + Sync + 'static, R: 'static>(
     })
 }
 
-/// Polls a future, so often if need be, and drops it.
+/// Polls a future, at most this often, and drops it.
 fn poll_and_drop<F: Future>(future: F, times: u32) {
     let mut future = pin!(future);
     (0..times).any(|_| future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());

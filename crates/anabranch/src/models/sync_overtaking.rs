@@ -1,8 +1,8 @@
-//! Waiters that are woken and overtaken: they are the first again, and then are handed what they want; and those behind
-//! one that does not come are woken past it.
+//! Waiters that are woken and overtaken. They become the first in the queue again, and the next release hands over to
+//! them. If one does not return, the release wakes those behind it.
 //!
-//! The model has no clock. A waiter that was woken in vain has no patience left, and one that was overtaken twice is
-//! late.
+//! The model has no clock. A waiter that was woken in vain counts as one that has waited too long, and a waiter that
+//! was overtaken twice as late.
 
 use super::{
     explore,
@@ -24,7 +24,7 @@ use std::{
     task::{Context, Poll, Wake},
 };
 
-/// Counts wake-ups, unseen by loom: it is read when no thread wakes any more.
+/// Counts wake-ups, unseen by loom. The model reads the count when no thread wakes any more.
 #[derive(Default)]
 struct Bell(AtomicUsize);
 
@@ -34,7 +34,7 @@ impl Wake for Bell {
     }
 }
 
-/// A future that is polled by hand.
+/// A future that the model polls explicitly.
 struct Polled<'a, T> {
     future: Pin<Box<dyn Future<Output = T> + 'a>>,
     bell: StdArc<Bell>,

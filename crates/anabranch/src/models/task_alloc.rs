@@ -1,4 +1,4 @@
-//! Blocks that other threads free: they come back to the store, unless the store has ended.
+//! Blocks that other threads free: they return to the store, unless the store has ended.
 
 use super::explore;
 use crate::{fiber::task_alloc::Store, sys::sync::Arc};
@@ -7,7 +7,7 @@ use std::alloc::Layout;
 
 const LAYOUT: Layout = Layout::new::<UnsafeCell<u32>>();
 
-/// A block, written to by the thread that has it. loom reports unordered writes.
+/// A block. The thread that has it writes to it, and loom reports unordered writes.
 struct Block(*mut UnsafeCell<u32>);
 
 // SAFETY: a block is its holder's.

@@ -1,4 +1,4 @@
-//! What waits in the models: a thread, with the waiter and the parker of threads, behind the `Cx` that ships.
+//! The waiting side of the models: a thread with the waiter and the parker of threads, behind the shipped `Cx`.
 
 use crate::{
     cx::cx::{Cx, Deadline},
@@ -26,12 +26,12 @@ impl Thread {
         Self::with(Parked::new())
     }
 
-    /// With a waiter that others know already.
+    /// Creates a thread whose waiter other threads already know.
     pub(super) fn with(parked: Arc<Parked>) -> Self {
         Self { parked, clock: Clock::system(), locals: Locals::new() }
     }
 
-    /// The permission to wait in a scope.
+    /// Returns the permission to wait in a scope.
     pub(super) fn cx<'a>(&'a self, scope: &'a CancelScope) -> Cx<'a> {
         Cx::new(self, scope, Deadline::NONE, &self.locals)
     }
@@ -42,8 +42,8 @@ impl Thread {
     }
 }
 
-/// As `BlockingThread`, without a pool and without a clock: a deadline may have passed at any time, so it passes at
-/// once.
+/// Like `BlockingThread`, without a pool and without a clock. In a model a deadline may have passed at any time, so it
+/// passes at once.
 // SAFETY: `suspend` ends when the waiter has been selected; a wake-up that comes later is a reason to look.
 unsafe impl Suspend for Thread {
     fn waiter(&self) -> *const Waiter {

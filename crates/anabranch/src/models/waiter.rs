@@ -1,5 +1,5 @@
-//! The waiter: of all threads that want to end a wait exactly one does. The owner finds the outcome and the value of
-//! that thread. The owner goes on as soon as it finds itself selected, and takes its memory with it.
+//! The waiter: exactly one of all threads that try to end a wait does so. The owner finds the outcome and the value of
+//! that thread. The owner continues as soon as it finds itself selected, and may free its memory then.
 
 use super::{
     explore,
@@ -18,7 +18,7 @@ use crate::{
 };
 use loom::thread;
 
-/// The least that a waitable can be: the address behind a lock, and a value that is handed over.
+/// A minimal waitable: the address of a waiter behind a lock, and a value to hand over.
 struct Spot {
     address: Mutex<Option<WaiterRef>>,
     value: Cell<u32>,
@@ -29,7 +29,7 @@ impl Spot {
         Self { address: Mutex::new(None), value: Cell::new(0) }
     }
 
-    /// Hands the value over, and wakes without the lock. Whether anybody received it.
+    /// Hands the value over, and wakes after it has released the lock. Returns whether a waiter received the value.
     fn hand_over(&self, value: u32) -> bool {
         let mut address = lock(&self.address);
         let Some(waiting) = address.take() else { return false };
@@ -64,7 +64,7 @@ struct Shared {
 
 // SAFETY: loom reports unordered accesses to the values.
 unsafe impl Sync for Shared {}
-// SAFETY: as above.
+// SAFETY: loom reports unordered accesses to the values.
 unsafe impl Send for Shared {}
 
 impl Shared {
@@ -87,7 +87,7 @@ fn spawn(shared: &Arc<Shared>, act: impl Fn(&Shared) + Send + 'static) -> thread
     thread::spawn(move || act(&shared))
 }
 
-/// Two waitables and a scope end the wait; the owner ends at once.
+/// Two waitables and a scope try to end the wait. The owner frees its memory at once.
 #[test]
 fn models_waiter_exactly_one_of_three_ends_wait() {
     explore("waiter, two waitables and a scope", Some(2), || {
@@ -116,7 +116,7 @@ fn models_waiter_exactly_one_of_three_ends_wait() {
     });
 }
 
-/// The owner gives up, or finds what was handed over just then.
+/// The owner gives up, or finds a value that was handed over at that moment.
 #[test]
 fn models_waiter_owner_gives_up() {
     explore("waiter, a waitable against the owner", None, || {
@@ -131,14 +131,15 @@ fn models_waiter_owner_gives_up() {
     });
 }
 
-/// Who would end its wait itself and comes too late sees what was handed over, without a lock and without another look.
+/// An owner tries to end its own wait and is too late. It sees the value that was handed over, without a lock and
+/// without another attempt.
 #[test]
 fn models_waiter_late_owner_sees_outcome() {
     explore("waiter, too late to end its own wait", None, || {
         let parked = Parked::new();
         let spot = Arc::new(Spot::new());
         parked.waiter.arm(std::ptr::null());
-        // SAFETY: armed, and unregistered below.
+        // SAFETY: the waiter is armed, and unregistered below.
         assert!(unsafe { spot.register(&raw const parked.waiter, 3) });
         // So that loom lets the selection come before the first look, too.
         let done = Arc::new(AtomicU64::new(0));

@@ -1,4 +1,4 @@
-//! What the models of forks share: forks that count their runs, and what of a worker they need.
+//! The parts that the models of forks share: forks that count their runs, and the part of a worker that they need.
 
 use super::thread::{Thread, reason};
 use crate::{
@@ -31,7 +31,7 @@ impl Fork {
         Self::with(false)
     }
 
-    /// As `Cx::join` makes it.
+    /// Creates a fork like `Cx::join`.
     pub(super) fn waiting() -> Self {
         Self::with(true)
     }
@@ -50,7 +50,7 @@ impl Fork {
         self.runs.with_mut(|runs| unsafe { *runs += 1 });
     }
 
-    /// After the join, so that it can be forked again.
+    /// Resets the fork after a join, so that it can be forked again.
     pub(super) fn reset(&self) {
         // SAFETY: joined, so the owner's alone.
         self.runs.with_mut(|runs| unsafe { *runs = 0 });
@@ -62,11 +62,11 @@ impl Fork {
     }
 }
 
-/// What of a worker the protocols need. It outlives the forks, as the worker entries of a pool do.
+/// The part of a worker that the protocols need. It outlives the forks, as the worker entries of a pool do.
 pub(super) struct WorkerEntry {
     pub(super) stack: ForkStack,
     pub(super) parker: Parker,
-    /// The roots of its guests.
+    /// The roots of the guests.
     pub(super) roots: AtomicU64,
     jobs: Mutex<VecDeque<std::sync::Arc<Offer>>>,
 }
@@ -83,7 +83,7 @@ impl WorkerEntry {
 
     // ---- the owner ----
 
-    /// Makes the frame anew, for it may have been used, and links it.
+    /// Makes the frame anew, because it may have been used before, and links it.
     pub(super) fn fork(&self, fork: &Fork) {
         let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: the model's owner calls this, and joins; until it is linked the frame is the owner's alone.
@@ -93,13 +93,13 @@ impl WorkerEntry {
         }
     }
 
-    /// How many were published.
+    /// Returns how many forks were published.
     pub(super) fn publish(&self, most: usize) -> usize {
         // SAFETY: the model's owner calls this.
         unsafe { self.stack.serve(&self.parker, most, |offer| lock(&self.jobs).push_back(offer)) }
     }
 
-    /// As the end of `join`.
+    /// Does the same as the end of `join`.
     pub(super) fn join(&self, fork: &Fork) {
         let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: the model's owner calls this with what it forked last.
@@ -111,7 +111,7 @@ impl WorkerEntry {
         fork.check();
     }
 
-    /// As the end of `Cx::join`.
+    /// Does the same as the end of `Cx::join`.
     pub(super) fn join_waiting(&self, owner: &Thread, fork: &Fork) {
         let frame = ptr::from_ref(fork).cast::<Frame>();
         // SAFETY: as in `join`.
@@ -131,7 +131,7 @@ impl WorkerEntry {
         }
     }
 
-    /// Takes the oldest offer, be it a stale one.
+    /// Takes the oldest offer, even a stale one.
     pub(super) fn take_offer(&self) {
         let offer = lock(&self.jobs).pop_front();
         if let Some(offer) = offer {
