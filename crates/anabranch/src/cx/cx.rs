@@ -241,8 +241,8 @@ impl<'a> Cx<'a> {
         if self.checkpoint_fast() { Ok(()) } else { self.checkpoint_slow() }
     }
 
-    /// Returns whether one load shows that the fiber or thread goes on, and uses up a part of its budget: the fast path
-    /// of the checkpoint. If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
+    /// Returns whether one load shows that the fiber or thread continues, and uses up a part of its budget: the fast
+    /// path of the checkpoint. If `false`, the caller calls [`checkpoint_slow`](Self::checkpoint_slow) next.
     #[inline(always)]
     pub(crate) fn checkpoint_fast(&self) -> bool {
         let budget = self.waiter().budget();

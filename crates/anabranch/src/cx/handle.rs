@@ -222,7 +222,7 @@ impl<T> JoinHandle<T> {
     /// # Errors
     /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
     /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the
-    /// handle is dropped and the fiber goes on. What it returns is dropped, and a panic goes to the panic handler.
+    /// handle is dropped and the fiber continues. What it returns is dropped, and a panic goes to the panic handler.
     /// [`wait`](Self::wait) keeps the handle.
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
@@ -400,7 +400,7 @@ impl<T> Future for JoinHandle<T> {
 
 /// Why a join returns no result.
 pub enum JoinError {
-    /// The wait was cancelled. The fiber goes on.
+    /// The wait was cancelled. The fiber continues.
     Cancelled,
     /// The deadline of a [timeout](Cx::timeout) around the wait has passed.
     TimedOut,

@@ -61,7 +61,7 @@ where
         match outcome {
             Ok(result) => result,
             Err(panic) => {
-                // The first half need not go on. The owner gets the panic when it joins.
+                // The first half need not continue. The owner gets the panic when it joins.
                 // SAFETY: the owner of the fork keeps `cancel` alive, as it waits for the end of this half.
                 unsafe { (*self.cancel).cancel() };
                 resume_unwind(panic)

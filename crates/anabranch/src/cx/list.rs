@@ -133,7 +133,7 @@ fn list(registry: &Registry) -> Vec<FiberInfo> {
 
 impl Pool {
     /// Returns the started fibers, those that have not started, and the threads that wait inside [`run`](Self::run).
-    /// They go on meanwhile, so the list is not one consistent snapshot.
+    /// They continue meanwhile, so the list is not one consistent snapshot.
     ///
     /// Linear in the largest number of fibers that there have been at a time. (A half of [`Cx::join`](crate::Cx::join)
     /// that was offered and taken back counts as not started until a worker discards it.)

@@ -163,7 +163,7 @@ tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
 
 impl Cx<'_> {
     /// Runs all closures of a tuple at once and returns what the first of them returns, **be it an error**. The others
-    /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) goes on after an error.
+    /// are cancelled and waited for; what they return is dropped. [`race_ok`](Self::race_ok) continues after an error.
     ///
     /// When the enclosing scope is cancelled, so are all closures. The first to return wins all the same.
     ///

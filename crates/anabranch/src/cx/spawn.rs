@@ -60,7 +60,7 @@ where
 /// [`JoinHandle::join`] reports a panic of the fiber. If the handle is dropped, before or after the panic, the panic
 /// goes to the [panic handler](crate::Builder::on_panic) of the pool.
 ///
-/// The fiber runs when a worker has time for it, and goes on when the handle is dropped. The function has to be
+/// The fiber runs when a worker has time for it, and continues when the handle is dropped. The function has to be
 /// `'static`; [`Cx::scope`] is for fibers that borrow. Dropping the pool cancels the fiber and waits for it. The fiber
 /// is in no scope of its spawner: it inherits neither cancellation nor deadline.
 ///

@@ -158,8 +158,8 @@ impl Cx<'_> {
     }
 
     /// Runs `body` in a scope that outer scopes do not cancel and that has no deadline. Use it for what has to be
-    /// completed, such as the release of a resource. In a `Drop` that runs because of a panic, waits in it also go on
-    /// to their end, and block the thread.
+    /// completed, such as the release of a resource. In a `Drop` that runs because of a panic, waits in it also
+    /// continue to their end, and block the thread.
     ///
     /// ```
     /// use std::time::Duration;

@@ -21,7 +21,7 @@ use std::{mem, ptr};
 pub(crate) enum Begun {
     /// It is over.
     Over(Selected),
-    /// It goes on once the caller has called [`leave`].
+    /// It continues once the caller has called [`leave`].
     Wait(Option<PendingSwitch>),
 }
 
@@ -213,7 +213,7 @@ struct Registered<'w, 'p, P: Waitable + ?Sized + 'p, F: Fn(usize) -> &'p P> {
     cx: &'w Cx<'w>,
     waitable: F,
     count: usize,
-    /// How the wait has ended, or `None` while it goes on.
+    /// How the wait has ended, or `None` while it continues.
     outcome: Option<Selected>,
     reason: WaitReason,
 }

@@ -1,7 +1,8 @@
-//! Finds fibers that are kept from going on by another of the same worker that blocks its thread: what a lock of std
-//! that is held across a wait leads to.
+//! Finds a fiber that blocks its thread, so that other fibers of the same worker cannot run. This happens if a fiber
+//! holds a std lock across a wait, and another one locks it.
 //!
-//! The pool cannot move the fibers, which are bound to that thread. But it can report where the thread is blocked.
+//! The pool cannot move the fibers, because they are bound to that thread. But it can report where the thread is
+//! blocked.
 
 use crate::{
     fiber::status::State,
@@ -14,22 +15,22 @@ use crate::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// How long a thread may be blocked before it is worth a word.
+/// The time for which a thread may be blocked before the pool reports it.
 const SUSPICIOUS: Duration = Duration::from_secs(1);
 
 /// How often to look.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// What the heartbeat worker remembers.
+/// The state that the heartbeat worker keeps between two looks.
 #[derive(Default)]
 pub(crate) struct BlockedDetector {
     last: Option<Instant>,
-    /// For each worker how often it had switched, and since when that has not changed.
+    /// For each worker, the number of its switches, and the time at which it last changed.
     still: HashMap<usize, (u64, Instant)>,
 }
 
 impl BlockedDetector {
-    /// Looks at all workers, now and then.
+    /// Looks at all workers, if enough time has passed since the last look.
     pub(crate) fn check<'a>(&mut self, workers: impl Iterator<Item = &'a Worker>) {
         let now = Instant::now();
         if self.last.is_some_and(|last| now - last < PERIOD) {
@@ -42,7 +43,7 @@ impl BlockedDetector {
             if still.0 != switches {
                 *still = (switches, now);
             } else if now - still.1 >= SUSPICIOUS {
-                // Not again before it has moved and stopped again.
+                // Reports the worker again only if it switches and then blocks again.
                 still.1 = now + Duration::from_secs(u32::MAX.into());
                 warn(worker);
             }

@@ -48,8 +48,8 @@ use std::{
     ptr,
 };
 
-/// How many lines of a stack are prefetched before its fiber goes on, beside the topmost, and how far from the frame of
-/// [`suspend`](Suspend::suspend) they begin. The frame that resumes is there, and below it the frames that have
+/// How many lines of a stack are prefetched before its fiber continues, beside the topmost, and how far from the frame
+/// of [`suspend`](Suspend::suspend) they begin. The frame that resumes is there, and below it the frames that have
 /// returned.
 const FETCHED: usize = 5;
 const FIRST_FETCHED: usize = 192;
@@ -118,8 +118,8 @@ unsafe fn kick(fiber: *const Fiber) {
 /// # Safety
 /// The caller has selected the waiter of the fiber.
 unsafe fn wake(fiber: *const Fiber) {
-    // SAFETY: the caller has selected the fiber, so it is suspended, or about to be. It goes on only through the lists
-    // below; until then it and its worker are alive.
+    // SAFETY: the caller has selected the fiber, so it is suspended, or about to be. It continues only through the
+    // lists below; until then it and its worker are alive.
     unsafe {
         let home = (*fiber).home;
         if ptr::eq(Worker::current(), home) {
@@ -282,7 +282,7 @@ impl Fiber {
         unsafe { overflow::set_current((*self.guarded.get()).as_ref().map_or(ptr::null(), ptr::from_ref)) };
     }
 
-    /// Prefetches the part of its stack that the fiber uses when it goes on.
+    /// Prefetches the part of its stack that the fiber uses when it continues.
     #[inline(always)]
     pub(super) fn fetch(&self) {
         prefetch(self.exit.get().cast());

@@ -1,15 +1,16 @@
-//! For how long thieves have seen the oldest of a queue lie there. Hints, that any thread writes and no correctness
-//! depends on.
+//! The age of the oldest entry of a queue, as seen by thieves. It is a hint: any thread writes it, and no correctness
+//! depends on it.
 
 use crate::sys::sync::{AtomicU64, Ordering, const_unless_loom};
 
-/// For how long the oldest has to lie before a thief takes it, in microseconds: a worker that is at its fibers has
-/// begun a handful of them by then.
+/// The time for which an entry has to be the oldest before a thief takes it, in microseconds. A worker that runs its
+/// fibers begins a handful of them in this time.
 const AGE_LIMIT: u64 = 25;
 
 /// See the [module](self).
 pub(crate) struct QueueAge {
-    /// One more than the number of the oldest when a thief saw it first; zero: there was nothing.
+    /// One more than the number of the entry that was the oldest when a thief first saw it. Zero if the queue was
+    /// empty.
     watched: AtomicU64,
     since: AtomicU64,
 }
@@ -21,7 +22,7 @@ impl QueueAge {
         }
     }
 
-    /// Forgets the age of the oldest, when the queue is empty.
+    /// Forgets the age, because the queue is empty.
     pub(crate) fn forget(&self) {
         // Read first, as all searching threads call this repeatedly.
         if self.watched.load(Ordering::Relaxed) != 0 {
@@ -29,8 +30,8 @@ impl QueueAge {
         }
     }
 
-    /// Returns whether the entry `oldest` has been the oldest for long, at the time `now`, in microseconds since any
-    /// fixed moment.
+    /// Returns whether the entry with the number `oldest` has been the oldest for too long. `now` is the time in
+    /// microseconds since any fixed moment.
     pub(crate) fn is_overdue(&self, oldest: u64, now: u64) -> bool {
         if self.watched.load(Ordering::Relaxed) != oldest + 1 {
             self.since.store(now, Ordering::Relaxed);

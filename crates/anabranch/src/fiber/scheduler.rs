@@ -1,25 +1,26 @@
-//! Fibers on the workers of a pool: what a worker keeps for its fibers, and how it runs them.
+//! Fibers on the workers of a pool: the state that a worker keeps for its fibers, and the rules by which it runs them.
 //!
-//! A fiber that has not started is a job in a queue, which any worker may take. The worker that takes it runs it on an
-//! idle stack, and is its home from then on. The worker's thread switches from its own stack to that of a fiber, and
-//! back when no fiber can go on or a round is over. Within a round a fiber that waits switches to the next one
-//! directly. Compute work never runs fibers: only the bottom of a worker's stack (`pool::main_loop`) does.
+//! A fiber that has not started is a job in a queue, and any worker may take it. The worker that takes it runs it on an
+//! idle stack, and is its home from then on. The worker's thread switches from its own stack to that of a fiber. It
+//! switches back when no fiber is ready or a round is over. Within a round a fiber that waits switches to the next one
+//! directly. Compute work never runs fibers: only the code at the bottom of a worker's stack (`pool::main_loop`) does.
 //!
-//! - **Waking** a fiber on its own worker is a push to a list that the thread alone touches. The woken fiber runs next
-//!   when its waker waits, at most three times in a row.
-//! - **Fairness.** What can go on goes before what has not begun. After 16 of the former, or 4 that have given way, one
-//!   of the latter has its turn, and after 16 rounds one from another queue: what goes on may be waiting for it, by
-//!   yielding. For the same reason a worker that always has fibers takes a task or a fork then, in turn with fibers to
-//!   begin, but only where no slot is free or no heartbeat worker is there: a task may compute for long, and the
-//!   worker's fibers stand still meanwhile. A fiber that has found no free slot for 10 ms is begun without one, because
-//!   guests may compute for as long as they like.
-//! - **Neighbours.** A thief leaves a fiber alone for 25 us where a worker is at work that will come to it, and begins
-//!   a new one after four that have given way. So 4 clients and a server, none of which ever waits, begin within 20 us
-//!   and stay together. A message of theirs took 8.5 ns, or 29 ns if another worker had stolen one of the fibers.
-//! - **Panics.** A wait in a `Drop` during a panic blocks the thread if it is shielded, for a lock, or cannot fail. Any
-//!   other returns `Cancelled`, as the scope is about to be. Inside another pool all waits block. Leaving the stack
-//!   after a while was turned down: a guard of another fiber that asks `thread::panicking` would roll back what had
-//!   gone well.
+//! - **Waking.** To wake a fiber, a fiber of the same worker pushes it on a list that only this thread accesses. The
+//!   woken fiber runs next when its waker waits, at most three times in a row.
+//! - **Fairness.** Ready fibers precede fibers that have not begun. After 16 ready ones, or 4 that have yielded, a new
+//!   fiber begins, and after 16 rounds one from the queue of another worker. The ready ones may wait for a new one by
+//!   yielding. For the same reason a worker that always has fibers takes a task or a fork after 16 rounds, in turn with
+//!   new fibers. It does so only if no slot is free or there is no heartbeat worker, because a task may compute for
+//!   long while the fibers of the worker wait. A fiber that has found no free slot for 10 ms begins without one,
+//!   because guests may compute for any time.
+//! - **Related fibers.** A thief takes a fiber from a working worker only if the fiber has been in the queue for 25 us.
+//!   And a worker begins a new fiber after four that have yielded. So 4 clients and a server that never wait begin
+//!   within 20 us and stay on one worker. A message took 8.5 ns there, and 29 ns if another worker had stolen one of
+//!   the fibers.
+//! - **Panics.** A wait in a `Drop` during a panic blocks the thread if it is shielded, if it is for a lock, or if it
+//!   cannot fail. Any other wait returns `Cancelled`, because the panic is about to cancel the scope. Inside another
+//!   pool all waits block. A switch to another fiber after some time was rejected: guards of the other fiber that read
+//!   `thread::panicking` would roll back completed work.
 
 use crate::{
     fiber::{
@@ -43,33 +44,33 @@ use crate::{
 use crossbeam_utils::CachePadded;
 use std::{cell::Cell, time::Duration};
 
-/// How many fibers go on before a new one begins: what goes on may be waiting for it, by yielding. Also how many
-/// between two looks at the clock, while timers run. Under shuttle all such numbers are small: what happens now and
-/// then ought to happen there.
+/// The number of fibers that resume before a new one begins. The fibers that resume may wait for the new one by
+/// yielding. While timers run, this is also the number of fibers between two looks at the clock. Under shuttle such
+/// numbers are small, so that rare events happen there too.
 const ROUND: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
 /// How long after the first timer a parked worker may wake, in nanoseconds, if other timers are due until then. A
-/// switch to a thread that has parked costs as much as some dozens of fibers that go on. Linux delays each such thread
-/// by 50 us. Less than a millisecond, so that an interval of one does not miss ticks.
+/// switch to a parked thread costs as much as some dozens of resumed fibers, and Linux delays each such switch by 50
+/// us. Less than a millisecond, so that an interval of one millisecond misses no tick.
 const SLACK: u64 = 900_000;
 
-/// How many rounds run before the worker looks for other work.
+/// The number of rounds before the worker looks for other work.
 const ROUNDS: u32 = if cfg!(shuttle) { 2 } else { 4 };
 
-/// After how many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
+/// After this many such turns the worker takes work from elsewhere: a fiber to begin, a task or a fork.
 const ELSEWHERE_EVERY: u32 = if cfg!(shuttle) { 4 } else { 16 };
 
-/// Which unstarted fibers a thief takes from a worker that will begin them by itself.
+/// Which unstarted fibers a thief takes from a worker that will itself begin them.
 ///
-/// A short fiber would mostly be over before a thief begins it, and its parent would wait longer. And fibers that were
+/// A short fiber would mostly have ended before a thief begins it, and its parent would wait longer. Fibers that were
 /// spawned together often exchange messages, which takes several times as long between workers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StealPolicy {
-    /// All.
+    /// All fibers.
     All,
-    /// Those that have been in the queue for long, at this time: see [`RunQueue::lies_for_long`].
+    /// The fibers that have been in the queue for long, at this time: see [`RunQueue::lies_for_long`].
     Aged(u64),
-    /// None.
+    /// No fibers.
     Nothing,
 }
 
@@ -121,13 +122,13 @@ impl Fibers {
     }
 }
 
-/// For the thread that holds the worker entry, on its own stack.
+/// Only the thread that holds the worker entry calls these functions, on its own stack.
 impl Worker {
     pub(crate) fn clock(&self) -> &Clock {
         &self.registry().expect("only members of a pool wait by its clock").clock
     }
 
-    /// Adds the fibers that other threads have woken, and those whose timers are due, to those that can go on.
+    /// Makes ready the fibers that other threads have woken, and those whose timers are due.
     pub(crate) fn collect_ready_fibers(&self, looks_at_clock: bool) {
         let local = &self.fibers.local;
         self.fibers.inbox.collect(local.ready());
@@ -151,7 +152,7 @@ impl Worker {
         }
     }
 
-    /// Returns whether a fiber of this worker can go on.
+    /// Returns whether a fiber of this worker is ready.
     pub(crate) fn has_ready_fibers(&self) -> bool {
         let local = &self.fibers.local;
         local.has_ready()
@@ -165,7 +166,7 @@ impl Worker {
         !self.fibers.inbox.is_empty() || !self.fibers.kicks.is_empty()
     }
 
-    /// Returns how long the thread may sleep until the timer of a fiber is due. `None` means until it is woken.
+    /// Returns how long the thread may sleep until the timer of a fiber is due. `None` means until a wake-up.
     pub(crate) fn time_to_next_fiber(&self) -> Option<Duration> {
         self.clock().park_bound(self.fibers.local.next_deadline())
     }
@@ -176,7 +177,7 @@ impl Worker {
         self.clock().park_bound(self.fibers.local.last_deadline_within(SLACK))
     }
 
-    /// Runs fibers for some rounds, and begins new ones, `first` before all others.
+    /// Runs fibers for some rounds, and begins new ones. `first` begins before all others.
     pub(crate) fn run_fibers(&self, first: Option<Job>) {
         if let Some(job) = first {
             self.start_fiber(job);
@@ -210,8 +211,8 @@ impl Worker {
         local.take_ready()
     }
 
-    /// Returns the fiber to go on in the place of one that suspends, perhaps the same one. Returns `None` if the
-    /// worker's own stack has to choose.
+    /// Returns the fiber to switch to from one that suspends. It may be the same one. Returns `None` if the worker's
+    /// own stack has to choose.
     #[inline]
     pub(crate) fn fiber_across(&self) -> Option<*const Fiber> {
         let local = &self.fibers.local;
@@ -221,20 +222,21 @@ impl Worker {
         local.take_ready()
     }
 
-    /// Counts the times that this worker might go on with its fibers. Every [`ELSEWHERE_EVERY`] times it is the turn of
-    /// work from elsewhere: then returns the number of that turn.
+    /// Counts the turns of this worker's fibers. Every [`ELSEWHERE_EVERY`] calls it is the turn of work from elsewhere,
+    /// and this returns the number of that turn.
     pub(crate) fn next_turn_of_others(&self) -> Option<u32> {
         let rounds = self.fibers.rounds.get().wrapping_add(1);
         self.fibers.rounds.set(rounds);
         rounds.is_multiple_of(ELSEWHERE_EVERY).then_some(rounds / ELSEWHERE_EVERY)
     }
 
-    /// Returns whether there are fibers here that can be started.
+    /// Returns whether this worker has fibers to start, and the limits allow one.
     pub(crate) fn has_jobs(&self) -> bool {
         !self.fibers.jobs.is_empty() && self.limits().has_room()
     }
 
-    /// Takes fibers that have not started from this worker for `thief`: one to run, the others into its queue.
+    /// Moves fibers that have not started from this worker to `thief`: returns one to run, and puts the others into the
+    /// thief's queue.
     pub(crate) fn steal_job(&self, thief: &Worker, policy: StealPolicy) -> Option<Job> {
         let is_worth_while = match policy {
             StealPolicy::All => true,
@@ -248,7 +250,7 @@ impl Worker {
         unsafe { self.fibers.jobs.steal(&thief.fibers.jobs) }
     }
 
-    /// Returns whether this worker is going to begin its fibers itself.
+    /// Returns whether this worker will itself begin its fibers.
     fn is_at_them(&self) -> bool {
         self.is_own && self.status.is_active()
     }
@@ -301,7 +303,7 @@ impl Worker {
         &self.registry().expect("fibers run on the workers of a pool").limits
     }
 
-    /// Gives back all stacks, before the thread ends. Called when no fiber is live.
+    /// Returns all stacks to the pool, before the thread ends. No fiber is live then.
     pub(crate) fn end_fibers(&self) {
         // Each of them counts in the limits, where there are none.
         debug_assert_eq!(self.fibers.local.live(), 0);

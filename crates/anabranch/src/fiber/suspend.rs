@@ -1,4 +1,4 @@
-//! How a fiber waits: it leaves its stack, and goes on when it is resumed. If it must not leave its stack, it blocks
+//! How a fiber waits: it leaves its stack, and continues when it is resumed. If it must not leave its stack, it blocks
 //! its thread.
 
 use crate::{
@@ -22,7 +22,7 @@ use std::{process, ptr, sync::Arc};
 
 impl Fiber {
     /// Prepares to leave the stack until the fiber is resumed, and publishes all open forks. Returns `None` if the
-    /// fiber goes on at once, or has left and was resumed. Called only if it [may](Self::may_switch) leave.
+    /// fiber continues at once, or has left and was resumed. Called only if it [may](Self::may_switch) leave.
     #[inline(always)]
     fn prepare_switch(&self) -> Option<PendingSwitch> {
         let home = self.home();
@@ -33,8 +33,8 @@ impl Fiber {
             // that go onto the shelf.
             self.forks.set(unsafe { home.stack.detach() });
         }
-        // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can go on has left its stack,
-        // so its exit is alive too.
+        // SAFETY: this is called on the fiber's stack, so its exit is alive. A fiber that can continue has left its
+        // stack, so its exit is alive too.
         unsafe {
             let exit = &*self.exit.get();
             match if GOES_ACROSS { home.fiber_across() } else { None } {

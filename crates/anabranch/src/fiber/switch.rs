@@ -6,10 +6,10 @@
 //!
 //! Why a jump. The usual way, as in corosensei, is to enter by a call and to leave by a return, so that the processor's
 //! stack of return addresses predicts the target of the switch. But all fibers share that one stack. The call leaves an
-//! entry that is wrong for the first return that the function makes after it has gone on. The function's own last call
-//! left one that is wrong for the switch. Each costs about twenty cycles, whenever a fiber waits within a function that
-//! is not inlined: always. A jump does not use that stack, and is predicted by its earlier targets. The same loop of
-//! resuming and suspending one call deep takes 3 ns by jumps and 20 ns by call and return.
+//! entry that is wrong for the first return that the function makes after it has continued. The function's own last
+//! call left one that is wrong for the switch. Each costs about twenty cycles, whenever a fiber waits within a function
+//! that is not inlined: always. A jump does not use that stack, and is predicted by its earlier targets. The same loop
+//! of resuming and suspending one call deep takes 3 ns by jumps and 20 ns by call and return.
 //!
 //! Why a [`PendingSwitch`]. With jumps alone, the returns are predicted if the two sides wait in the same functions,
 //! called from the same call sites: one side returns from what the other called. Each return address that differs costs
@@ -33,7 +33,7 @@ pub(crate) struct PendingSwitch {
 }
 
 impl PendingSwitch {
-    /// Prepares a switch that saves in `here` where this side goes on, and goes on at `there`, which receives 0.
+    /// Prepares a switch that saves in `here` where this side continues, and continues at `there`, which receives 0.
     #[inline]
     pub(crate) fn new(here: &Cell<StackPointer>, there: StackPointer) -> Self {
         Self { here: NonNull::from(here), there }
@@ -43,7 +43,7 @@ impl PendingSwitch {
     ///
     /// # Safety
     /// As for [`switch`], `there` was saved by a switch or is a beginning, its stack is alive, and nothing else has
-    /// gone on from there. The stack for which this was made is the one that runs, so `here` is alive.
+    /// continued from there. The stack for which this was made is the one that runs, so `here` is alive.
     #[inline(always)]
     pub(crate) unsafe fn go(self) {
         // SAFETY: the caller runs on the stack for which this was made, so `here` is alive. It guarantees that `there`
@@ -52,19 +52,19 @@ impl PendingSwitch {
     }
 }
 
-/// Saves in `here` where this side goes on, and switches to the other side, which receives `word`. Returns the word
-/// that this side receives when it goes on.
+/// Saves in `here` where this side continues, and switches to the other side, which receives `word`. Returns the word
+/// that this side receives when it continues.
 ///
 /// # Safety
 /// `there` was saved by this function, or points to what it finds on a stack on which nothing has run: the address of a
-/// beginning and two words. Its stack is alive, and nothing else has gone on from there.
+/// beginning and two words. Its stack is alive, and nothing else has continued from there.
 #[inline(always)]
 pub(crate) unsafe fn switch(here: &Cell<StackPointer>, there: StackPointer, word: usize) -> usize {
     let told;
     // SAFETY: the caller guarantees that `there` is a saved side or a beginning on a live stack, from which nothing
-    // else has gone on. All registers are saved here or declared clobbered, except the stack pointer, which is restored
-    // when the other side switches back. Three words below the stack pointer are written, which the compiler leaves
-    // free.
+    // else has continued. All registers are saved here or declared clobbered, except the stack pointer, which is
+    // restored when the other side switches back. Three words below the stack pointer are written, which the compiler
+    // leaves free.
     unsafe {
         asm!(
             "push rbx",

@@ -1,5 +1,5 @@
-//! The state of its fibers that only the worker's thread accesses: which can go on, which stacks are free, which timers
-//! run.
+//! The state of a worker's fibers that only the worker's thread accesses: the ready fibers, the free stacks and the
+//! timers.
 
 use crate::{
     fiber::{
@@ -23,33 +23,33 @@ use std::{
     ptr,
 };
 
-/// How many times in a row a fiber that was just woken precedes those that have waited longer.
+/// The number of times in a row that a fiber that was just woken precedes those that have waited longer.
 const MAX_CHAIN: u32 = 3;
 
-/// How many idle stacks are kept ready to run, with the memory that they have touched.
+/// The number of idle stacks that a worker keeps ready, with the memory that they have touched.
 const MAX_IDLE: usize = if cfg!(shuttle) { 1 } else { 256 };
 
 /// See the [module](self).
 pub(crate) struct Local {
-    /// The fiber that a fiber of this worker has woken. It goes on as soon as its waker waits, while the data from the
-    /// waker is still in the caches.
+    /// The fiber that a fiber of this worker has woken last. It runs as soon as its waker waits, while the data from
+    /// the waker are still in the caches.
     next: Cell<*const Fiber>,
     chain: Cell<u32>,
     ready: List<Fiber>,
-    /// How many fibers may still go on in this round.
+    /// The number of fibers that may still run in this round.
     left: Cell<u32>,
-    /// How many fibers have begun and not ended.
+    /// The number of fibers that have begun and not ended.
     live: Cell<usize>,
     timers: RefCell<Timers<*const Fiber>>,
     stacks: RefCell<Option<StackPool>>,
-    /// The memory for blocks that are spawned here; null until the first.
+    /// The store for the blocks of fibers that are spawned here. Null until the first spawn.
     store: Cell<*mut Store>,
-    /// Blocks with a stack and nothing to do, and blocks without a stack.
+    /// The blocks that have a stack and no function to run, and the blocks without a stack.
     idle: RefCell<Vec<*const Fiber>>,
     bare: RefCell<Vec<*const Fiber>>,
 }
 
-/// All blocks of a worker. They stay where they are.
+/// All blocks of a worker. They do not move.
 #[expect(clippy::vec_box, reason = "a block must not move when the list grows")]
 pub(crate) struct Blocks(Mutex<Vec<Box<Fiber>>>);
 
@@ -69,7 +69,7 @@ impl Blocks {
         fiber
     }
 
-    /// Looks at each block while the list is locked.
+    /// Calls `look` for each block while the list is locked.
     pub(crate) fn for_each(&self, mut look: impl FnMut(&Fiber)) {
         lock(&self.0).iter().for_each(|fiber| look(fiber));
     }
@@ -91,22 +91,22 @@ impl Local {
         }
     }
 
-    // ---- what can go on ----
+    // ---- ready fibers ----
 
     /// Adds a fiber that was woken on its own worker.
     ///
     /// # Safety
-    /// It is suspended, or about to be, and in no list.
+    /// The fiber is suspended, or about to be, and in no list.
     #[inline]
     pub(crate) unsafe fn make_ready(&self, fiber: *const Fiber) {
-        // SAFETY: the caller guarantees that the fiber is suspended, or about to be, and in no list. It goes on only
+        // SAFETY: the caller guarantees that the fiber is suspended, or about to be, and in no list. It continues only
         // after it is taken from here, so it is alive until then.
         unsafe {
             if self.next.get().is_null() {
                 (*fiber).fetch();
                 self.next.set(fiber);
             } else {
-                // Behind several others it is fetched when it has become the first.
+                // Behind several others, the fiber is prefetched when it has become the first.
                 if !self.ready.has_two() {
                     (*fiber).fetch();
                 }
@@ -115,19 +115,19 @@ impl Local {
         }
     }
 
-    /// Puts a fiber behind all others that can go on.
+    /// Puts a fiber behind all ready fibers.
     #[inline]
     pub(crate) fn make_last(&self, fiber: &Fiber) {
         // SAFETY: the fiber runs, so it is alive and in no list, and it suspends now.
         unsafe { self.ready.push(fiber) };
     }
 
-    /// Begins a round: `count` fibers may go on, or begin, before the worker looks for other work.
+    /// Begins a round: `count` fibers may run before the worker looks for other work.
     pub(crate) fn begin_round(&self, count: u32) {
         self.left.set(count);
     }
 
-    /// Counts a fiber of this round. Returns whether it may go on.
+    /// Counts a fiber of this round. Returns whether the fiber may run in it.
     #[inline]
     pub(crate) fn count_one(&self) -> bool {
         let left = self.left.get();
@@ -135,7 +135,7 @@ impl Local {
         left > 0
     }
 
-    /// Takes the fiber that goes on next.
+    /// Takes the next ready fiber.
     #[inline]
     pub(crate) fn take_ready(&self) -> Option<*const Fiber> {
         if !self.next.get().is_null() && (self.chain.get() < MAX_CHAIN || self.ready.is_empty()) {
@@ -146,7 +146,7 @@ impl Local {
         self.ready.pop()
     }
 
-    /// Removes one fiber from those that can go on. Returns whether it was there.
+    /// Removes a fiber from the ready ones. Returns whether it was there.
     pub(crate) fn unready(&self, fiber: &Fiber) -> bool {
         if ptr::eq(self.next.get(), fiber) {
             self.next.set(ptr::null());
@@ -189,7 +189,7 @@ impl Local {
         self.timers.borrow_mut().pop_due(now)
     }
 
-    // ---- memory for what is spawned ----
+    // ---- memory of spawned fibers ----
 
     /// Returns the store of this worker, or null.
     #[inline]
@@ -216,7 +216,7 @@ impl Local {
         self.live.set(live);
     }
 
-    /// Returns a block with a stack and nothing to do.
+    /// Returns a block with a stack and no function to run.
     pub(crate) fn take_idle(
         &self,
         home: &Worker,
@@ -243,7 +243,7 @@ impl Local {
         Ok(fiber)
     }
 
-    /// Keeps a block that has nothing to do. Above a limit, gives its stack back.
+    /// Keeps a block that has no function to run. If too many are kept, returns its stack to the pool.
     pub(crate) fn keep_idle(&self, fiber: *const Fiber) {
         let mut idle = self.idle.borrow_mut();
         idle.push(fiber);
@@ -263,7 +263,7 @@ impl Local {
         self.bare.borrow_mut().push(fiber);
     }
 
-    /// Gives back all stacks. Called when no fiber is live.
+    /// Returns all stacks to the pool. Called when no fiber is live.
     pub(crate) fn strip_all(&self) {
         loop {
             let Some(fiber) = self.idle.borrow_mut().pop() else { break };

@@ -9,7 +9,7 @@
 //! All of that changes under one lock. So an available fork is alive for as long as a thread holds the lock: its owner
 //! needs the lock to take it off. That is why a waiting thread can check what a fork descends from before it takes it,
 //! and why the record of a theft is exact. The two counts beside the lock are hints for threads that search. A thief
-//! that finds the lock taken goes on to the next shelf.
+//! that finds the lock taken moves on to the next shelf.
 //!
 //! A fork's position is the number of published forks that were open below it. The owner's joins end from above, so
 //! positions grow along `available`, and the one that is on top is always the newest fork that the owner published.

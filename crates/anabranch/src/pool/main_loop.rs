@@ -21,53 +21,54 @@ use std::{collections::HashMap, time::Duration};
 /// How often the heartbeat worker looks for work.
 const INTERVAL: Duration = Duration::from_micros(100);
 
-/// How often it looks when every core is busy: it then shares a core with working threads.
+/// The interval when every core is busy: the heartbeat worker then shares a core with working threads.
 const BUSY_INTERVAL: Duration = Duration::from_micros(400);
 
-/// How often it looks when all slots are taken: only a thread that blocks in a foreign call can change that unnoticed.
+/// The interval when all slots are taken. Then only a thread that blocks in a foreign call changes the state without a
+/// wake-up.
 const FULL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The longest interval of a heartbeat worker that sees nothing new, and that where all slots are taken. Between the
-/// two looks only a thread that blocks goes unnoticed: what is forked, spawned or begun wakes the heartbeat worker.
-/// Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
+/// The longest interval of a heartbeat worker that sees nothing new, and the longest one when all slots are taken.
+/// Between two looks only a thread that blocks goes unnoticed, because forks, spawns and new roots wake the heartbeat
+/// worker. Shorter under shuttle, where a thread that sleeps for long may sleep for ever.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(if cfg!(shuttle) { 4 } else { 25 });
 const LONGEST_FULL_INTERVAL: Duration = Duration::from_millis(4);
 
-/// From how long an interval on the heartbeat worker registers to be woken for what is new.
+/// From this interval on, the heartbeat worker registers to be woken by new work.
 const DOZE: Duration = Duration::from_millis(1);
 
-/// How long a worker without work searches at most before it gives its slot back: about as long as the gaps between the
-/// parallel parts of a program that is parallel throughout.
+/// The longest time for which a worker without work searches before it releases its slot. It is about as long as the
+/// gaps between the parallel parts of a program that is parallel throughout.
 const SEARCH: Duration = Duration::from_micros(100);
 
-/// After how many checks that have shown nothing new the heartbeat worker tidies up.
+/// After this many checks that have shown nothing new, the heartbeat worker tidies up.
 const CALM: u32 = 3;
 
-/// How long a worker searches at least, and no longer where one of its own timers ends the search.
+/// The shortest time for which a worker searches. If a timer of its own fibers ends the search, it searches no longer.
 const NAP: Duration = Duration::from_micros(2);
 
-/// How often a searching thread looks at the shelves between two looks at the clock.
+/// The number of looks at the shelves between two looks at the clock.
 const LOOKS_BETWEEN: usize = 8;
 
-/// How often it looks at the clock between two times that it lets other threads run, some 2 us: the one that will have
-/// work for it may just have been woken on this very core.
+/// The number of looks at the clock between two yields, some 2 us. The thread that will publish work may just have been
+/// woken on the same core.
 const ROUNDS_BETWEEN_YIELDS: u32 = 4;
 
-/// A piece shorter than this was not worth taking: the owner would have done it in the time that handing it over took.
+/// A stolen piece shorter than this was not worth it: the owner would have run it in the time that the theft took.
 const WORTH_WHILE: Duration = Duration::from_micros(10);
 
-/// How long a thread that got short pieces waits at least, and at most, before it asks again.
+/// The shortest and the longest time that a thread waits before its next request, if it got short pieces.
 const REQUEST_DELAYS: (Duration, Duration) = (Duration::from_micros(10), Duration::from_micros(160));
 
-/// How long a fiber waits for a slot, and then begins without one.
+/// The time after which a fiber that waits for a slot begins without one.
 const STARVING: Duration = Duration::from_millis(10);
 
-/// How long after the last root the heartbeat worker goes to sleep.
+/// The time after the last root at which the heartbeat worker goes to sleep.
 const QUIET: Duration = Duration::from_millis(10);
 
 impl Registry {
-    /// The life of a thread of the pool. A spare begins as the heartbeat worker, the others as if they had just run out
-    /// of work.
+    /// Runs a thread of the pool until the pool closes. A spare begins as the heartbeat worker, the others like a
+    /// worker that has just run out of work.
     pub(crate) fn work(&self, me: &Worker, is_spare: bool) {
         let _keeping = free_list::keep();
         let mut found = None;
@@ -84,13 +85,12 @@ impl Registry {
                 break;
             }
             if let Some(work) = found.take().or_else(|| self.search(me, &mut backoff, &mut now)) {
-                // A thread that came to its work without having been the heartbeat worker leaves none behind if it
-                // blocks.
+                // A thread that was not the heartbeat worker leaves no heartbeat worker behind if it blocks.
                 if !self.sleep.has_heartbeat() {
                     self.ensure_heartbeat();
                 }
-                // To look takes longer than to switch to a fiber, so there is no look before one that goes on. What was
-                // taken from others took its time, which is not that of the work.
+                // A look takes longer than a switch to a fiber, so there is no look before a resumed fiber. The time of
+                // a theft is not part of the time of the work.
                 if !matches!(work, Work::Fibers(None)) {
                     now = Instant::now();
                 }
@@ -101,7 +101,7 @@ impl Registry {
                 }
                 now = Instant::now();
                 backoff.note(me.counters.enter_at(Phase::Searching, now));
-                // While it ran, the slot may have been lent.
+                // The pool may have lent the slot while the work ran.
                 me.status.activate();
             } else {
                 me.status.vacate();
@@ -113,18 +113,18 @@ impl Registry {
         me.end_fibers();
     }
 
-    /// Returns whether there is nothing left to do, ever.
+    /// Returns whether there will never be work again.
     fn ends(&self) -> bool {
         self.is_closing() && self.is_wound_up()
     }
 
-    /// Searches for work for a while. Returns `None` if there is none, or this thread should give up its slot.
+    /// Searches for work for a while. Returns `None` if there is none, or if this thread should release its slot.
     ///
-    /// Between two readings of the clock it only reads the shelves and queues, which disturbs no other thread. A
-    /// request makes its victims publish, so it is made with backoff.
+    /// Between two looks at the clock it only reads the shelves and queues, which disturbs no other thread. A request
+    /// makes its victims publish, so it is made with backoff.
     fn search(&self, me: &Worker, backoff: &mut StealBackoff, now: &mut Instant) -> Option<Work> {
         let (mut start, mut has_looked, mut rounds) = (*now, false, 0u32);
-        // If no other thread works one look is enough: no thread could publish something in a moment.
+        // If no other thread works, one look is enough, because no thread can publish anything.
         let is_alone = self.count_active(2) < 2;
         let looks = if is_alone { 1 } else { LOOKS_BETWEEN };
         let search_time = if is_alone { Duration::ZERO } else { backoff.search_time(me) };
@@ -134,17 +134,17 @@ impl Registry {
                 me.counters.enter(Phase::Working);
                 me.answer_broadcast();
                 *now = Instant::now();
-                // What it took does not count.
+                // The time of the broadcast does not count as searching.
                 start += me.counters.enter_at(Phase::Searching, *now);
             }
             let has_ready_fibers = me.has_ready_fibers();
-            // Otherwise `find` comes to what is elsewhere.
+            // Otherwise `find` takes work from elsewhere.
             if (has_ready_fibers || me.has_jobs())
                 && let Some(work) = self.find_in_turn(me)
             {
                 return Some(work);
             }
-            // No other thread can go on with these fibers.
+            // No other thread can run these fibers.
             if has_ready_fibers {
                 backoff.note_search(me.was_woken());
                 return Some(Work::Fibers(None));
@@ -152,9 +152,9 @@ impl Registry {
             if self.is_closing() {
                 return self.find(me, StealPolicy::All);
             }
-            // On a machine with fewer cores than the pool has threads a search keeps others from working.
+            // If the machine has fewer cores than the pool has threads, a search keeps other threads from working.
             let is_in_the_way = self.is_crowded() || has_looked && self.count_active(self.cores + 1) > self.cores;
-            // A search has looked once before it ends, however short it is.
+            // A search looks at least once, however short it is.
             if is_in_the_way || has_looked && (is_alone || *now - start > search_time) {
                 backoff.note_search(false);
                 return None;
@@ -184,19 +184,19 @@ impl Registry {
         }
     }
 
-    /// Does without a slot, until there is something to do or the pool closes. A fiber to begin, slot or no slot, if
-    /// one has waited for too long.
+    /// Waits without a slot until there is work or the pool closes. Returns a fiber to begin, with or without a slot,
+    /// if one has waited for too long.
     fn rest(&self, me: &Worker, mut idle: Idle) -> Option<Work> {
         let mut found = None;
         let mut heartbeat = Heartbeat::new(self);
         me.counters.enter(Phase::Parked);
         loop {
-            // Fibers that can go on wait for this worker, as does a thread that broadcasts. A broadcast may take long,
-            // and no thread should rely on this worker meanwhile.
+            // Ready fibers wait for this worker, and so does a thread that broadcasts. A broadcast may take long, and
+            // no thread should rely on this worker meanwhile.
             if self.ends() || !me.inbox.is_empty() || me.has_ready_fibers() {
                 if idle == Idle::Heartbeat || !self.wakes_by_itself(me) {
-                    // Not to a spare: most broadcasts are short, and the thread that waits for one makes sure that
-                    // there is a heartbeat worker.
+                    // The role does not go to a spare: most broadcasts are short, and the thread that waits for one
+                    // makes sure that there is a heartbeat worker.
                     self.resign_role();
                 }
                 me.status.activate();
@@ -240,9 +240,9 @@ impl Registry {
         found
     }
 
-    /// A spare that has found work leaves it, and the role, to one of the first workers, if one sleeps. What they begin
-    /// stays with them, so the fibers of a pool are on as many threads as it has slots, and do not talk across more of
-    /// them.
+    /// A spare that has found work leaves the work and the role to one of the first workers, if one sleeps. Fibers stay
+    /// with the worker that begins them. So the fibers of a pool are on at most as many threads as it has slots, and
+    /// few of their messages cross threads.
     fn gives_way(&self, me: &Worker) -> bool {
         if me.index < self.threads() {
             return false;
@@ -261,7 +261,7 @@ impl Registry {
             self.park_idle(me, Some(heartbeat.interval));
             return;
         }
-        // A thread that forks is to come by here.
+        // Without a request a thread that forks would publish nothing, and would not wake this one.
         self.request_all();
         self.sleep.doze(me.index);
         if !self.has_published_work() {
@@ -284,12 +284,12 @@ impl Registry {
         me.fibers.come_back();
     }
 
-    /// Takes a sleeper that woke without a call off the list. Returns `false` if it was called just now, and is the
-    /// heartbeat worker.
+    /// Takes a sleeper that woke without a call off the list. Returns `false` if a thread has just called it and made
+    /// it the heartbeat worker.
     fn wakes_by_itself(&self, me: &Worker) -> bool {
         let is_uncalled = self.sleep.withdraw(me.index);
         if !is_uncalled {
-            // The thread that took it off the list is about to set the mark, which must not be left for later.
+            // The thread that took the sleeper off the list is about to set the mark. The mark must not stay for later.
             while !me.is_called() {
                 me.parker.park();
             }
@@ -297,9 +297,9 @@ impl Registry {
         is_uncalled
     }
 
-    /// Returns whether the heartbeat worker is needed, if that is asked after the role was shown to be vacant.
+    /// Returns whether a heartbeat worker is needed. Call this after the role was seen to be vacant.
     fn has_something_to_look_at(&self) -> bool {
-        // A guest that has left may have left tasks behind: a thread that sees that it has left sees these too.
+        // A guest that has left may have left tasks behind. A thread that sees that the guest has left also sees these.
         self.is_root_open() || {
             fence(Ordering::Acquire);
             self.has_published_work()
@@ -315,8 +315,8 @@ impl Registry {
         }
     }
 
-    /// Assigns a successor when the heartbeat worker goes to work: a sleeper, or else a spare, so that a heartbeat
-    /// worker notices it if all working threads are blocked.
+    /// Assigns a successor when the heartbeat worker begins to work: a sleeper, or else a spare. So a heartbeat worker
+    /// notices if all working threads are blocked.
     fn hand_over_role(&self) {
         match self.sleep.successor() {
             Some(worker) => self.wake(Some(worker)),
@@ -324,8 +324,8 @@ impl Registry {
         }
     }
 
-    /// Adds a spare as the heartbeat worker, for the holder of the role, when no worker sleeps. If there is no spare
-    /// the role falls vacant, and waiting threads have to search by themselves at intervals.
+    /// Adds a spare as the heartbeat worker, when no worker sleeps. The holder of the role calls this. If there is no
+    /// spare, the role falls vacant, and waiting threads search by themselves at intervals.
     fn assign_role_to_spare(&self) {
         if self.pool_threads.add_spare(self) {
             return;
@@ -333,8 +333,8 @@ impl Registry {
         self.resign_role();
     }
 
-    /// Gives up the role of the heartbeat worker, and wakes the sleeper that has it now. If there is none, wakes the
-    /// threads that rely on a heartbeat worker: each makes sure of another, or searches at intervals.
+    /// Gives up the role of the heartbeat worker, and wakes the sleeper that gets it. If there is no sleeper, wakes the
+    /// threads that rely on a heartbeat worker. Each of these finds another one, or searches at intervals.
     fn resign_role(&self) {
         match self.sleep.resign() {
             Ok(sleeper) => self.wake(Some(sleeper)),
@@ -343,17 +343,17 @@ impl Registry {
     }
 }
 
-/// When a searching thread may ask for work, or take fibers that a worker has just spawned.
+/// When a searching thread may request work, or take fibers that a worker has just spawned.
 ///
 /// A request publishes even tiny pieces, and the owner pays for the publication and for the wait. So a thread whose
-/// last piece was short backs off, longer each time. One whose last piece was long enough asks at once.
+/// last piece was short backs off, longer each time. A thread whose last piece was long enough requests at once.
 ///
-/// A search that finds nothing makes the next one shorter, since a thread with little to do, and that little now and
-/// then, would spend most of its time on searches.
+/// A search that finds nothing makes the next one shorter. Otherwise a thread with little to do would spend most of its
+/// time on searches.
 struct StealBackoff {
     delay: Duration,
     not_before: Option<Instant>,
-    /// How long the next search takes at most.
+    /// The longest time of the next search.
     search: Duration,
 }
 
@@ -389,18 +389,18 @@ impl StealBackoff {
     }
 }
 
-/// What the heartbeat worker sees.
+/// The result of a look of the heartbeat worker.
 enum Finding {
-    /// Work, and a slot to do it in.
+    /// There is work, and a slot to run it.
     Work,
     Nothing,
-    /// No slot, and fibers that have waited for one for long.
+    /// There is no slot, and fibers have waited for one for too long.
     Starved,
-    /// Nothing, and there has been no root for a while.
+    /// There is no work, and there has been no root for a while.
     Quiet,
 }
 
-/// What the heartbeat worker remembers from one check to the next.
+/// The state that the heartbeat worker keeps from one look to the next.
 struct Heartbeat {
     roots: u64,
     steps: u64,
@@ -408,11 +408,11 @@ struct Heartbeat {
     sysmon: Sysmon,
     detector: BlockedDetector,
     starving: Starving,
-    /// How many checks in a row have shown nothing new.
+    /// The number of looks in a row that have shown nothing new.
     calm: u32,
-    /// How long it sleeps until the next check.
+    /// The time until the next look.
     interval: Duration,
-    /// Whether it asks to be woken for what is new.
+    /// Whether new work wakes it.
     dozes: bool,
 }
 
@@ -434,7 +434,7 @@ impl Heartbeat {
     fn check(&mut self, registry: &Registry, me: &Worker) -> Finding {
         registry.note_heartbeat(me);
         let (roots, steps) = (registry.count_roots(), registry.count_steps());
-        // Fibers that were spawned from outside are work even while no thread works.
+        // Fibers that were spawned from outside count as work even while no thread works.
         let is_waiting = registry.has_published_work();
         let is_busy = is_waiting || registry.is_root_open();
         let has_new_roots = roots != self.roots;
@@ -446,7 +446,7 @@ impl Heartbeat {
             self.calm = 0;
         }
         if !is_busy {
-            // Whatever begins from here on wakes the heartbeat worker, but for fibers that go on by themselves.
+            // All new work wakes the heartbeat worker from here on, except for resumed fibers.
             self.set_interval(if has_new_roots { INTERVAL } else { DOZE }, LONGEST_INTERVAL);
             return if self.active.elapsed() >= QUIET { Finding::Quiet } else { Finding::Nothing };
         }
@@ -461,14 +461,14 @@ impl Heartbeat {
             }
             if !registry.has_free_slot() {
                 self.set_interval(FULL_INTERVAL, LONGEST_FULL_INTERVAL);
-                // To be woken does not help where there is no slot.
+                // Without a slot a wake-up does not help.
                 self.dozes = false;
                 return if self.starving.check(registry.workers()) { Finding::Starved } else { Finding::Nothing };
             }
         }
         self.starving.forget();
-        // Where every core is busy another thread only takes turns with those that work: it is worth while for work
-        // that has been waiting, and not for what comes and goes between two intervals.
+        // If every core is busy, another thread only takes turns with the working ones. That pays for work that has
+        // been waiting, and not for work that lasts less than an interval.
         let is_waiting = is_waiting || registry.has_published_work();
         let has_core = registry.count_active(registry.cores) < registry.cores;
         let sees_work = is_waiting || registry.sees_work();
@@ -479,8 +479,7 @@ impl Heartbeat {
         if is_waiting || has_core && sees_work { Finding::Work } else { Finding::Nothing }
     }
 
-    /// The interval after a check that has shown nothing to do: twice as long as the last one if it has shown nothing
-    /// new either.
+    /// Sets the interval after a look: twice the last one if the look has shown nothing new.
     fn set_interval(&mut self, first: Duration, longest: Duration) {
         self.interval = first.saturating_mul(1 << self.calm.min(16)).min(longest);
         self.calm = self.calm.saturating_add(1);
@@ -488,16 +487,15 @@ impl Heartbeat {
     }
 }
 
-/// Finds fibers that no thread begins. The threads that made forks and tasks run them at the latest when they wait, but
-/// a fiber without a slot would wait for as long as guests compute.
+/// Finds fibers that no thread begins. Forks and tasks cannot starve, because the threads that made them run them when
+/// they wait. But a fiber without a slot would wait for as long as guests compute.
 ///
-/// A queue whose worker goes on with its fibers does not starve, however long it is: the worker comes to all of them.
-/// One that computes has as much time of its own processor, so that it is not taken for busy while the system runs
-/// other programs.
+/// A queue whose worker still runs fibers does not starve, however long it is, because the worker will begin all of
+/// them. A worker that computes counts as busy only for its own CPU time, not while the system runs other programs.
 #[derive(Default)]
 struct Starving(HashMap<usize, Still>);
 
-/// Since when a worker has not begun a fiber, nor changed to another.
+/// The time since which a worker has not begun a fiber, nor switched to another.
 struct Still {
     steps: u64,
     since: Instant,
@@ -521,7 +519,7 @@ impl Starving {
             let is_at_work = worker.is_own && worker.status.is_active();
             let clock = if is_at_work && !cfg!(shuttle) { sysmon::cpu_clock(worker.thread()) } else { None };
             let still = self.0.entry(worker.index).or_insert(Still { steps, since: Instant::now(), clock });
-            // A clock that has come or gone is that of a worker that has begun or ended its work.
+            // If there is a clock now and was none before, or the reverse, the worker has begun or ended its work.
             if still.steps != steps || still.clock.is_some() != clock.is_some() {
                 *still = Still { steps, since: Instant::now(), clock };
             }

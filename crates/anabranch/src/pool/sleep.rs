@@ -38,8 +38,8 @@
 //! So the long intervals delay one thing alone: a thread that blocks in a foreign call is found up to 25 ms later. A
 //! root that sleeps for 3 s took 0.43 s of CPU time with intervals of one length, and takes 0.005 s.
 //!
-//! No worker is called for a fiber that goes on after a wait while there is a heartbeat worker, however long its
-//! intervals are. Threads that wait for an event do not count as roots; one that goes on after a wait calls the
+//! No worker is called for a fiber that continues after a wait while there is a heartbeat worker, however long its
+//! intervals are. Threads that wait for an event do not count as roots; one that continues after a wait calls the
 //! heartbeat worker as one that begins does. So a program all of whose fibers and threads wait is as still as one
 //! without any. Timers of one worker that are due within 0.9 ms wake it once while it is parked, so a timer may fire up
 //! to 0.9 ms late on an idle worker.

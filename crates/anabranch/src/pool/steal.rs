@@ -1,4 +1,5 @@
-//! The search for work: anywhere if the thread is idle, only among the descendants of what it waits for otherwise.
+//! The search for work: an idle thread searches everywhere, a waiting one only among the descendants of the work that
+//! it waits for.
 
 use crate::{
     fiber::{scheduler::StealPolicy, task::Job},
@@ -11,11 +12,10 @@ use crate::{
 };
 use std::ptr;
 
-/// How many thefts a waiting thread follows from one thief to the next.
+/// The number of thefts that a waiting thread follows, from one thief to the next.
 const MAX_HOPS: usize = 16;
 
-/// How often the heartbeat worker looks again after a request: long enough for a worker that forks every few
-/// nanoseconds.
+/// The number of looks after a request: long enough for a worker that forks every few nanoseconds.
 const LOOKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 impl Registry {
@@ -39,12 +39,12 @@ impl Registry {
         None
     }
 
-    /// For a worker that has fibers to go on with or to begin: every now and then, work that is elsewhere. Otherwise
-    /// such a worker would never come to it, and the fibers may wait for it by yielding. Other threads may not take it
-    /// either, and its owner may be parked.
+    /// Takes work from elsewhere now and then, for a worker that has fibers to resume or to begin. Without this such a
+    /// worker would never take that work, and its fibers may wait for it by yielding. Perhaps no other thread may take
+    /// it either, while its owner is parked.
     ///
-    /// A task or a fork may compute for long, and the fibers of this worker stand still meanwhile. So the worker takes
-    /// one only where no other thread will: when no slot is free, or no heartbeat worker is there to see it.
+    /// A task or a fork may compute for long, and the fibers of this worker wait meanwhile. So the worker takes one
+    /// only if no other thread will: when no slot is free, or there is no heartbeat worker.
     pub(crate) fn find_in_turn(&self, me: &Worker) -> Option<Work> {
         let turn = me.next_turn_of_others()?;
         let others = || self.workers().filter(|worker| !ptr::eq(*worker, me));
@@ -56,18 +56,18 @@ impl Registry {
             }
             me.tasks.take_oldest().map(Work::Task).or_else(|| others().find_map(|worker| worker.steal_piece(me)))
         };
-        // Neither of the two kinds waits for the other to run out.
+        // Takes turns, so that neither kind waits until the other has run out.
         if turn.is_multiple_of(2) { job().or_else(piece) } else { piece().or_else(job) }
     }
 
-    /// Asks all workers to publish at their next fork.
+    /// Requests that all workers publish at their next fork.
     pub(crate) fn request_all(&self) {
         for worker in self.workers() {
             worker.stack.request_work();
         }
     }
 
-    /// Returns whether there is something to take without asking.
+    /// Returns whether there is work that can be taken without a request.
     pub(crate) fn has_published_work(&self) -> bool {
         self.workers().any(Worker::has_work)
     }
@@ -94,8 +94,7 @@ impl Registry {
         is_answered || self.raid_all()
     }
 
-    /// Publishes for all workers that have not served a request: as many forks as there are threads that might
-    /// take one.
+    /// Publishes for all workers that have not served a request: as many forks as there are threads to take one.
     fn raid_all(&self) -> bool {
         let mut has_published = false;
         // A waiting worker has published all its forks: see `Worker::park`.

@@ -38,7 +38,7 @@ const MOST_ANSWERS: u32 = 8;
 pub(crate) enum Work {
     Frame(Claim),
     Task(Task),
-    /// Fibers that can go on, or one that is to begin.
+    /// Fibers that can continue, or one that is to begin.
     Fibers(Option<Job>),
 }
 

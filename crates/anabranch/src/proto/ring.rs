@@ -19,7 +19,7 @@
 //! So a send is one swap, and a receive of a message that was sent is one load.
 //!
 //! Leaving early. An end that leaves early swaps GONE into its present slot. If a message was there, it drops that and
-//! goes on to the next slot, until it finds one without a message, after K slots at most. The other end comes to that
+//! moves on to the next slot, until it finds one without a message, after K slots at most. The other end comes to that
 //! slot next, to send or to receive, or waits there, and finds GONE. An end that has sent or received the last message
 //! of its protocol, or has found GONE, leaves without a swap. `ends` counts the ends that have not left; the last one
 //! frees the block. A wire, which is at one end, has to know at once when the other end leaves. So the block of a

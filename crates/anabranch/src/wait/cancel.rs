@@ -2,7 +2,7 @@
 //!
 //! Each [`CancelScope`] has a flag that is set once. A fiber or thread that checks for cancellation reads the flag. One
 //! that is about to suspend arms its waiter first and reads the flag then. A canceller sets the flag first and reads
-//! the waiter then. One of the two sees the other, so no wait of a cancelled scope goes on. This is Dekker's pattern,
+//! the waiter then. One of the two sees the other, so no wait of a cancelled scope continues. This is Dekker's pattern,
 //! with a full fence on each side. On x86 both are free: the canceller sets the flag by a read-modify-write, and the
 //! waiting side registers its address by another one, between arming and reading the flag.
 //!
@@ -274,7 +274,7 @@ impl CancelScope {
         }
     }
 
-    /// Takes the lock, sets the flag, and ends the wait that may be going on. Returns `None` if the flag was set
+    /// Takes the lock, sets the flag, and ends the wait that may be continuing. Returns `None` if the flag was set
     /// before.
     fn flag(&self) -> Option<MutexGuard<'_, ()>> {
         let guard = lock(&self.lock);

@@ -113,7 +113,7 @@ impl AsyncTurn {
         Self { shared: None, registered: 0 }
     }
 
-    /// Returns whether a wait goes on, or has ended without a `poll` since.
+    /// Returns whether a wait continues, or has ended without a `poll` since.
     pub(crate) fn is_waiting(&self) -> bool {
         self.registered > 0
     }

@@ -1,6 +1,6 @@
 //! The waiter of a thread, which parks while it waits.
 //!
-//! The thread goes on as soon as it finds its waiter selected, even before it has been woken. So the waiter and the
+//! The thread continues as soon as it finds its waiter selected, even before it has been woken. So the waiter and the
 //! parker are on the heap; the thread and each thread that is waking it keep them alive. A late wake-up leaves a token
 //! in the parker, which makes the next wait check its waiter once more.
 

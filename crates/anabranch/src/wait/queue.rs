@@ -243,8 +243,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Removes entries up to the first whose wait goes on, and ends that wait, as [`select_head`](Self::select_head)
-    /// does. Returns `None` if no wait goes on.
+    /// Removes entries up to the first whose wait continues, and ends that wait, as [`select_head`](Self::select_head)
+    /// does. Returns `None` if no wait continues.
     #[inline]
     pub(crate) fn select_first(&mut self, mut hand: impl FnMut(&mut T)) -> Option<Wake> {
         while !self.is_empty() {
@@ -255,7 +255,7 @@ impl<T> Queue<T> {
         None
     }
 
-    /// Ends the first wait that goes on and is not this waiter's, and hands nothing over. Returns `None` if there is
+    /// Ends the first wait that continues and is not this waiter's, and hands nothing over. Returns `None` if there is
     /// none.
     pub(crate) fn select_other_than(&mut self, waiter: *const Waiter) -> Option<Wake> {
         loop {

@@ -1,31 +1,31 @@
-//! What a thread does before it parks: it spins for a while, and yields.
+//! The behaviour of a thread before it parks: it spins for a while, and yields.
 //!
-//! To park and to be woken costs both sides together some ten microseconds, and what a thread waits for has often come
-//! by then. So it first spins, and doubles the pause between two attempts: the other side can then advance without
-//! contention for the cache line. Then it yields before each attempt: the other side may be on this very core, and runs
-//! on for its whole time slice. A parked thread would be woken by the next step of the other side, for one message.
+//! Parking and waking cost both sides together some ten microseconds, and the awaited event has often happened by then.
+//! So a thread first spins, and doubles the pause between two attempts. In a pause the other side can advance without
+//! contention for the cache line. Then the thread yields before each attempt, because the other side may be on the same
+//! core, where it then runs for its whole time slice. If the thread parked, the next step of the other side would wake
+//! it for one message.
 //!
-//! Sharing a core. If the event comes after a yield, but not before, the other side is probably on this core, and
-//! spinning delays it. So the next waits yield at once, and only now and then does a wait spin first, to see whether
-//! that has changed.
+//! Sharing a core. If the event happens only after a yield, the other side is probably on this core, and spinning
+//! delays it. So the next waits yield at once. Now and then a wait spins first, to find out whether that has changed.
 //!
-//! Measured. A thread that parks at once at a full channel is woken for each message: 2 us, or 4 us where both ends are
-//! on one core. A yield takes 0.2 us, and the other side then runs for as long as it can. A stream with a capacity of
-//! 128 takes 14 ns a message in this way.
+//! Measured. If a thread parks at once at a full channel, each message wakes it: 2 us, or 4 us if both ends are on one
+//! core. A yield takes 0.2 us, and the other side then runs for as long as it can. So a stream with a capacity of 128
+//! takes 14 ns a message.
 
 use std::cell::Cell;
 
-/// How often a thread attempts again before it yields, with growing pauses: for some 0.3 us in all, about as long as a
-/// yield takes when no other thread wants the core. (With 8, which is ten times as long, two threads on one core lose
-/// 2.5 us at each turn.)
+/// The number of attempts before a thread yields, with growing pauses. They take some 0.3 us in all, about as long as a
+/// yield if no other thread wants the core. (With 8 attempts, ten times as long, two threads on one core lose 2.5 us at
+/// each turn.)
 pub(crate) const SPINS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 5 };
 
-/// How many waits in a row begin with a yield, before one spins first again.
+/// The number of waits in a row that begin with a yield, before a wait spins first again.
 const SHARED: u8 = 32;
 
-/// What a thread has learned about the threads that it waits for.
+/// The experience of a thread with the threads that it waits for.
 pub(crate) struct SpinWait {
-    /// How many more waits begin with a yield.
+    /// The number of further waits that begin with a yield.
     shared: Cell<u8>,
 }
 
@@ -41,12 +41,12 @@ impl SpinWait {
         shared > 0
     }
 
-    /// Records that the thread has spun in vain.
+    /// Records that the thread has spun, and that the event happened only after a yield.
     pub(crate) fn record_futile_spin(&self) {
         self.shared.set(SHARED);
     }
 
-    /// Resets what was learned: the thread parks now, or has no reason to.
+    /// Forgets the experience, because the thread parks now or the spin has succeeded.
     pub(crate) fn reset(&self) {
         self.shared.set(0);
     }

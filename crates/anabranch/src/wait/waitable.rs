@@ -41,8 +41,8 @@ pub(crate) unsafe trait Waitable {
     unsafe fn unregister(&self, is_selected: bool);
 
     /// Returns whether a fiber that unwinds may wait for this, which blocks its thread. That holds for locks: they are
-    /// soon unlocked, and a destructor that cannot lock has no way to go on. Other waits of such a fiber are cancelled,
-    /// as its scope is about to be.
+    /// soon unlocked, and a destructor that cannot lock has no way to continue. Other waits of such a fiber are
+    /// cancelled, as its scope is about to be.
     fn is_lock(&self) -> bool {
         false
     }

@@ -27,8 +27,8 @@
 //! Lifetimes. The address of a waiter is only registered at waitables that can remove it. A waitable that ends a wait
 //! selects the waiter *before* it drops the address, under its lock or while its word is busy. The owner does not leave
 //! a wait before it has removed its address from every waitable. So a word that can be reached is the word of this very
-//! wait. After the selection the waitable may only wake. A fiber cannot go on before that. A thread or a task might, so
-//! for these the selection retains what is needed for waking (see [`Kind::keep`]).
+//! wait. After the selection the waitable may only wake. A fiber cannot continue before that. A thread or a task might,
+//! so for these the selection retains what is needed for waking (see [`Kind::keep`]).
 //!
 //! Orderings: the change to SELECTED releases, and the owner acquires the word when it finds it so. It also acquires
 //! when it finds that out by a failed attempt to end the wait itself. So what the waitable did before (a value stored,
@@ -96,7 +96,7 @@ impl Selected {
 pub(crate) struct Kind {
     /// Wakes the waiter and releases what was retained for it.
     pub(crate) wake: unsafe fn(*const Waiter),
-    /// For waiters that go on, and may be gone, as soon as they find themselves selected.
+    /// For waiters that continue, and may be gone, as soon as they find themselves selected.
     pub(crate) keep: Option<Keep>,
     /// How often the owner attempts again before a wait. Above 0 only if nothing else could use the thread meanwhile.
     pub(crate) spins: u32,
@@ -378,7 +378,7 @@ impl Waiter {
     #[inline]
     unsafe fn try_select_from(this: *const Self, word: u64, outcome: Selected) -> Option<Wake> {
         // SAFETY: the caller keeps the waiter alive until the CAS. After a successful CAS it stays alive: `keep` has
-        // retained it, or its fiber does not go on before it is woken.
+        // retained it, or its fiber does not continue before it is woken.
         unsafe {
             let kind = (*this).kind;
             if let Some(keep) = &kind.keep {

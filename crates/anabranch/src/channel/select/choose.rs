@@ -37,9 +37,9 @@ impl<A: Attempt<Output = D>, D> Operation for A {
 
 /// A number of operations, and the order in which they are attempted: their own, or at random.
 ///
-/// A random order is a shuffle that goes on as far as the attempts do (Fisher and Yates). So of the operations that can
-/// be done each is equally likely, at any index. The shuffle permutes the indices in the cells of `order`, which are a
-/// permutation from the beginning: each run makes a new one from the last.
+/// A random order is a shuffle that continues as far as the attempts do (Fisher and Yates). So of the operations that
+/// can be done each is equally likely, at any index. The shuffle permutes the indices in the cells of `order`, which
+/// are a permutation from the beginning: each run makes a new one from the last.
 pub(super) struct Choice {
     count: usize,
     is_biased: bool,

@@ -1,4 +1,4 @@
-//! The operations of a `Select` that go on waiting between its waits: as members of a set, see `channel::set`.
+//! The operations of a `Select` that keep waiting between its waits: as members of a set, see `channel::set`.
 //!
 //! Registering at all waitables of a selection, and leaving them again, takes time linear in their number. If no other
 //! waiter can want what an operation waits for, the operation may keep waiting while the selection is not used. So a

@@ -4,7 +4,7 @@
 //! the addresses of thread-locals are kept in registers across calls, and values on the stack need not be `Send`.)
 //!
 //! Under shuttle a thread is a coroutine itself, and to leave it saves whatever stack it is on. So one that is left on
-//! a fiber's stack goes on there, and nothing has to stand in for this switch.
+//! a fiber's stack continues there, and nothing has to stand in for this switch.
 //!
 //! Two modules have the same interface. `native` is our own switch, for the processors for which it is written.
 //! `portable` is that of corosensei, for all others, for Windows, and for the sanitizers, which have to be notified of
@@ -22,7 +22,7 @@ mod switch;
 
 pub(crate) use switch::{Context, Exit, GOES_ACROSS, prepare_switch, prepare_switch_to};
 
-/// The word that the function receives when it goes on.
+/// The word that the function receives when it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resume {
     GoOn,

@@ -2,12 +2,12 @@
 //!
 //! | what runs    | `inside`                        | `outside`                      |
 //! |--------------|---------------------------------|--------------------------------|
-//! | the thread   | where the function goes on      | old                            |
-//! | the function | old                             | where the thread goes on       |
+//! | the thread   | where the function continues    | old                            |
+//! | the function | old                             | where the thread continues     |
 //!
 //! Both are in an [`Exit`] at the top of the function's stack. Below it is the function itself, until it begins. A
-//! function that lets another go on in its place ([`prepare_switch_to`]) copies its `outside` to it. Each side passes a
-//! word to the other in a register.
+//! function that lets another continue in its place ([`prepare_switch_to`]) copies its `outside` to it. Each side
+//! passes a word to the other in a register.
 
 use super::{Left, Resume};
 use crate::fiber::{
@@ -73,7 +73,7 @@ impl Context {
     fn enter(&mut self, resume: Resume) -> Left {
         let exit = self.exit();
         debug_assert!(!exit.is_done.get(), "a function that has returned cannot go on");
-        // SAFETY: the function is not running, so `inside` is where it goes on: at its beginning, or where it left.
+        // SAFETY: the function is not running, so `inside` is where it continues: at its beginning, or where it left.
         let word = unsafe { switch(&exit.outside, exit.inside.get(), resume as usize) };
         if word == Left::Suspended as usize { Left::Suspended } else { Left::Idle }
     }
