@@ -12,16 +12,16 @@ use crate::{
 };
 use std::{fmt, time::Duration};
 
-/// A duration, as an operation. Made by [`Cx::sleeping`].
+/// A sleep, as an operation. Made by [`Cx::sleeping`].
 ///
-/// It is for waits with a `Cx`; async code has [`sleep_async`](crate::sleep_async).
+/// Only waits with a `Cx` can select it; async code has [`sleep_async`](crate::sleep_async).
 pub struct Sleeping<'a> {
     cx: &'a Cx<'a>,
     at: u64,
 }
 
 impl<'a> Cx<'a> {
-    /// Returns a sleep as an operation, for [`select!`](crate::select). It ends `duration` from now.
+    /// Returns a sleep as an operation, for [`select!`](crate::select). It becomes ready `duration` from now.
     pub fn sleeping(&'a self, duration: Duration) -> Sleeping<'a> {
         Sleeping { cx: self, at: self.after(duration) }
     }
@@ -41,10 +41,10 @@ impl Attempt for Sleeping<'_> {
     }
 }
 
-// SAFETY: it keeps no address of a waiter.
+// SAFETY: a sleep stores no address of a waiter.
 unsafe impl Waitable for Sleeping<'_> {
     unsafe fn register(&self, _: *const Waiter, _: u32) -> bool {
-        // This fence stands in for the read-modify-write that `Waitable` requires.
+        // This fence replaces the read-modify-write that `Waitable` requires.
         full_fence();
         true
     }
@@ -52,7 +52,7 @@ unsafe impl Waitable for Sleeping<'_> {
     unsafe fn unregister(&self, _: bool) {}
 }
 
-/// A trigger, as an operation. Made by [`Trigger::waiting`].
+/// A wait for a trigger, as an operation. Made by [`Trigger::waiting`].
 pub struct Triggered<'a> {
     slot: &'a Latch,
     wait: LatchWait<&'a Latch>,

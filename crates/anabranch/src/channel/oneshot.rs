@@ -74,7 +74,7 @@ impl<T> Receiver<T> {
     /// Waits for the value.
     ///
     /// # Errors
-    /// Returns [`RecvError::Closed`] if the sender was dropped without sending, or if the value was received before.
+    /// Returns [`RecvError::Closed`] if the sender was dropped before a send, or if the value was received before.
     /// Returns [`RecvError::Cancelled`] if the wait is cancelled; the caller may receive again.
     #[inline]
     #[track_caller]
@@ -117,7 +117,7 @@ impl<T> Receiver<T> {
         /// ```
     }
 
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
     ///
     /// # Errors
     /// Returns an error if the sender was dropped without sending, or if the value was received before.
@@ -134,10 +134,10 @@ impl<T> Receiver<T> {
         wait_async_for(self.receiving()).await
     }
 
-    /// Receives the value if it was sent, without waiting.
+    /// Receives the value if it was sent. Does not wait.
     ///
     /// # Errors
-    /// Returns `Empty` if the value has not been sent yet, `Closed` if it never will be.
+    /// Returns `Empty` if the value has not been sent yet, or `Closed` if it never will be.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.as_ref().map(|end| end.state()) {
@@ -156,7 +156,7 @@ impl<T> Receiver<T> {
 
     /// Returns the receive as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn receiving(&mut self) -> Receiving<'_, T> {
-        // An end that is used up has nothing to wait at, and its attempt succeeds at once.
+        // An end that has received its value has no waitable, and its attempt succeeds at once.
         let wait = self.end.as_ref().map(|end| {
             let end: *const packet::Receiving<T> = end;
             // SAFETY: only the receiver frees the packet, and the operation has borrowed it. An attempt may free it
@@ -177,18 +177,18 @@ impl<T> Receiver<T> {
         self.end = self.end.take().and_then(|end| end.refuse().err());
     }
 
-    /// Returns whether there will be nothing to receive.
+    /// Returns whether no value can be received any more.
     pub fn is_closed(&self) -> bool {
         self.end.as_ref().is_none_or(|end| matches!(end.state(), State::Closed))
     }
 
-    /// Returns whether there is nothing to receive now.
+    /// Returns whether no value can be received now.
     pub fn is_empty(&self) -> bool {
         !self.end.as_ref().is_some_and(|end| matches!(end.state(), State::Full))
     }
 }
 
-/// Receiving from a one-shot channel, as an operation. Made by [`Receiver::receiving`].
+/// A receive from a one-shot channel, as an operation. Made by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     wait: Option<PacketWait<'a>>,
     receiver: UnsafeCell<&'a mut Receiver<T>>,

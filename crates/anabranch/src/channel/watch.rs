@@ -1,4 +1,4 @@
-//! Watch channels: the latest value, for many receivers. For settings, states and progress.
+//! Watch channels: many receivers get the latest value, such as a setting, a state or a progress.
 
 use super::{Closed, ClosedError, RecvError, RecvTimeoutError, TryRecvError};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{cell::UnsafeCell, fmt, iter::FusedIterator};
 
-/// Creates a channel that holds one value, the latest one. Senders replace it and receivers look at it.
+/// Creates a channel that holds one value, the latest one. Senders replace it, and receivers get it.
 ///
 /// ```
 /// use anabranch::channel::watch;
@@ -53,14 +53,14 @@ pub struct Receiver<T> {
 }
 
 impl<T> Sender<T> {
-    /// Replaces the value, and wakes all receivers that wait for a new one. Also replaces it if there is no receiver: a
-    /// later one can get it. Never waits. Allocates once.
+    /// Replaces the value, and wakes all receivers that wait for a new one. Does so also if there is no receiver, for
+    /// receivers that are created later. Never waits. Allocates once.
     ///
     /// # Errors
     /// Returns the value if the channel was closed by [`close`](Self::close).
     pub fn send(&self, value: T) -> Result<(), ClosedError<T>> {
         match self.versioned.publish(Arc::new(value), std::mem::replace) {
-            // The old value is dropped here, when nothing is locked.
+            // The old value is dropped here, outside of the lock.
             Ok(_old) => Ok(()),
             Err(value) => Err(ClosedError(alone(value))),
         }
@@ -71,7 +71,7 @@ impl<T> Sender<T> {
         self.versioned.look(|state| Arc::clone(&state.content))
     }
 
-    /// Creates another receiver, which has seen the latest value.
+    /// Creates another receiver. It counts the latest value as received, and waits for the next one.
     ///
     /// ```
     /// let (sender, _) = anabranch::channel::watch::channel(1);
@@ -86,7 +86,7 @@ impl<T> Sender<T> {
         Receiver { versioned: Arc::clone(&self.versioned), seen }
     }
 
-    /// Returns whether the channel is closed, so that sending would fail.
+    /// Returns whether the channel is closed, so that a send would fail.
     ///
     /// ```
     /// let (sender, mut receiver) = anabranch::channel::watch::channel(1);
@@ -99,14 +99,14 @@ impl<T> Sender<T> {
         self.versioned.is_refusing()
     }
 
-    /// Closes the channel: values sent before can still be received, and nothing can be sent any more.
+    /// Closes the channel. Receivers can still receive a value that was sent before; a later send fails.
     ///
-    /// Receivers cannot close it, since others receive the same.
+    /// Receivers cannot close the channel, because other receivers use it too.
     pub fn close(&self) {
         self.versioned.close();
     }
 
-    /// Returns whether a receiver would receive what is sent now.
+    /// Returns whether there is a receiver.
     pub fn has_receivers(&self) -> bool {
         self.versioned.has_receivers()
     }
@@ -128,12 +128,12 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Returns the latest value, seen or not.
+    /// Returns the latest value, whether this receiver has received it or not.
     pub fn get(&self) -> Arc<T> {
         self.versioned.look(|state| Arc::clone(&state.content))
     }
 
-    /// Returns whether there is a value that was not received.
+    /// Returns whether there is a value that this receiver has not received.
     pub fn has_changed(&self) -> bool {
         self.versioned.look(|state| state.version) != self.seen
     }
@@ -148,7 +148,7 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Receives the latest value; waits while that was received before. Values in between are skipped.
+    /// Receives the latest value. Waits if this receiver has received it before. Skips the values in between.
     ///
     /// # Errors
     /// Returns `Closed` if the channel is closed and there is nothing more to receive, `Cancelled` if the wait is
@@ -168,7 +168,7 @@ impl<T> Receiver<T> {
         |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
     }
 
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
     ///
     /// # Errors
     /// Returns an error if the channel is closed and there is nothing more to receive.
@@ -179,14 +179,13 @@ impl<T> Receiver<T> {
     /// Like [`recv`](Self::recv), without waiting.
     ///
     /// # Errors
-    /// Returns an error if there is nothing to receive, now or ever.
+    /// Returns `Empty` if there is no new value, or `Closed` if there will never be one.
     pub fn try_recv(&mut self) -> Result<Arc<T>, TryRecvError> {
         Ok(self.next().ok_or(TryRecvError::Empty)??)
     }
 
-    /// Iterates over all values, each received as by [`recv`](Self::recv), until the channel is closed. If a wait is
-    /// cancelled, that error is the last item. So a loop that is to end then uses `?`, and `sum`, `collect` and the
-    /// like give a `Result`.
+    /// Iterates over the values that [`recv`](Self::recv) returns, until the channel is closed. If a wait is cancelled,
+    /// that error is the last item. So use `?` in a loop; `sum`, `collect` and the like return a `Result`.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::watch};
@@ -212,7 +211,7 @@ impl<T> Receiver<T> {
         Receiving { news, receiver: UnsafeCell::new(self) }
     }
 
-    /// Returns whether nothing will be sent any more. There may still be something to receive.
+    /// Returns whether the channel is closed, so that no value will be sent. There may still be a value to receive.
     pub fn is_closed(&self) -> bool {
         self.versioned.look(|state| state.is_closed)
     }
@@ -223,7 +222,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Receiving, as an operation. Made by [`Receiver::receiving`].
+/// A receive, as an operation. Made by [`Receiver::receiving`].
 pub struct Receiving<'a, T> {
     news: News<'a, Arc<T>>,
     receiver: UnsafeCell<&'a mut Receiver<T>>,
@@ -278,7 +277,7 @@ impl<T> Clone for WeakSender<T> {
     }
 }
 
-/// The clone has seen what the original has seen.
+/// The clone counts the same values as received.
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.versioned.add_receiver();

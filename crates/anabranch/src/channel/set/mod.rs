@@ -1,11 +1,11 @@
-//! Many receivers as one.
+//! A set of receivers, from which a program receives as from one.
 //!
 //! The idea is that of `FuturesUnordered` and of epoll. Each member of a set waits at its channel by a waiter of its
-//! own, on which no thread is suspended. Waking that waiter *calls* the member: it pushes the member's token on a stack
-//! of called members (Treiber 1986). The set takes all tokens of that stack at once, and receives from one member after
-//! the other. A member that may have more gets another turn after the others. One that has nothing waits at its channel
-//! again. So the cost of a message does not depend on the number of members: the set is never searched, and a member
-//! that has nothing is not looked at.
+//! own, on which no thread is suspended. A wake-up of that waiter *calls* the member: it pushes the member's token on a
+//! stack of called members (Treiber 1986). The set takes all tokens of that stack at once, and receives from one member
+//! after the other. A member that may have more values gets another turn after the others. A member that has none waits
+//! at its channel again. So the cost of a message does not depend on the number of members: the set never looks at
+//! members without a value.
 //!
 //! | a member is | meaning                                              | left by                                             |
 //! |-------------|------------------------------------------------------|-----------------------------------------------------|
@@ -21,19 +21,19 @@
 //! | CALLED + token    | the token that was called last  | a call -> CALLED + its token; the set takes all -> QUIET; the end -> GONE |
 //! | GONE             | the set is no more             |                                                                |
 //!
-//! So a message for a member that waits costs three read-modify-writes: the sender's at the channel, the call, and the
-//! new wait. There is no reference count and no flag beside the word. A member that has nothing more waits again at
-//! once, without another turn.
+//! So a message for a waiting member costs three read-modify-writes: that of the sender at the channel, the call, and
+//! the new wait. There is no reference count and no flag beside the word. A member without further values waits again
+//! at once, without another turn.
 //!
-//! Turns. The set collects the called members when all in `now` have had their turn.
-//! Members in the old lists that may have more come first. So no member has two turns before another ready member has
-//! one, and the word, to which other threads write, is read once in many messages.
+//! Turns. The set collects the called members when each member in `now` has had its turn. Members of the old lists that
+//! may have more values come first. So no member has two turns before another ready member has one. The set reads the
+//! word, to which other threads write, only once in many messages.
 //!
-//! Who keeps what alive. The set owns an entry and frees it when its member leaves. If the entry has been called and
-//! has not come out of the lists, it is `left`, and freed when it comes out. A caller touches the entry and the ready
-//! queue before its token is in the word, and neither afterwards. A set that ends while some calls are on their way
-//! leaves the ready queue to them: each caller frees its entry, and the last one frees the ready queue. (The set does
-//! not wait for them: foreign wakers may run between taking a waiter out of a channel and waking it.)
+//! Ownership. The set owns an entry and frees it when its member leaves. If the entry has been called and is still in a
+//! list, it is `left`, and is freed when it comes out of the list. A caller accesses the entry and the ready queue only
+//! until its token is in the word. A set may end while some calls have not pushed their token. It then leaves the ready
+//! queue to these callers: each frees its entry, and the last one frees the ready queue. (The set does not wait for
+//! them, because foreign wakers may run between the removal of a waiter from its channel and its wake-up.)
 //!
 //! Orderings: those of [`word`](crate::wait::state_word), by which the set waits too. A call releases and taking all
 //! tokens acquires, so what was sent before is found. GONE releases what was done to the entries that were left. `late`
@@ -69,17 +69,16 @@ struct Slot<R: Source> {
     taken: Option<Taken<R>>,
 }
 
-/// Many receivers as one.
+/// A set of receivers, from which a program receives as from one.
 ///
-/// Receiving takes the same time whatever the number of members, and is fair: all members that have something take
-/// turns. Members can be added and removed at any time. The closing of a member's channel is received once, and the
+/// A receive takes the same time for any number of members. It is fair: all members that have values take turns.
+/// Members can be added and removed at any time. The set reports once that the channel of a member has closed, and the
 /// member then leaves.
 ///
-/// A receiver that is a member should be the only one of its channel: values that come while the set is not used wait
-/// in it.
+/// A member should be the only receiver of its channel: it holds back values that arrive while the set is not used.
 ///
-/// From a [rendezvous](super::rendezvous) a set receives what waiting senders want to send. A rendezvous has no room,
-/// so nothing is sent to a set that is not receiving, and `try_send` does not find the set.
+/// From a [rendezvous](super::rendezvous) a set receives the values of waiting senders. A rendezvous stores no value,
+/// so a sender cannot send to a set that is not receiving, and `try_send` ignores the set.
 ///
 /// ```
 /// use anabranch::channel::{Closed, ReceiverSet, unbounded};
@@ -101,7 +100,7 @@ struct Slot<R: Source> {
 /// });
 /// ```
 pub struct ReceiverSet<R: Receive> {
-    /// Dropped before `scheduler`, which frees what they leave.
+    /// The members are dropped before `scheduler`, which frees the entries that they leave.
     slots: Vec<Slot<R>>,
     free: Vec<u32>,
     scheduler: SetScheduler<R>,
@@ -110,11 +109,11 @@ pub struct ReceiverSet<R: Receive> {
 // SAFETY: the set owns the entries, and callers touch only the token, which is made for it. A wait is memory that only
 // its receiver uses.
 unsafe impl<R: Receive + Send> Send for ReceiverSet<R> {}
-// SAFETY: by shared reference only the receivers can be looked at, and they are `Sync`.
+// SAFETY: through a shared reference only the receivers are accessible, and they are `Sync`.
 unsafe impl<R: Receive + Sync> Sync for ReceiverSet<R> {}
 
-/// The result of a receive from a set: the member, and its value, or that its channel closed and it is no member any
-/// more.
+/// The result of a receive from a set: the member, and its value. The value is an error if the channel of the member
+/// has closed; the member has left the set then.
 pub type Received<R> = (Member, Result<<R as Receive>::Item, Closed>);
 
 impl<R: Receive> ReceiverSet<R> {
@@ -135,7 +134,7 @@ impl<R: Receive> ReceiverSet<R> {
         member
     }
 
-    /// Removes a member and returns its receiver. Returns `None` if it is not a member, or no longer.
+    /// Removes a member and returns its receiver. Returns `None` if it is not a member.
     ///
     /// ```
     /// let mut set = anabranch::channel::ReceiverSet::new();
@@ -183,10 +182,11 @@ impl<R: Receive> ReceiverSet<R> {
         self.len() == 0
     }
 
-    /// Receives from any of the members; waits while none has anything. Also reports when a member's channel closes.
+    /// Receives from any of the members. Waits while none has a value. Also reports that the channel of a member has
+    /// closed.
     ///
     /// # Errors
-    /// Returns [`RecvError::Closed`] if there is no member, [`RecvError::Cancelled`] if the wait is cancelled.
+    /// Returns [`RecvError::Closed`] if there is no member, or [`RecvError::Cancelled`] if the wait is cancelled.
     #[inline]
     #[track_caller]
     pub fn recv(&mut self, cx: &Cx<'_>) -> Result<Received<R>, RecvError> {
@@ -208,7 +208,7 @@ impl<R: Receive> ReceiverSet<R> {
         |limit, reason| Ok(wait_within(cx, &self.receiving(), limit, reason)??);
     }
 
-    /// Like [`recv`](Self::recv), for async code. A future that is dropped before it is ready has received nothing.
+    /// Like [`recv`](Self::recv), for async code. A future that is dropped early receives nothing.
     ///
     /// # Errors
     /// Returns an error if there is no member.
@@ -216,16 +216,16 @@ impl<R: Receive> ReceiverSet<R> {
         wait_async_for(self.receiving()).await
     }
 
-    /// Receives from any member that has something. Does not wait.
+    /// Receives from any member that has a value. Does not wait.
     ///
     /// # Errors
-    /// Returns `Empty` if no member has anything, `Closed` if there is no member.
+    /// Returns `Empty` if no member has a value, or `Closed` if there is no member.
     pub fn try_recv(&mut self) -> Result<Received<R>, TryRecvError> {
         Ok(self.next().ok_or(TryRecvError::Empty)??)
     }
 
-    /// Iterates over all that is received, each as by [`recv`](Self::recv), until there is no member any more. If a
-    /// wait is cancelled, that error is the last item.
+    /// Iterates over the results of [`recv`](Self::recv), until there is no member any more. If a wait is cancelled,
+    /// that error is the last item.
     ///
     /// ```
     /// use anabranch::{Cancelled, channel::{ReceiverSet, oneshot}};
@@ -243,7 +243,7 @@ impl<R: Receive> ReceiverSet<R> {
         received(move || self.recv(cx))
     }
 
-    /// Iterates over what can be received now, without waiting.
+    /// Iterates over the values that can be received now. Does not wait.
     pub fn drain(&mut self) -> impl FusedIterator<Item = Received<R>> + '_ {
         iter::from_fn(|| self.try_recv().ok()).fuse()
     }
@@ -253,7 +253,7 @@ impl<R: Receive> ReceiverSet<R> {
         SetReceiving { set: UnsafeCell::new(self), node: WaitNode::new() }
     }
 
-    /// What there is to receive now.
+    /// Receives from the next ready member, if there is one.
     #[inline]
     fn next(&mut self) -> Option<Result<Received<R>, Closed>> {
         loop {
@@ -292,15 +292,15 @@ impl<R: Receive> ReceiverSet<R> {
     /// Ends the membership of a member that has nothing more to receive.
     ///
     /// # Safety
-    /// The member's entry is in none of the lists and does not wait.
+    /// The entry of the member is in none of the lists and does not wait.
     unsafe fn clear(&mut self, member: Member) {
         let taken = ManuallyDrop::new(self.vacate(member).expect("it was in the lists"));
-        // SAFETY: the caller promises that the entry is in no list and does not wait.
+        // SAFETY: the caller ensures that the entry is in no list and does not wait.
         drop(unsafe { Entry::clear(taken.entry()) });
     }
 }
 
-/// Receiving from a set, as an operation. Made by [`ReceiverSet::receiving`].
+/// A receive from a set, as an operation. Made by [`ReceiverSet::receiving`].
 pub struct SetReceiving<'a, R: Receive> {
     set: UnsafeCell<&'a mut ReceiverSet<R>>,
     node: WaitNode,

@@ -14,33 +14,33 @@ use crate::{
     wait::state_word::number_of,
 };
 
-/// The receiving end.
+/// The receiving end of a stream, without its waits.
 pub(crate) struct Consumer<T> {
     pub(crate) at: Cursor<T>,
     pub(crate) side: Side,
     pub(crate) is_ended: bool,
 }
 
-// SAFETY: values are sent from one thread to another, and each position belongs to its end. By shared reference an end
-// only looks at words and flags.
+// SAFETY: the values are `Send`, and only this end uses its position. The two ends share only words and flags, which
+// are atomic, and slots, each of which belongs to one end at a time.
 unsafe impl<T: Send> Send for Consumer<T> {}
-// SAFETY: by shared reference an end only looks at words and flags, which are atomic.
+// SAFETY: through a shared reference an end only reads words and flags, which are atomic.
 unsafe impl<T: Send> Sync for Consumer<T> {}
 
 impl<T> Consumer<T> {
-    /// Takes the next value if that takes only a few instructions: this thread uses both ends, there is a value, and no
-    /// waiter has to be woken. Otherwise [`pop`](Self::pop) comes next.
+    /// Takes the next value if that takes only a few instructions. That is so if this thread uses both ends, there is a
+    /// value, and no waiter has to be woken. Otherwise returns `None`, and the caller calls [`pop`](Self::pop).
     #[inline(always)]
     pub(crate) fn pop_fast(&mut self) -> Option<T> {
         let (shared, slot) = (self.at.shared, self.at.slot);
-        // Checked before: if this thread is the owner now, no other thread has changed it since.
+        // Checked before `enter`: if this thread turns out to be the owner, no other thread has changed the word since.
         if self.at.slot().word.load() != FULL || self.at.is_last() {
             return None;
         }
         // SAFETY: the shared part is alive while this end is.
         let _inside = unsafe { shared.as_ref() }.sides.enter()?;
-        // SAFETY: the slot is full, so it is the receiver's, and it is not the last of its slab. Only this thread uses
-        // the sender, and not now.
+        // SAFETY: the slot is full, so it belongs to the receiver, and it is not the last of its slab. Only this thread
+        // uses the sender, and it does not do so during this call.
         unsafe {
             let value = (*(*slot).value.get()).assume_init_read();
             (*slot).word.set(EMPTY);
@@ -49,13 +49,13 @@ impl<T> Consumer<T> {
         }
     }
 
-    /// Returns whether it is settled that two threads use the ends.
+    /// Returns whether the bias has ended for good, so that both ends always use atomic updates.
     #[inline(always)]
     pub(crate) fn is_apart(&self) -> bool {
         self.at.shared().sides.have_ended()
     }
 
-    /// Like [`pop_fast`](Self::pop_fast), if the ends [are apart](Self::is_apart).
+    /// Like [`pop_fast`](Self::pop_fast), for ends whose bias [has ended](Self::is_apart). Wakes the sender.
     #[inline(never)]
     pub(crate) fn pop_apart(&mut self) -> Option<T> {
         let slot = self.at.slot;
@@ -65,7 +65,7 @@ impl<T> Consumer<T> {
         if self.at.slot().word.load() != FULL {
             return None;
         }
-        // SAFETY: the slot is full, so it is the receiver's, and it is not the last of its slab.
+        // SAFETY: the slot is full, so it belongs to the receiver, and it is not the last of its slab.
         let value = unsafe {
             self.at.slot = slot.add(1);
             (*(*slot).value.get()).assume_init_read()
@@ -89,17 +89,18 @@ impl<T> Consumer<T> {
         if let Some(inside) = unsafe { shared.as_ref() }.sides.enter() {
             let found = self.at.slot().word.load();
             if number_of(found) == EMPTY {
-                // The stream is not closed either, since closing ends every bias.
+                // The stream is not closed either, because closing ends the bias.
                 return None;
             }
             debug_assert!(number_of(found) == FULL);
-            // SAFETY: the slot is full, so it is the receiver's. Only this thread uses the sender, and not now.
+            // SAFETY: the slot is full, so it belongs to the receiver. Only this thread uses the sender, and it does
+            // not do so during this call.
             let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
             self.at.slot().word.set(EMPTY);
             self.advance();
             drop(inside);
             if found != FULL {
-                // SAFETY: the store took the address out of the word, inside.
+                // SAFETY: the store took the address out of the word while this thread was inside of the bias.
                 unsafe { wake_local(found) };
             }
             return Some(Ok(value));
@@ -126,17 +127,17 @@ impl<T> Consumer<T> {
         self.at.shared().sides.end_if_apart(&self.side);
     }
 
-    /// Returns whether there is a value here. A sender that finds END makes it FULL for a moment, but the receiver does
-    /// not look there any more.
+    /// Returns whether there is a value at this position. A sender that finds END replaces it by FULL for a moment, but
+    /// the receiver does not look at END again.
     #[inline]
     fn is_full(&self) -> bool {
         !self.is_ended && number_of(self.at.slot().word.load()) == FULL
     }
 
-    /// Takes the value. The slot is full.
+    /// Takes the value. The caller has seen that the slot is full.
     #[inline]
     fn take(&mut self) -> T {
-        // SAFETY: the slot is full, so it is the receiver's.
+        // SAFETY: the caller has seen that the slot is full, so it belongs to the receiver.
         let value = unsafe { (*self.at.slot().value.get()).assume_init_read() };
         let left = self.at;
         if left.shared().is_bounded {
@@ -150,18 +151,18 @@ impl<T> Consumer<T> {
         value
     }
 
-    /// Advances, and frees a slab of an unbounded stream that it leaves.
+    /// Advances. Frees the slab of an unbounded stream if this leaves it.
     #[inline]
     fn advance(&mut self) {
         let left = self.at.slab;
         self.at.advance();
         if left != self.at.slab {
-            // SAFETY: the sender went on to the next slab before it filled the last slot of this one.
+            // SAFETY: the sender moved to the next slab before it filled the last slot of this one.
             unsafe { Slab::free(left) };
         }
     }
 
-    /// Looks again after the slot was empty or the stream had ended.
+    /// Looks again, after the slot was empty or the stream had ended.
     #[inline(never)]
     fn look_again(&mut self) -> Option<Result<T, Closed>> {
         if self.is_ended {
@@ -175,7 +176,7 @@ impl<T> Consumer<T> {
             if number_of(content) == FULL {
                 return Some(Ok(self.take()));
             }
-            // An address here would be that of a forgotten future.
+            // If there is an address, it is that of a future that was forgotten.
             if self.at.slot().word.replace(content, END) {
                 self.is_ended = true;
                 return Some(Err(Closed));
@@ -199,7 +200,7 @@ impl<T> Consumer<T> {
         !self.is_full()
     }
 
-    /// Returns how many values there are. Takes time linear in that number.
+    /// Returns the number of values. Takes time linear in it.
     pub(crate) fn len(&self) -> usize {
         let mut at = self.at;
         let mut len = 0;
@@ -214,11 +215,12 @@ impl<T> Consumer<T> {
     }
 
     pub(crate) fn capacity(&self) -> Option<usize> {
-        // SAFETY: the slab at this end's position is alive.
+        // SAFETY: the slab at this position is alive, because only the receiver frees slabs, and only those before its
+        // position.
         self.at.shared().is_bounded.then(|| unsafe { (*self.at.slab).len })
     }
 
-    /// Returns a number that both ends have in common.
+    /// Returns a number that identifies the stream: both ends return the same one.
     pub(crate) fn address(&self) -> usize {
         self.at.shared.addr().get()
     }
@@ -228,7 +230,7 @@ impl<T> Drop for Consumer<T> {
     fn drop(&mut self) {
         self.close();
         let dropped = drop_all(|| self.pop().and_then(Result::ok));
-        // SAFETY: an end leaves once, here. The stream is closed, so the last `pop` ended it.
+        // SAFETY: an end leaves only here, so once. The stream is closed, so the last `pop` has ended it.
         unsafe { self.at.leave() };
         dropped.finish();
     }
