@@ -1,104 +1,104 @@
-//! The errors of sending and receiving. A value that was not sent comes back in the error.
+//! The errors of sends and receives. A failed send returns its value in the error.
 
 use crate::wait::{Cancelled, TimedOut, WaitError};
 use std::{error::Error, fmt, io};
 
-/// The channel is closed, and all that was in it has been received.
+/// The channel is closed, and all its values have been received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Closed;
 
-/// The channel is closed: the value comes back.
+/// The channel is closed. Holds the value that was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClosedError<T>(pub T);
 
-/// Why nothing was received.
+/// The error of a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecvError {
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and all its values have been received.
     Closed,
-    /// The scope of the receiver was cancelled, or its deadline has passed.
+    /// The scope of the receive was cancelled, or the deadline of the scope has passed.
     Cancelled,
 }
 
-/// Why nothing was received in time.
+/// The error of a receive with a time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RecvTimeoutError {
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and all its values have been received.
     Closed,
-    /// The scope of the receiver was cancelled, or its deadline has passed.
+    /// The scope of the receive was cancelled, or the deadline of the scope has passed.
     Cancelled,
     /// The deadline or timeout of this wait has passed.
     TimedOut,
 }
 
-/// Why nothing was received at once.
+/// The error of a receive without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
-    /// There is nothing to receive now; there may be later.
+    /// The channel is empty now. There may be a value later.
     Empty,
-    /// The channel is closed, and all that was in it has been received.
+    /// The channel is closed, and all its values have been received.
     Closed,
 }
 
-/// Why a value was not sent.
+/// The error of a send. Each variant holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendError<T> {
     /// The channel is closed.
     Closed(T),
-    /// The scope of the sender was cancelled, or its deadline has passed.
+    /// The scope of the send was cancelled, or the deadline of the scope has passed.
     Cancelled(T),
 }
 
-/// Why a value was not sent in time.
+/// The error of a send with a time limit. Each variant holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendTimeoutError<T> {
     /// The channel is closed.
     Closed(T),
-    /// The scope of the sender was cancelled, or its deadline has passed.
+    /// The scope of the send was cancelled, or the deadline of the scope has passed.
     Cancelled(T),
     /// The deadline or timeout of this wait has passed.
     TimedOut(T),
 }
 
-/// Why a value was not sent at once.
+/// The error of a send without waiting. Each variant holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TrySendError<T> {
-    /// The channel is full now; there may be room later.
+    /// The channel is full now. There may be room later.
     Full(T),
     /// The channel is closed.
     Closed(T),
 }
 
-/// Why no room was reserved.
+/// The error of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReserveError {
     /// The channel is closed.
     Closed,
-    /// The scope of the sender was cancelled, or its deadline has passed.
+    /// The scope of the send was cancelled, or the deadline of the scope has passed.
     Cancelled,
 }
 
-/// Why no room was reserved in time.
+/// The error of a reservation with a time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReserveTimeoutError {
     /// The channel is closed.
     Closed,
-    /// The scope of the sender was cancelled, or its deadline has passed.
+    /// The scope of the send was cancelled, or the deadline of the scope has passed.
     Cancelled,
     /// The deadline or timeout of this wait has passed.
     TimedOut,
 }
 
-/// Why not all of several values were sent. The others are still with the caller.
+/// The error of a send of several values. Those that were not sent are still with the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendAllError {
     /// The channel is closed.
     Closed,
-    /// The scope of the sender was cancelled, or its deadline has passed.
+    /// The scope of the send was cancelled, or the deadline of the scope has passed.
     Cancelled,
 }
 
-/// Why a [call](crate::channel::Sender::call) returned no answer.
+/// The error of a [call](crate::channel::Sender::call).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallError {
     /// The channel is closed, or the request was dropped without an answer.
@@ -107,7 +107,7 @@ pub enum CallError {
     Cancelled,
 }
 
-/// Why a value was not put in. The value is next to it.
+/// Why a channel refused a value. The caller gets the value back beside this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PushError {
     Full,
@@ -167,7 +167,7 @@ impl<T> TrySendError<T> {
     }
 }
 
-/// Converts each of these errors to the variant of its name.
+/// Implements `From` from each of these errors to the variant of the same name.
 macro_rules! from_units {
     ($($unit:ident => $($error:ident),*;)*) => {$($(
         impl From<$unit> for $error {
@@ -184,7 +184,7 @@ from_units! {
     TimedOut => ReserveTimeoutError;
 }
 
-/// Converts each variant to the variant of its name.
+/// Implements `From` between errors. Each variant becomes the variant of the same name.
 macro_rules! from_variants {
     ($($from:ident => $to:ident { $($variant:ident),* })*) => {$(
         impl From<$from> for $to {
@@ -265,10 +265,10 @@ impl From<Closed> for io::Error {
     }
 }
 
-/// Converts each error as its variants: as [`Closed`], [`Cancelled`] and [`TimedOut`].
+/// Implements conversions to other errors through [`Closed`], [`Cancelled`] and [`TimedOut`].
 macro_rules! into_io {
     ($($from:ident { $($variant:ident),* })*) => {$(
-        /// Converts as from the error that the variant is named after.
+        /// Converts the variant like the error of the same name.
         impl From<$from> for io::Error {
             fn from(error: $from) -> Self {
                 match error { $($from::$variant => $variant.into(),)* }
@@ -292,7 +292,7 @@ const TIMED_OUT: &str = "the deadline of the wait for the channel has passed";
 const EMPTY: &str = "the channel is empty";
 const FULL: &str = "the channel is full";
 
-/// `Display` and `Error`.
+/// Implements `Display` and `Error`.
 macro_rules! texts {
     ($($name:ident $(<$t:ident>)? { $($pattern:pat => $text:expr,)* })*) => {$(
         impl$(<$t>)? fmt::Display for $name$(<$t>)? {
@@ -326,7 +326,7 @@ impl<T> fmt::Debug for ClosedError<T> {
     }
 }
 
-/// `Debug` that does not require it of the value.
+/// Implements `Debug` without a bound on the value.
 macro_rules! debug_without_value {
     ($($name:ident { $($variant:ident),* })*) => {$(
         impl<T> fmt::Debug for $name<T> {

@@ -11,9 +11,9 @@ use crate::{
 };
 use std::fmt;
 
-/// A fiber that answers requests, as its clients see it. Made by [`spawn_service`].
+/// A client's side of a fiber that answers requests. Made by [`spawn_service`].
 ///
-/// It runs until its last client is gone: its receiver then reports that the channel is closed.
+/// The fiber runs until its last client is gone: its receiver then reports that the channel is closed.
 pub struct Service<Q, R = ()> {
     requests: Sender<Q>,
     handle: JoinHandle<R>,
@@ -21,8 +21,7 @@ pub struct Service<Q, R = ()> {
 
 /// Spawns a fiber that answers requests, in the pool of the caller, or else in the default pool.
 ///
-/// A request carries what is needed to answer it, such as the sender of a one-shot channel, which [`Service::call`]
-/// provides.
+/// A request carries the means to answer it, such as the sender of a one-shot channel. [`Service::call`] makes one.
 ///
 /// # Panics
 /// Panics outside of any pool if the default pool cannot be made.
@@ -41,7 +40,7 @@ pub struct Service<Q, R = ()> {
 ///         let Ok(request) = request else { break };
 ///         match request {
 ///             Request::Add(n) => total += n,
-///             // Whoever has asked may be gone.
+///             // The client may be gone.
 ///             Request::Total(reply) => drop(reply.send(total)),
 ///         }
 ///     }

@@ -38,7 +38,7 @@ pub(super) struct Shared {
     pub(super) scope: CancelScope,
     /// The number of [`TaskRef`]s. The queue's share is not counted.
     grips: AtomicU64,
-    /// The handle was dropped, while other [`TaskRef`]s are left.
+    /// Whether the handle was dropped while other [`TaskRef`]s are left.
     is_abandoned: AtomicBool,
 }
 
@@ -63,7 +63,7 @@ impl Shared {
 /// The outcome of a task, in its block.
 pub(super) type Ended<T> = Result<Result<T, JoinError>, Untold>;
 
-/// A panic that was not yet taken. If it is dropped untaken, it goes to the panic handler.
+/// A panic that no handle has taken yet. If it is dropped before that, it goes to the panic handler.
 pub(super) struct Untold(Box<(Option<Box<dyn Any + Send>>, PanicHandler)>);
 
 impl Untold {
@@ -74,7 +74,7 @@ impl Untold {
 
     /// Returns the payload to a caller that reports it.
     pub(super) fn tell(mut self) -> Box<dyn Any + Send> {
-        self.0.0.take().expect("told once")
+        self.0.0.take().expect("the panic was reported before")
     }
 }
 
@@ -87,8 +87,8 @@ impl Drop for Untold {
     }
 }
 
-/// A counted reference to a task's block, of its handle or of what was made from that. The last reference gives the
-/// latch up, or frees the block if the job has ended.
+/// A counted reference to a task's block, of its handle or of an object that was made from the handle. The last
+/// reference releases the latch, or frees the block if the job has ended.
 pub(super) struct TaskRef<T> {
     block: NonNull<Shared>,
     _result: PhantomData<fn() -> T>,
@@ -97,7 +97,7 @@ pub(super) struct TaskRef<T> {
 // SAFETY: the spawning functions require `T: Send`, and only one thread takes the result. The rest of `Shared` may be
 // shared.
 unsafe impl<T> Send for TaskRef<T> {}
-// SAFETY: by a shared reference only `Shared` can be accessed, which may be shared.
+// SAFETY: through a shared reference only `Shared` can be accessed, which may be shared.
 unsafe impl<T> Sync for TaskRef<T> {}
 
 impl<T> TaskRef<T> {
@@ -154,8 +154,8 @@ impl<T> Clone for TaskRef<T> {
 impl<T> Drop for TaskRef<T> {
     fn drop(&mut self) {
         let shared = self.shared();
-        // Acquire, and release below: the last drop happens after all that was done with the other references. Where
-        // there is only this one, no thread can make another.
+        // Acquire, and release below: the last drop happens after all accesses through other references. If this is the
+        // only reference, no thread can make another.
         let is_last = shared.grips.load(Ordering::Acquire) == 1 || shared.grips.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last && !shared.done.give_up() {
             // SAFETY: the job has ended and no longer uses the block. This is the last reference.
@@ -179,13 +179,13 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
     Ok(())
 }
 
-/// A spawned fiber's handle: for its result, and to cancel it.
+/// The handle of a spawned fiber: it returns the fiber's result, and can cancel the fiber.
 ///
-/// Dropping it detaches the fiber; a panic of the fiber, before or after, goes to the [panic
-/// handler](crate::Builder::on_panic). It is a future too, so async code can `.await` it.
+/// If it is dropped, the fiber runs on without it, and a panic of the fiber goes to the [panic
+/// handler](crate::Builder::on_panic). The handle is also a future, so async code can `.await` it.
 ///
-/// [`join`](Self::join) consumes the handle, also when the wait is cancelled: the result is lost then. To keep the
-/// result, call [`wait`](Self::wait) first, which borrows the handle, and join afterwards:
+/// [`join`](Self::join) consumes the handle, even if the wait is cancelled: the result is lost then. To keep the
+/// result, first call [`wait`](Self::wait), which borrows the handle, and join afterwards:
 /// ```
 /// use anabranch::WaitError;
 /// use std::time::Duration;
@@ -211,7 +211,7 @@ impl<T> JoinHandle<T> {
         Self { wait: None, task }
     }
 
-    /// Converts it into a wait for the end alone, without the result or the panic.
+    /// Converts the handle into a wait for the end alone, without the result or the panic.
     pub(super) fn into_done(self) -> Done<T> {
         Done::new(self.task.clone())
     }
@@ -220,10 +220,10 @@ impl<T> JoinHandle<T> {
     /// scope too.
     ///
     /// # Errors
-    /// [`JoinError::Panicked`] with the payload when the fiber panicked; [`JoinError::Aborted`] when it was a future
-    /// that was cancelled. [`JoinError::Cancelled`] when the wait was cancelled, and then **the result is lost**: the
-    /// handle is dropped and the fiber continues. What it returns is dropped, and a panic goes to the panic handler.
-    /// [`wait`](Self::wait) keeps the handle.
+    /// - Returns [`JoinError::Panicked`] with the payload if the fiber panicked.
+    /// - Returns [`JoinError::Aborted`] if the fiber was a future that was cancelled.
+    /// - Returns [`JoinError::Cancelled`] if the wait was cancelled. Then **the result is lost**: this drops the
+    ///   handle, and the fiber continues without it. [`wait`](Self::wait) keeps the handle.
     #[track_caller]
     pub fn join(mut self, cx: &Cx<'_>) -> Result<T, JoinError> {
         self.wait(cx)?;
@@ -398,7 +398,7 @@ impl<T> Future for JoinHandle<T> {
     }
 }
 
-/// Why a join returns no result.
+/// The error of a join.
 pub enum JoinError {
     /// The wait was cancelled. The fiber continues.
     Cancelled,
@@ -449,7 +449,7 @@ impl fmt::Display for JoinError {
             Self::TimedOut => TimedOut.fmt(f),
             Self::Aborted => f.write_str("the future was cancelled"),
             Self::Panicked(payload) => {
-                let text = panic_text(payload.as_ref()).unwrap_or("with a payload that is no text");
+                let text = panic_text(payload.as_ref()).unwrap_or("with a payload that is not a text");
                 write!(f, "the fiber panicked: {text}")
             }
         }

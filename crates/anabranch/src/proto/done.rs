@@ -2,22 +2,22 @@
 
 use std::{fmt, marker::PhantomData};
 
-/// A protocol. Implemented by the module that [`proto!`](crate::proto!) makes, as `name::Protocol`.
+/// A protocol. [`proto!`](crate::proto!) implements it for the type `Protocol` of each generated module.
 pub trait Protocol {
-    /// Its name.
+    /// The name of the protocol.
     const NAME: &'static str;
-    /// Its states and messages, as a Mermaid diagram.
+    /// The states and messages, as a Mermaid diagram.
     const DIAGRAM: &'static str;
-    /// A hash of its states, messages and types as written in the source. The same source gives the same hash in every
+    /// A hash of the states, messages and types as written in the source. The same source gives the same hash in every
     /// build.
     const HASH: u64;
 }
 
 /// Proof that a conversation is complete: the last message of its protocol was sent or received.
 ///
-/// There is no other way to obtain one. Both sides have one in the end; two are equal if they are of the same
-/// conversation. A [service](crate::proto::spawn_service) has to return that of its own conversation, so it cannot
-/// leave the conversation half-way unnoticed.
+/// There is no other way to obtain one. In the end both sides have one, and two are equal if they belong to the same
+/// conversation. A [service](crate::proto::spawn_service) has to return the one of its own conversation, so it cannot
+/// abandon the conversation unnoticed.
 ///
 /// ```
 /// # use anabranch::proto;
@@ -33,7 +33,7 @@ pub trait Protocol {
 /// assert_eq!(one.0, one.1);
 /// assert_ne!(one.0, other.0);
 /// ```
-#[must_use = "it is the proof that the conversation came to its end"]
+#[must_use = "it proves that the conversation has ended"]
 pub struct Done<P> {
     pub(super) conversation: u64,
     _of: PhantomData<fn() -> P>,

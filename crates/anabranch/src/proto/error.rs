@@ -1,36 +1,36 @@
-//! The errors of the steps of a conversation. An endpoint that can continue comes back in the error, and so does a
-//! message that was not sent.
+//! The errors of the steps of a conversation. If the endpoint can still be used, the error holds it. A failed send also
+//! returns its message.
 
 use crate::channel::{self, Closed};
 use std::{error::Error, fmt};
 
-/// Why nothing was received.
+/// The error of a receive.
 pub enum RecvError<E> {
     /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
+    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint.
     Cancelled(E),
 }
 
-/// Why nothing was received in time.
+/// The error of a receive with a time limit.
 pub enum RecvTimeoutError<E> {
     /// The other side is gone.
     Closed,
-    /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
+    /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint.
     Cancelled(E),
-    /// The deadline or timeout of this wait has passed. The endpoint is unchanged.
+    /// The deadline or timeout of this wait has passed. Holds the unchanged endpoint.
     TimedOut(E),
 }
 
-/// Why nothing was received at once.
+/// The error of a receive without waiting.
 pub enum TryRecvError<E> {
     /// The other side is gone.
     Closed,
-    /// Nothing has been sent yet. The endpoint is unchanged.
+    /// The other side has not sent a message yet. Holds the unchanged endpoint.
     Empty(E),
 }
 
-/// Why a message that may have to wait for room was not sent.
+/// The error of a send that may wait for room.
 pub enum SendError<E, M> {
     /// The other side is gone.
     Closed,
@@ -38,7 +38,7 @@ pub enum SendError<E, M> {
     Cancelled(E, M),
 }
 
-/// Why a message that may have to wait for room was not sent in time.
+/// The error of a send that may wait for room, with a time limit.
 pub enum SendTimeoutError<E, M> {
     /// The other side is gone.
     Closed,
@@ -48,7 +48,7 @@ pub enum SendTimeoutError<E, M> {
     TimedOut(E, M),
 }
 
-/// Why a message was not sent at once.
+/// The error of a send without waiting.
 pub enum TrySendError<E, M> {
     /// The other side is gone.
     Closed,
@@ -86,7 +86,7 @@ impl<E> TryRecvError<E> {
     }
 }
 
-/// `From<Closed>`, `Display`, and `Debug` that requires nothing of the endpoint.
+/// Implements `From<Closed>` and `Display`, and `Debug` without a bound on the endpoint.
 macro_rules! errors {
     ($($name:ident<$($param:ident),*> { $($other:ident($($field:tt)*) => $text:expr,)* })*) => {$(
         impl<$($param),*> From<Closed> for $name<$($param),*> {
@@ -107,7 +107,7 @@ macro_rules! errors {
         impl<$($param),*> fmt::Display for $name<$($param),*> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self {
-                    Self::Closed => "the other side of the conversation has gone",
+                    Self::Closed => "the other side of the conversation is gone",
                     $(Self::$other($($field)*) => $text,)*
                 })
             }
@@ -129,12 +129,12 @@ errors! {
     SendError<E, M> { Cancelled(..) => CANCELLED, }
     SendTimeoutError<E, M> {
         Cancelled(..) => CANCELLED,
-        TimedOut(..) => "the other side of the conversation has not kept up in time",
+        TimedOut(..) => "no room for a message in time: the other side of the conversation has not received enough",
     }
-    TrySendError<E, M> { Full(..) => "the other side of the conversation has not kept up", }
+    TrySendError<E, M> { Full(..) => "no room for a message: the other side of the conversation has not received enough", }
 }
 
-/// Drops the endpoint.
+/// The conversion drops the endpoint.
 impl<E> From<RecvError<E>> for channel::RecvError {
     fn from(error: RecvError<E>) -> Self {
         match error {
@@ -144,7 +144,7 @@ impl<E> From<RecvError<E>> for channel::RecvError {
     }
 }
 
-/// Drops the endpoint.
+/// The conversion drops the endpoint.
 impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
     fn from(error: RecvTimeoutError<E>) -> Self {
         match error {
@@ -155,7 +155,7 @@ impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
     }
 }
 
-/// Drops the endpoint and the message.
+/// The conversion drops the endpoint and the message.
 impl<E, M> From<SendError<E, M>> for channel::RecvError {
     fn from(error: SendError<E, M>) -> Self {
         match error {
@@ -165,7 +165,7 @@ impl<E, M> From<SendError<E, M>> for channel::RecvError {
     }
 }
 
-/// Drops the endpoint and the message.
+/// The conversion drops the endpoint and the message.
 impl<E, M> From<SendTimeoutError<E, M>> for channel::RecvTimeoutError {
     fn from(error: SendTimeoutError<E, M>) -> Self {
         match error {

@@ -1,9 +1,9 @@
 //! Protocols: conversations whose order the compiler checks.
 //!
 //! [`proto!`](crate::proto!) describes a conversation between two sides: its states, which side sends in each, the
-//! possible messages and the next states. It makes a module with a type for each state and side. A pipe is two
-//! endpoints. Each step consumes an endpoint and returns the next one, which has other methods. A program that sends
-//! out of turn does not compile.
+//! possible messages and the next states. It generates a module with a type for each state and side, an *endpoint*.
+//! Each step consumes an endpoint and returns the next one, which has other methods. A program that sends out of turn
+//! does not compile.
 //!
 //! ```
 //! use anabranch::{channel::RecvError, proto};
@@ -30,20 +30,21 @@
 //! ```
 //!
 //! # What it costs
-//! A conversation is *bounded* if neither side can send repeatedly without an answer. All of it then takes place in one
-//! block, allocated by `pipe`, and no message costs an allocation. A send is one atomic exchange; a receive of a
-//! message that was sent is one load. A state that can follow itself without an answer needs a buffer, `#[buffer(n)]`,
-//! and its messages wait while that is full; or it is `#[unbounded]`. The documentation of the module that `proto!`
-//! makes states which it is.
+//! A conversation is *bounded* if neither side can send repeatedly without an answer. Then `pipe` allocates one block
+//! for the whole conversation, and no message allocates. A send is one atomic exchange; a receive of a message that was
+//! sent is one load.
+//!
+//! A state that can follow itself without an answer has a buffer, by default for 16 messages, and a send waits while
+//! the buffer is full. `#[buffer(n)]` sets the size, and `#[unbounded]` removes the limit. The documentation of the
+//! generated module says which kind the conversation is.
 //!
 //! # Ends
-//! A message `-> !` is the last one, and yields a [`Done`] on either side. If an endpoint is dropped earlier, by an
-//! error, a panic or a cancelled fiber, the next step of the other side returns `Closed`. Messages sent before can
-//! still be received.
+//! A message `-> !` is the last one, and both sides get a [`Done`] with it. If an error, a panic or a cancelled fiber
+//! drops an endpoint earlier, the other side can still receive the messages that were sent before. Its next step then
+//! returns `Closed`.
 //!
 //! # Over a wire
-//! With the feature `serde` there is the module `wire`, by which two programs can have a conversation over a stream of
-//! bytes.
+//! With the feature `serde`, two programs can hold a conversation over a stream of bytes: see the module `wire`.
 //!
 //! [The guide](crate::guide::protocols) explains when to use a protocol; `docs/PROTOCOLS.md` in the repository has the
 //! details.
@@ -95,8 +96,8 @@ pub mod __private {
     /// Creates the two ends of a bounded conversation.
     ///
     /// # Safety
-    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol, by which no more than
-    /// `N - 1` messages are ever under way.
+    /// `C` and `S` are the client's and the server's endpoint of the first state of a protocol. The protocol allows at
+    /// most `N - 1` messages in flight.
     pub unsafe fn ring<M, const N: usize, C, S>() -> (At<Ring<M, N>, C>, At<Ring<M, N>, S>) {
         let (client, server) = Ring::pair(crate::proto::duplex::new_conversation());
         (At::new(client), At::new(server))

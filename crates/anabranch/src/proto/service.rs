@@ -12,8 +12,8 @@ use crate::{
 /// Spawns a fiber that serves a conversation, in the pool of the caller, or else in the default pool. Returns the
 /// client's end and the handle of the fiber.
 ///
-/// The service has to return the [`Done`] of this conversation, or an error that states why it left the conversation.
-/// If it drops the conversation half-way, the client sees it as closed.
+/// The service has to return the [`Done`] of this conversation, or an error that says why it left the conversation. If
+/// it drops its endpoint early, the client receives `Closed`.
 ///
 /// # Panics
 /// Panics outside of any pool if the default pool cannot be made. The fiber panics if the service returns the `Done` of

@@ -1,11 +1,11 @@
-//! What a wait can fail with.
+//! The errors of waits.
 
 use std::{error::Error, fmt, io};
 
 /// The scope of a wait was cancelled, or its deadline has passed.
 ///
-/// Every wait of a cancelled [`Cx`](crate::Cx) returns this, from then on: cancellation is a state and not an event.
-/// Propagate it by `?`.
+/// From the cancellation on, every wait with the cancelled [`Cx`](crate::Cx) returns this: cancellation is a state and
+/// not an event. Propagate it by `?`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cancelled;
 
@@ -37,19 +37,19 @@ impl fmt::Display for TimedOut {
 
 impl Error for TimedOut {}
 
-/// The kind is [`TimedOut`](io::ErrorKind::TimedOut).
+/// Lets `?` work in functions that do I/O. The kind is [`TimedOut`](io::ErrorKind::TimedOut).
 impl From<TimedOut> for io::Error {
     fn from(timed_out: TimedOut) -> Self {
         Self::new(io::ErrorKind::TimedOut, timed_out)
     }
 }
 
-/// Why a wait with a deadline of its own, or one inside [`Cx::timeout`](crate::Cx::timeout), ended without a result.
+/// The error of a wait with a deadline of its own, or of one inside [`Cx::timeout`](crate::Cx::timeout).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitError {
     /// The scope was cancelled, or the scope's deadline has passed.
     Cancelled,
-    /// The deadline of this wait has passed, or that of the enclosing timeout that returns the error.
+    /// The deadline of this wait has passed, or the deadline of the enclosing timeout that returns the error.
     TimedOut,
 }
 
