@@ -181,7 +181,7 @@ pub(super) fn wait_for_end(done: &Latch, cx: &Cx<'_>, reason: WaitReason) -> Res
 
 /// The handle of a spawned fiber: it returns the fiber's result, and can cancel the fiber.
 ///
-/// If it is dropped, the fiber runs on without it, and a panic of the fiber goes to the [panic
+/// If it is dropped, the fiber continues without it. A panic of the fiber, before or after, then goes to the [panic
 /// handler](crate::Builder::on_panic). The handle is also a future, so async code can `.await` it.
 ///
 /// [`join`](Self::join) consumes the handle, even if the wait is cancelled: the result is lost then. To keep the
