@@ -38,7 +38,7 @@ fn diagrams_and_code() {
         "Connected --> [*] : quit",
         "Question --> [*] : ask(Vec#lt;T#gt;)",
         "pub fn login( self, name: String, ) -> Result<Response, anabranch::channel::Closed> {",
-        "There is room for 16 messages; sending waits while it is full.",
+        "There is room for 16 messages; a send waits while there is no room.",
         "pub enum ConnectedMessage",
     ] {
         assert!(all.contains(part), "{part:?} is missing in\n{all}");
