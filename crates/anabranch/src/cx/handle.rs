@@ -7,7 +7,7 @@ use crate::{
         cancel_handle::{Cancel, CancelHandle},
     },
     fiber::task::{Header, Vtable},
-    pool::threads::PanicHandler,
+    pool::panic_handler::PanicHandler,
     sys::sync::{AtomicBool, AtomicU64, Ordering},
     time::NEVER,
     wait::{

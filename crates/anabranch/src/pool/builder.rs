@@ -8,8 +8,9 @@ use crate::{
     pool::{
         Pool,
         hazard::Hazard,
+        panic_handler::PanicHandler,
         registry::Registry,
-        threads::{self, PanicHandler, ThreadConfig},
+        threads::{self, ThreadConfig},
     },
     sys::{
         asymmetric_fence::{self, Fence},
@@ -278,7 +279,7 @@ impl Builder {
         // On a system without threads the caller is the only one, whatever number was requested.
         let (own, mut running) = (if thread::CAN_START { threads } else { 0 }, 0);
         while running < own {
-            match pool.registry.pool_threads.start(pool.registry.worker(running), Some(started.clone())) {
+            match pool.registry.start_thread(pool.registry.worker(running), Some(started.clone())) {
                 Ok(()) => running += 1,
                 Err(error) if makes_do => {
                     pool.registry.make_do_with(running, error);

@@ -1,7 +1,7 @@
 //! The main loop of the pool's own threads: work while there is some, search for a while, sleep.
 
 use crate::{
-    fiber::{blocked_detector::BlockedDetector, scheduler::StealPolicy},
+    fiber::{blocked_detector::BlockedDetector, steal_policy::StealPolicy},
     pool::{
         registry::Registry,
         sleep::{Assigned, Idle},
@@ -327,7 +327,7 @@ impl Registry {
     /// Adds a spare as the heartbeat worker, for the holder of the role, when no worker sleeps. If there is no spare
     /// the role falls vacant, and waiting threads have to search by themselves at intervals.
     fn assign_role_to_spare(&self) {
-        if self.pool_threads.add_spare(self) {
+        if self.add_spare() {
             return;
         }
         self.resign_role();

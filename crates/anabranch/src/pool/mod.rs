@@ -11,6 +11,8 @@ mod builder;
 #[cfg(not(loom))]
 mod default_pool;
 #[cfg(not(loom))]
+mod guest;
+#[cfg(not(loom))]
 pub(crate) mod handle;
 #[cfg(not(loom))]
 pub(crate) mod hazard;
@@ -18,6 +20,8 @@ pub(crate) mod hazard;
 pub(crate) mod join_wait;
 #[cfg(not(loom))]
 mod main_loop;
+#[cfg(not(loom))]
+pub(crate) mod panic_handler;
 #[cfg(not(loom))]
 pub(crate) mod registry;
 pub(crate) mod sleep;
@@ -28,6 +32,8 @@ pub(crate) mod status;
 mod steal;
 #[cfg(not(loom))]
 pub(crate) mod sysmon;
+#[cfg(not(loom))]
+mod thread_main;
 #[cfg(not(loom))]
 pub(crate) mod threads;
 #[cfg(not(loom))]

@@ -1,8 +1,8 @@
 //! The search for work: anywhere if the thread is idle, only among the descendants of what it waits for otherwise.
 
 use crate::{
-    fiber::{scheduler::StealPolicy, task::Job},
-    fork::frame::Lineage,
+    fiber::{steal_policy::StealPolicy, task::Job},
+    fork::{frame::Lineage, shelf::Theft},
     pool::{
         registry::Registry,
         worker::{Work, Worker},
@@ -17,6 +17,38 @@ const MAX_HOPS: usize = 16;
 /// How often the heartbeat worker looks again after a request: long enough for a worker that forks every few
 /// nanoseconds.
 const LOOKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
+
+/// What thieves take.
+impl Worker {
+    /// Takes work from this worker for `thief`: a published fork, or else a task.
+    pub(crate) fn steal(&self, thief: &Worker, policy: StealPolicy) -> Option<Work> {
+        self.steal_piece(thief).or_else(|| {
+            let job = self.steal_job(thief, policy)?;
+            thief.counters.stolen.add(1);
+            Some(Work::Fibers(Some(job)))
+        })
+    }
+
+    /// Takes work from this worker for `thief`, without its fibers; see [`steal`](Self::steal).
+    pub(crate) fn steal_piece(&self, thief: &Worker) -> Option<Work> {
+        let work = match self.stack.shelf.take(thief.theft()) {
+            Some(claim) => Work::Frame(claim),
+            None => Work::Task(self.tasks.take_oldest()?),
+        };
+        thief.counters.stolen.add(1);
+        Some(work)
+    }
+
+    /// Takes a published fork at `from` or above for `thief`, if it descends from `ancestor`.
+    pub(crate) fn steal_descendant(&self, from: usize, ancestor: *const Lineage, thief: &Worker) -> Option<Work> {
+        self.stack.shelf.take_descendant(from, ancestor, thief.theft()).map(Work::Frame)
+    }
+
+    /// What this worker takes now is noted by.
+    fn theft(&self) -> Theft {
+        Theft { thief: self.index, base: self.stack.shelf.open() }
+    }
+}
 
 impl Registry {
     /// Takes work from any worker.

@@ -13,6 +13,15 @@ pub(crate) use std::{
 #[cfg(shuttle)]
 pub use self::counted::{catch_unwind, panicking, resume_unwind};
 
+/// Aborts if the code that it guards unwinds: work that catches its own panics, and on whose stack other work may wait.
+pub(crate) struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 #[cfg(shuttle)]
 mod counted {
     use std::{
