@@ -6,7 +6,7 @@
 //! side that has stopped sending receives all messages before it sends again, so there are never messages under way in
 //! both directions.
 
-use crate::model::{Link, Room, Side, State};
+use crate::model::{Capacity, Link, Side, State};
 
 /// How many messages there is room for where a state is co-live with itself and nothing else is asked for.
 pub(crate) const DEFAULT_BUFFER: usize = 16;
@@ -107,22 +107,22 @@ impl<'a> Graph<'a> {
         let mut waits = self.closure(&from, |state| self.next_of_same(state));
         let [client, server] = Side::BOTH.map(|side| {
             let of_side = |state: &usize| self.states[*state].sender == side;
-            let asked: Vec<Room> = from.iter().copied().filter(of_side).map(|state| self.room(state)).collect();
-            let unbounded = asked.contains(&Room::Unbounded);
+            let asked: Vec<Capacity> = from.iter().copied().filter(of_side).map(|state| self.capacity(state)).collect();
+            let unbounded = asked.contains(&Capacity::Unbounded);
             let run = self.longest_run(side, &waits).max(1);
             if unbounded {
                 (0..self.states.len()).filter(of_side).for_each(|state| waits[state] = false);
-                return Room::Unbounded;
+                return Capacity::Unbounded;
             }
-            let buffers = asked.iter().map(|room| if let Room::Buffer(count) = room { *count } else { 0 });
-            Room::Buffer(buffers.max().unwrap_or(0).max(run))
+            let buffers = asked.iter().map(|capacity| if let Capacity::Buffer(count) = capacity { *count } else { 0 });
+            Capacity::Buffer(buffers.max().unwrap_or(0).max(run))
         });
         (waits, Link::Duplex { client, server })
     }
 
     /// The room of a state that is co-live with itself: what was asked for in its loop.
-    fn room(&self, state: usize) -> Room {
-        let asked = self.loop_of(state).into_iter().find_map(|member| self.states[member].room);
-        asked.map_or(Room::Buffer(DEFAULT_BUFFER), |(room, _)| room)
+    fn capacity(&self, state: usize) -> Capacity {
+        let asked = self.loop_of(state).into_iter().find_map(|member| self.states[member].capacity);
+        asked.map_or(Capacity::Buffer(DEFAULT_BUFFER), |(capacity, _)| capacity)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub(crate) sender: Side,
     pub(crate) messages: Vec<Message>,
     /// What was asked for with an attribute.
-    pub(crate) room: Option<(Room, Span)>,
+    pub(crate) capacity: Option<(Capacity, Span)>,
     /// Whether its messages may have to wait for room.
     pub(crate) waits: bool,
     /// It has no way to the end, and no `#[allow(endless)]`.
@@ -62,9 +62,9 @@ pub(crate) struct Field {
     pub(crate) kind: Type,
 }
 
-/// Room for the messages of one side.
+/// The capacity for the messages of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Capacity {
     /// So many; a sender of more waits.
     Buffer(usize),
     Unbounded,
@@ -76,8 +76,8 @@ pub(crate) enum Link {
     /// No more than so many messages are ever under way.
     Ring(usize),
     Duplex {
-        client: Room,
-        server: Room,
+        client: Capacity,
+        server: Capacity,
     },
 }
 

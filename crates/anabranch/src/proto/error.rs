@@ -1,11 +1,13 @@
 //! The errors of the steps of a conversation. An endpoint that can continue comes back in the error, and so does a
 //! message that was not sent.
+//!
+//! Each has the name of the channels' error for the same operation, after `Endpoint`.
 
 use crate::channel::{self, Closed};
 use std::{error::Error, fmt};
 
 /// Why nothing was received.
-pub enum RecvError<E> {
+pub enum EndpointRecvError<E> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
@@ -13,7 +15,7 @@ pub enum RecvError<E> {
 }
 
 /// Why nothing was received in time.
-pub enum RecvTimeoutError<E> {
+pub enum EndpointRecvTimeoutError<E> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. The endpoint is unchanged.
@@ -23,7 +25,7 @@ pub enum RecvTimeoutError<E> {
 }
 
 /// Why nothing was received at once.
-pub enum TryRecvError<E> {
+pub enum EndpointTryRecvError<E> {
     /// The other side is gone.
     Closed,
     /// Nothing has been sent yet. The endpoint is unchanged.
@@ -31,7 +33,7 @@ pub enum TryRecvError<E> {
 }
 
 /// Why a message that may have to wait for room was not sent.
-pub enum SendError<E, M> {
+pub enum EndpointSendError<E, M> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
@@ -39,7 +41,7 @@ pub enum SendError<E, M> {
 }
 
 /// Why a message that may have to wait for room was not sent in time.
-pub enum SendTimeoutError<E, M> {
+pub enum EndpointSendTimeoutError<E, M> {
     /// The other side is gone.
     Closed,
     /// The scope was cancelled, or its deadline has passed. Holds the unchanged endpoint and the message.
@@ -49,14 +51,14 @@ pub enum SendTimeoutError<E, M> {
 }
 
 /// Why a message was not sent at once.
-pub enum TrySendError<E, M> {
+pub enum EndpointTrySendError<E, M> {
     /// The other side is gone.
     Closed,
     /// There is no room now. Holds the unchanged endpoint and the message.
     Full(E, M),
 }
 
-impl<E> RecvError<E> {
+impl<E> EndpointRecvError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -66,7 +68,7 @@ impl<E> RecvError<E> {
     }
 }
 
-impl<E> RecvTimeoutError<E> {
+impl<E> EndpointRecvTimeoutError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -76,7 +78,7 @@ impl<E> RecvTimeoutError<E> {
     }
 }
 
-impl<E> TryRecvError<E> {
+impl<E> EndpointTryRecvError<E> {
     /// Returns the endpoint, unless the other side is gone.
     pub fn into_endpoint(self) -> Option<E> {
         match self {
@@ -120,58 +122,58 @@ macro_rules! errors {
 const CANCELLED: &str = "cancelled while waiting for the other side of the conversation";
 
 errors! {
-    RecvError<E> { Cancelled(..) => CANCELLED, }
-    RecvTimeoutError<E> {
+    EndpointRecvError<E> { Cancelled(..) => CANCELLED, }
+    EndpointRecvTimeoutError<E> {
         Cancelled(..) => CANCELLED,
         TimedOut(..) => "the other side of the conversation has not answered in time",
     }
-    TryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
-    SendError<E, M> { Cancelled(..) => CANCELLED, }
-    SendTimeoutError<E, M> {
+    EndpointTryRecvError<E> { Empty(..) => "the other side of the conversation has not sent a message yet", }
+    EndpointSendError<E, M> { Cancelled(..) => CANCELLED, }
+    EndpointSendTimeoutError<E, M> {
         Cancelled(..) => CANCELLED,
         TimedOut(..) => "the other side of the conversation has not kept up in time",
     }
-    TrySendError<E, M> { Full(..) => "the other side of the conversation has not kept up", }
+    EndpointTrySendError<E, M> { Full(..) => "the other side of the conversation has not kept up", }
 }
 
 /// Drops the endpoint.
-impl<E> From<RecvError<E>> for channel::RecvError {
-    fn from(error: RecvError<E>) -> Self {
+impl<E> From<EndpointRecvError<E>> for channel::RecvError {
+    fn from(error: EndpointRecvError<E>) -> Self {
         match error {
-            RecvError::Closed => Self::Closed,
-            RecvError::Cancelled(_) => Self::Cancelled,
+            EndpointRecvError::Closed => Self::Closed,
+            EndpointRecvError::Cancelled(_) => Self::Cancelled,
         }
     }
 }
 
 /// Drops the endpoint.
-impl<E> From<RecvTimeoutError<E>> for channel::RecvTimeoutError {
-    fn from(error: RecvTimeoutError<E>) -> Self {
+impl<E> From<EndpointRecvTimeoutError<E>> for channel::RecvTimeoutError {
+    fn from(error: EndpointRecvTimeoutError<E>) -> Self {
         match error {
-            RecvTimeoutError::Closed => Self::Closed,
-            RecvTimeoutError::Cancelled(_) => Self::Cancelled,
-            RecvTimeoutError::TimedOut(_) => Self::TimedOut,
+            EndpointRecvTimeoutError::Closed => Self::Closed,
+            EndpointRecvTimeoutError::Cancelled(_) => Self::Cancelled,
+            EndpointRecvTimeoutError::TimedOut(_) => Self::TimedOut,
         }
     }
 }
 
 /// Drops the endpoint and the message.
-impl<E, M> From<SendError<E, M>> for channel::RecvError {
-    fn from(error: SendError<E, M>) -> Self {
+impl<E, M> From<EndpointSendError<E, M>> for channel::RecvError {
+    fn from(error: EndpointSendError<E, M>) -> Self {
         match error {
-            SendError::Closed => Self::Closed,
-            SendError::Cancelled(..) => Self::Cancelled,
+            EndpointSendError::Closed => Self::Closed,
+            EndpointSendError::Cancelled(..) => Self::Cancelled,
         }
     }
 }
 
 /// Drops the endpoint and the message.
-impl<E, M> From<SendTimeoutError<E, M>> for channel::RecvTimeoutError {
-    fn from(error: SendTimeoutError<E, M>) -> Self {
+impl<E, M> From<EndpointSendTimeoutError<E, M>> for channel::RecvTimeoutError {
+    fn from(error: EndpointSendTimeoutError<E, M>) -> Self {
         match error {
-            SendTimeoutError::Closed => Self::Closed,
-            SendTimeoutError::Cancelled(..) => Self::Cancelled,
-            SendTimeoutError::TimedOut(..) => Self::TimedOut,
+            EndpointSendTimeoutError::Closed => Self::Closed,
+            EndpointSendTimeoutError::Cancelled(..) => Self::Cancelled,
+            EndpointSendTimeoutError::TimedOut(..) => Self::TimedOut,
         }
     }
 }

@@ -36,7 +36,7 @@ fn spoken(said: &[Said]) -> Vec<u8> {
             assert!(running.poll().is_none());
             match answer.try_recv() {
                 Ok(many::client::AnswerMessage::Yes(next)) => break next,
-                Err(proto::TryRecvError::Empty(same)) => answer = same,
+                Err(proto::EndpointTryRecvError::Empty(same)) => answer = same,
                 other => panic!("{other:?}"),
             }
         };
@@ -238,7 +238,7 @@ fn truncated_stream_is_an_error_at_every_byte_on_thread() {
             let running = std::thread::spawn(move || connection.run());
             let answer = anabranch::run(|cx| answer.recv(cx));
             if length < bytes.len() {
-                assert!(matches!(answer, Err(proto::RecvError::Closed)), "after {length} bytes");
+                assert!(matches!(answer, Err(proto::EndpointRecvError::Closed)), "after {length} bytes");
                 assert!(matches!(running.join().unwrap(), Err(WireError::Lost)));
             } else {
                 let many::client::AnswerMessage::Why(text, client) = answer.unwrap() else { panic!() };
@@ -311,7 +311,7 @@ fn message_too_long_to_send_ends_connection() {
         let error = Polled::new(connection.run_async()).poll().unwrap().unwrap_err();
         assert!(matches!(error, WireError::TooLong { limit: 100, .. }), "{error:?}");
         sentence(&error);
-        assert!(matches!(answer.try_recv(), Err(proto::TryRecvError::Closed)));
+        assert!(matches!(answer.try_recv(), Err(proto::EndpointTryRecvError::Closed)));
         // The other side receives the end of the conversation, and nothing of the message.
         assert_eq!(other.heard(), [&hello(true)[..], &[0; 4]].concat());
     });
