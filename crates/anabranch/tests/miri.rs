@@ -87,7 +87,7 @@ fn results_of_a_map_are_dropped_when_items_are_missing() {
 }
 
 #[test]
-fn a_join_is_stolen() {
+fn stolen_join_returns_both_results() {
     in_pool(|| {
         let (text, numbers) = (String::from("text"), vec![1, 2, 3]);
         let (a, b) = join_stolen(|| text.len(), || numbers.iter().sum::<i32>());
@@ -107,7 +107,7 @@ fn join_stolen_below(depth: u32) -> u32 {
 }
 
 #[test]
-fn a_stolen_half_panics() {
+fn panic_of_a_stolen_half_is_rethrown() {
     in_pool(|| {
         let tally = Tally::default();
         let text = panic_text(|| {
@@ -126,7 +126,7 @@ fn a_stolen_half_panics() {
 
 /// Its result is not used.
 #[test]
-fn a_stolen_half_is_waited_for_when_the_first_half_panics() {
+fn join_waits_for_its_stolen_half_when_the_first_panics() {
     in_pool(|| {
         let (tally, begun) = (Tally::default(), AtomicUsize::new(0));
         let text = panic_text(|| {
@@ -148,7 +148,7 @@ fn a_stolen_half_is_waited_for_when_the_first_half_panics() {
 
 /// The owner waits for its fork, and runs what the thief has forked inside it.
 #[test]
-fn forks_inside_of_a_stolen_one_are_taken_back() {
+fn owner_runs_forks_of_its_thief() {
     in_pool(|| {
         let (_, result) = join_stolen(
             || (),
@@ -164,20 +164,20 @@ fn forks_inside_of_a_stolen_one_are_taken_back() {
 
 /// A thread that enters another pool publishes its open forks in the first.
 #[test]
-fn a_fork_that_was_published_is_run_once() {
+fn published_fork_runs_once() {
     let other = pool(1);
     let (a, b) = in_pool(|| anabranch::join(|| other.install(|| anabranch::join(|| 1, || 2)), || vec![3]));
     assert_eq!((a, b), ((1, 2), vec![3]));
 }
 
 #[test]
-fn a_broadcast_beside_an_open_fork_is_answered() {
+fn broadcast_beside_an_open_fork_ends() {
     let (answers, text) = in_pool(|| anabranch::join(|| POOL.broadcast(|index| index + 1), || String::from("text")));
     assert_eq!((answers, text.as_str()), (vec![1, 2], "text"));
 }
 
 #[test]
-fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
+fn scope_tasks_borrow_from_the_stack() {
     in_pool(|| {
         let count = AtomicUsize::new(0);
         scope(|s| {
@@ -191,7 +191,7 @@ fn tasks_of_a_scope_borrow_and_are_run_by_both_threads() {
 }
 
 #[test]
-fn loops_are_run_by_two_threads() {
+fn loops_run_on_two_threads() {
     in_pool(|| {
         // Each of the first two items waits for the other one, so two threads have to run them.
         let begun = AtomicUsize::new(0);
@@ -267,7 +267,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn a_value_goes_from_a_future_to_a_thread_and_back() {
+fn channels_connect_futures_and_threads() {
     let (there, from_future) = channel::bounded(1);
     let (back, mut from_thread) = oneshot::channel();
     let thread = thread::spawn(move || {
@@ -287,7 +287,7 @@ fn a_value_goes_from_a_future_to_a_thread_and_back() {
 }
 
 #[test]
-fn a_selection_takes_the_value_that_comes() {
+fn select_takes_the_sent_value() {
     let (sender, receiver) = channel::unbounded();
     let (other, silent) = channel::unbounded::<u32>();
     let thread = thread::spawn(move || sender.try_send(Box::new(7)).unwrap());
@@ -308,7 +308,7 @@ proto! { ask {
 }}
 
 #[test]
-fn a_conversation_of_a_thread_and_a_future_comes_to_its_end() {
+fn conversation_of_a_thread_and_a_future_ends() {
     let (client, server) = ask::pipe();
     let thread = thread::spawn(move || {
         anabranch::run(|cx| {

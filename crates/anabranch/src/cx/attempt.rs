@@ -231,7 +231,11 @@ fn spin<A: Attempt>(waitable: &A, waiter: &Waiter) -> Option<A::Output> {
 }
 
 /// Waits until the attempt succeeds, without a deadline: only cancellation makes it fail.
-pub(crate) fn wait_long_for<A: Attempt>(cx: &Cx<'_>, waitable: &A, reason: WaitReason) -> Result<A::Output, Cancelled> {
+pub(crate) fn wait_without_deadline<A: Attempt>(
+    cx: &Cx<'_>,
+    waitable: &A,
+    reason: WaitReason,
+) -> Result<A::Output, Cancelled> {
     wait_for(cx, waitable, NEVER, reason).map_err(|_| Cancelled)
 }
 

@@ -17,6 +17,8 @@ pub(crate) mod kick;
 #[cfg(not(loom))]
 pub(crate) mod limits;
 pub(crate) mod locals;
+#[cfg(not(loom))]
+pub(crate) mod own_store;
 mod queue_age;
 pub(crate) mod ready;
 #[cfg(not(loom))]

@@ -374,44 +374,6 @@ impl Store {
     }
 }
 
-/// The store of a worker, which is made when it is first used. Only the worker's thread accesses it.
-#[cfg(not(loom))]
-pub(crate) struct OwnStore(Cell<*mut Store>);
-
-#[cfg(not(loom))]
-impl OwnStore {
-    pub(crate) const fn new() -> Self {
-        Self(Cell::new(ptr::null_mut()))
-    }
-
-    /// Returns the store, or null.
-    #[inline]
-    pub(crate) fn get(&self) -> *const Store {
-        self.0.get()
-    }
-
-    /// Returns the store, and makes it first if there is none.
-    #[inline]
-    pub(crate) fn open(&self) -> *const Store {
-        if self.0.get().is_null() {
-            self.0.set(Store::new());
-        }
-        self.0.get()
-    }
-}
-
-#[cfg(not(loom))]
-impl Drop for OwnStore {
-    fn drop(&mut self) {
-        let store = self.0.get();
-        if !store.is_null() {
-            // SAFETY: no thread holds the worker entry any more, and none will hold it again, so this is the last use
-            // by the owner.
-            unsafe { Store::leave(store) };
-        }
-    }
-}
-
 impl Class {
     /// Adds a page to the open ones. The pointer is one to the whole page, not to its head alone: `take` derives
     /// pointers to blocks from it when the page is the current one.

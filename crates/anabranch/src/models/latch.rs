@@ -19,10 +19,10 @@ use loom::thread;
 
 struct Event {
     root: CancelScope,
-    slot: Latch,
+    latch: Latch,
     value: Cell<u32>,
     /// Belongs to the waiter, and to the notifier once the waiter has given up.
-    mine: Cell<u32>,
+    memory: Cell<u32>,
     marks: [AtomicBool; 2],
 }
 
@@ -35,21 +35,21 @@ impl Event {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             root: CancelScope::root(std::ptr::null()),
-            slot: Latch::new(),
+            latch: Latch::new(),
             value: Cell::new(0),
-            mine: Cell::new(0),
+            memory: Cell::new(0),
             marks: [AtomicBool::new(false), AtomicBool::new(false)],
         })
     }
 
-    fn happen(&self) {
+    fn notify(&self) {
         self.value.set(7);
-        self.slot.notify();
+        self.latch.notify();
     }
 
     fn mark(&self, which: usize) {
         self.marks[which].store(true, Ordering::Relaxed);
-        self.slot.notify();
+        self.latch.notify();
     }
 
     fn is_marked(&self) -> bool {
@@ -63,14 +63,14 @@ fn spawn(event: &Arc<Event>, act: impl Fn(&Event) + Send + 'static) -> thread::J
 }
 
 #[test]
-fn models_slot_a_value_is_handed_over() {
-    explore("slot, notify against a wait", None, || {
+fn models_latch_wait_sees_the_value() {
+    explore("latch, notify against a wait", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
+        let other = spawn(&event, Event::notify);
         Thread::new().shielded(|cx| {
             // As in a join: what has happened is known from the latch alone.
-            while !event.slot.is_notified() {
-                cx.wait_shielded(&LatchWait::new(&event.slot), reason());
+            while !event.latch.is_notified() {
+                cx.wait_shielded(&LatchWait::new(&event.latch), reason());
             }
         });
         assert_eq!(event.value.get(), 7);
@@ -78,33 +78,33 @@ fn models_slot_a_value_is_handed_over() {
     });
 }
 
-/// A wait that need not be begun has seen what it would have waited for.
+/// A wait that returns without registration has seen the event.
 #[test]
-fn models_slot_a_refusal_says_that_it_has_happened() {
-    explore("slot, refusal", None, || {
+fn models_latch_refused_registration_implies_notification() {
+    explore("latch, refused registration", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
-        let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.slot), NEVER, reason()));
+        let other = spawn(&event, Event::notify);
+        let outcome = Thread::new().shielded(|cx| cx.wait(&LatchWait::new(&event.latch), NEVER, reason()));
         assert_eq!((outcome, event.value.get()), (Selected::Ready(0), 7));
         other.join().unwrap();
     });
 }
 
-/// A wait is cancelled while the slot is notified. The next one is at the same latch, with the same entry.
+/// A wait is cancelled while the latch is notified. The next one is at the same latch, with the same entry.
 #[test]
-fn models_slot_a_wait_ends_otherwise() {
-    explore("slot, a cancelled wait and the next", Some(3), || {
+fn models_latch_wait_after_a_cancelled_one_ends() {
+    explore("latch, a cancelled wait and the next", Some(3), || {
         let event = Event::new();
-        let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::happen)];
+        let others = [spawn(&event, |event| event.root.cancel()), spawn(&event, Event::notify)];
         let owner = Thread::new();
         // SAFETY: the root and the owner live longer.
         let scope = unsafe { CancelScope::below(&event.root, owner.waiter(), false) };
         let cx = owner.cx(&scope);
-        let waitable = LatchWait::new(&event.slot);
+        let waitable = LatchWait::new(&event.latch);
         if cx.wait(&waitable, NEVER, reason()) == Selected::Ready(0) {
-            assert!(event.slot.is_notified(), "ready, and nothing has happened");
+            assert!(event.latch.is_notified(), "ready, and nothing has happened");
         }
-        while !event.slot.is_notified() {
+        while !event.latch.is_notified() {
             cx.wait_shielded(&waitable, reason());
         }
         assert_eq!(event.value.get(), 7);
@@ -114,15 +114,15 @@ fn models_slot_a_wait_ends_otherwise() {
     });
 }
 
-/// A deadline passes while the slot is notified.
+/// A deadline passes while the latch is notified.
 #[test]
-fn models_slot_a_deadline_passes() {
-    explore("slot, a deadline", None, || {
+fn models_latch_wait_after_a_timeout_ends() {
+    explore("latch, a deadline", None, || {
         let event = Event::new();
-        let other = spawn(&event, Event::happen);
+        let other = spawn(&event, Event::notify);
         Thread::new().shielded(|cx| {
-            let waitable = LatchWait::new(&event.slot);
-            while !event.slot.is_notified() {
+            let waitable = LatchWait::new(&event.latch);
+            while !event.latch.is_notified() {
                 if cx.wait(&waitable, 1, reason()) == Selected::TimedOut {
                     cx.wait_shielded(&waitable, reason());
                 }
@@ -133,19 +133,19 @@ fn models_slot_a_deadline_passes() {
     });
 }
 
-/// As a future that is polled in a fiber: it wants two things, each of which wakes it.
+/// Like a future that is polled in a fiber and waits for two events, each of which wakes it.
 #[test]
-fn models_slot_two_notifiers_and_a_reset() {
-    explore("slot, two notifiers and a reset", Some(2), || {
+fn models_latch_reset_loses_no_notification() {
+    explore("latch, two notifiers and a reset", Some(2), || {
         let event = Event::new();
         let others = [0, 1].map(|which| spawn(&event, move |event| event.mark(which)));
         Thread::new().shielded(|cx| {
             loop {
-                event.slot.reset();
+                event.latch.reset();
                 if event.is_marked() {
                     break;
                 }
-                cx.wait(&LatchWait::new(&event.slot), NEVER, reason());
+                cx.wait(&LatchWait::new(&event.latch), NEVER, reason());
             }
         });
         for other in others {
@@ -154,25 +154,25 @@ fn models_slot_two_notifiers_and_a_reset() {
     });
 }
 
-/// Two threads share the memory of the latch. One sets it, the other gives up or takes what came. The second of them
+/// Two threads share the memory of the latch. One sets it, the other gives up or takes the value. The second of them
 /// then owns all of the memory.
 #[test]
-fn models_slot_told_or_given_up() {
-    explore("slot, told or given up", None, || {
+fn models_latch_second_of_set_and_give_up_owns_the_memory() {
+    explore("latch, set against give_up", None, || {
         let event = Event::new();
-        // In place of freeing it: loom sees if anything of the other's comes after.
+        // Stands for freeing the memory: loom reports an access of the other thread that comes later.
         let other = spawn(&event, |event| {
             event.value.set(event.value.get() + 1);
-            if !event.slot.set() {
-                event.mine.set(event.mine.get() + 1);
+            if !event.latch.set() {
+                event.memory.set(event.memory.get() + 1);
             }
         });
-        event.mine.set(1);
-        if !event.slot.give_up() {
+        event.memory.set(1);
+        if !event.latch.give_up() {
             assert_eq!(event.value.get(), 1);
-            event.mine.set(event.mine.get() + 1);
+            event.memory.set(event.memory.get() + 1);
         }
         other.join().unwrap();
-        assert_eq!(event.mine.get(), 2, "one of the two was the second");
+        assert_eq!(event.memory.get(), 2, "one of the two was the second");
     });
 }

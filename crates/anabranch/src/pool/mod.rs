@@ -17,6 +17,8 @@ pub(crate) mod handle;
 #[cfg(not(loom))]
 pub(crate) mod hazard;
 #[cfg(not(loom))]
+mod heartbeat;
+#[cfg(not(loom))]
 pub(crate) mod join_wait;
 #[cfg(not(loom))]
 mod main_loop;
@@ -30,6 +32,8 @@ pub(crate) mod stats;
 pub(crate) mod status;
 #[cfg(not(loom))]
 mod steal;
+#[cfg(not(loom))]
+mod steal_backoff;
 #[cfg(not(loom))]
 pub(crate) mod sysmon;
 #[cfg(not(loom))]

@@ -16,7 +16,7 @@ const MAX_HOPS: usize = 16;
 
 /// How often the heartbeat worker looks again after a request: long enough for a worker that forks every few
 /// nanoseconds.
-const LOOKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
+const CHECKS_AFTER_REQUEST: usize = if cfg!(shuttle) { 2 } else { 20 };
 
 /// What thieves take.
 impl Worker {
@@ -119,7 +119,7 @@ impl Registry {
         if !has_requested {
             return false;
         }
-        let is_answered = (0..LOOKS_AFTER_REQUEST).any(|_| {
+        let is_answered = (0..CHECKS_AFTER_REQUEST).any(|_| {
             hint::spin_loop();
             self.has_published_work()
         });

@@ -7,8 +7,8 @@ use crate::{
 use std::io;
 
 impl Registry {
-    /// Starts the thread of a worker entry. The thread sends whether its start handler returned. Without `started` it is
-    /// a spare.
+    /// Starts the thread of a worker entry. The thread sends whether its start handler returned. Without `started` it
+    /// is a spare.
     pub(crate) fn start_thread(&self, worker: &Worker, started: Option<mpsc::Sender<bool>>) -> io::Result<()> {
         let registry = self.shared();
         let index = worker.index;

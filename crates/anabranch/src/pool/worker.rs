@@ -3,8 +3,8 @@
 
 use crate::{
     fiber::{
-        fiber::Fiber, kick::Kick, limits::Limits, ready::Inbox, ready_queue::ReadyQueue, run_queue::RunQueue,
-        stack::pool::StackPool, status::FiberStatus, task::Job, task_alloc::OwnStore,
+        fiber::Fiber, kick::Kick, limits::Limits, own_store::OwnStore, ready::Inbox, ready_queue::ReadyQueue,
+        run_queue::RunQueue, stack::pool::StackPool, status::FiberStatus, task::Job,
     },
     fork::{
         frame::{Frame, Lineage, Running},

@@ -81,8 +81,8 @@ pub async fn wait_writable_async<M, E>(end: &mut At<Duplex<M>, E>) {
     wait_async_for(Writable::new(end)).await;
 }
 
-/// The wait for room for a message, as an operation. Made by the method `writable` of an endpoint whose messages may have to wait for
-/// it.
+/// The wait for room for a message, as an operation. Made by the method `writable` of an endpoint whose messages may
+/// have to wait for it.
 ///
 /// It is done when there is room, or when the other side is gone: then a send does not wait.
 pub struct Writable<'a, M> {

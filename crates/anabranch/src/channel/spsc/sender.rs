@@ -1,6 +1,6 @@
 //! The sender of a stream, and its wait for room.
 
-use super::{receiver::Receiver, room::Reserving};
+use super::{receiver::Receiver, reserving::Reserving};
 use crate::{
     channel::{
         Closed, ClosedError, PushError, SendAllError, SendError, SendTimeoutError, TrySendError,
@@ -8,7 +8,7 @@ use crate::{
     },
     cx::{
         Cx,
-        attempt::{Attempt, wait_again_for, wait_async_for, wait_long_for, wait_within},
+        attempt::{Attempt, wait_again_for, wait_async_for, wait_within, wait_without_deadline},
         limit::timed,
     },
     time::NEVER,
@@ -146,7 +146,7 @@ impl<T> Sender<T> {
             match self.producer.push_all(values) {
                 Ok(()) => {}
                 Err(PushError::Closed) => return Err(SendAllError::Closed),
-                Err(PushError::Full) => wait_long_for(cx, &Reserving::new(&mut self.producer), reason)??,
+                Err(PushError::Full) => wait_without_deadline(cx, &Reserving::new(&mut self.producer), reason)??,
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ impl<T> Sender<T> {
 
     /// Returns the send as an operation, for [`Select`](crate::channel::Select) and [`select!`](crate::select).
     pub fn sending(&mut self, value: T) -> Sending<'_, T> {
-        Sending { room: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
+        Sending { reserving: Reserving::new(&mut self.producer), value: Cell::new(Some(value)) }
     }
 
     /// Closes the stream: values sent before can still be received, and nothing can be sent any more.
@@ -200,7 +200,7 @@ impl<T> Sender<T> {
 
 /// Sending into a stream, as an operation. Made by [`Sender::sending`].
 pub struct Sending<'a, T> {
-    room: Reserving<'a, T>,
+    reserving: Reserving<'a, T>,
     value: Cell<Option<T>>,
 }
 
@@ -217,7 +217,7 @@ impl<T> Attempt for Sending<'_, T> {
         // A selection may repeat an attempt that has succeeded.
         let Some(value) = self.value.take() else { return Some(Ok(())) };
         // SAFETY: an operation is not `Sync`, so only its owner gets here, and the reference ends with the call.
-        match unsafe { self.room.producer() }.push(value) {
+        match unsafe { self.reserving.producer() }.push(value) {
             Ok(()) => Some(Ok(())),
             Err((PushError::Closed, value)) => Some(Err(ClosedError(value))),
             Err((PushError::Full, value)) => {
@@ -228,7 +228,7 @@ impl<T> Attempt for Sending<'_, T> {
     }
 
     fn before_spin(&self) {
-        self.room.before_spin();
+        self.reserving.before_spin();
     }
 }
 
@@ -236,12 +236,12 @@ impl<T> Attempt for Sending<'_, T> {
 unsafe impl<T> Waitable for Sending<'_, T> {
     unsafe fn register(&self, waiter: *const Waiter, ticket: u32) -> bool {
         // SAFETY: the caller keeps the waiter armed and alive, and this object in place, until `unregister`.
-        unsafe { self.room.register(waiter, ticket) }
+        unsafe { self.reserving.register(waiter, ticket) }
     }
 
     unsafe fn unregister(&self, is_selected: bool) {
         // SAFETY: the caller has registered here, and its wait has ended.
-        unsafe { self.room.unregister(is_selected) }
+        unsafe { self.reserving.unregister(is_selected) }
     }
 }
 
