@@ -69,7 +69,7 @@ impl BlockingThread {
         if let Some(registry) = home.registry()
             && registry.pool_threads.is_first_run_on_fiber()
         {
-            registry.pool_threads.tell(&Hazard {
+            registry.pool_threads.report_hazard(&Hazard {
                 kind: HazardKind::RunOnFiber,
                 fiber: fiber.card().name(),
                 worker: home.index,

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_panics_leaves_nothing_queued() {
+    fn panic_in_register_leaves_nothing_queued() {
         let panics = || with(|spot| spot.panics_first = true);
         check(spots(Spot::default(), panics()), None, false);
         check(spots(panics(), Spot::default()), None, false);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_panics_when_it_is_left_does_not_keep_the_others_queued() {
+    fn panic_in_unregister_leaves_nothing_queued() {
         let panics = || with(|spot| spot.panics_last = true);
         check(spots(panics(), with(|spot| spot.ends_wait = true)), Some(3), false);
         check([Spot::default(), panics(), Spot::default(), with(|spot| spot.refuses = true)], None, false);

@@ -74,7 +74,7 @@ mod tests {
     /// `answer` goes from the kick to the struct that it is a field of, so the pointer has to be valid for the whole
     /// struct.
     #[test]
-    fn a_hail_leads_to_what_it_is_a_field_of() {
+    fn kick_leads_to_its_fiber() {
         let inbox = Inbox::new();
         let wholes = [(); 3].map(|()| Whole { count: Cell::new(0), kick: Kick::new() });
         for _ in 0..2 {

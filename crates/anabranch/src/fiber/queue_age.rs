@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_for_long_is_overdue() {
+    fn old_entry_is_overdue() {
         let overdue = QueueAge::new();
         assert!(!overdue.is_overdue(0, 100));
         assert!(!overdue.is_overdue(0, 100 + AGE_LIMIT - 1));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_is_not() {
+    fn moving_queue_is_not_overdue() {
         let overdue = QueueAge::new();
         assert!((0..100).all(|n| !overdue.is_overdue(n, n * AGE_LIMIT)));
         overdue.is_overdue(100, 0);

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_or_posted_is_there_to_be_taken() {
+    fn requested_and_injected_entries_may_be_stolen_at_once() {
         let (victim, thief) = (RunQueue::new(Fence::Symmetric), RunQueue::new(Fence::Symmetric));
         // SAFETY: this thread is the owner of both.
         unsafe {
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thief_goes_through_its_loot_in_order() {
+    fn thief_takes_stolen_entries_oldest_first() {
         let (victim, thief) = (filled(8), filled(0));
         // SAFETY: one thread has both.
         let taken = unsafe { [victim.steal(&thief), thief.take_newest(), thief.take_newest(), thief.take_newest()] };
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_robbed_back_lies_beside_what_was_left() {
+    fn entries_stolen_back_are_adjacent_to_the_rest() {
         let (victim, thief) = (filled(16), filled(0));
         // SAFETY: one thread has both.
         unsafe {
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_takes_the_oldest_where_no_thief_does() {
+    fn owner_takes_the_oldest_if_no_thief_does() {
         let (victim, thief) = (filled(8), filled(0));
         // SAFETY: one thread has both.
         unsafe {

@@ -424,7 +424,7 @@ mod tests {
 
     /// The owner and another thread free blocks, before the owner has left and afterwards. For Miri.
     #[test]
-    fn blocks_of_a_page_that_has_room_again_are_taken() {
+    fn freed_blocks_are_reused() {
         const LAYOUT: Layout = Layout::new::<[u64; 32]>();
         let store = Store::new();
         let take = || {

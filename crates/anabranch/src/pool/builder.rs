@@ -116,13 +116,14 @@ impl Builder {
     /// ```
     /// use std::{sync::mpsc, time::Duration};
     ///
-    /// let (tell, told) = mpsc::channel();
-    /// let pool = anabranch::Pool::builder().threads(1).on_hazard(move |hazard| _ = tell.send(hazard.kind())).build()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let on_hazard = move |hazard: &anabranch::Hazard| _ = sender.send(hazard.kind());
+    /// let pool = anabranch::Pool::builder().threads(1).on_hazard(on_hazard).build()?;
     /// pool.run(|cx| {
     ///     let fiber = pool.spawn(|_| anabranch::run(|cx| cx.sleep(Duration::from_millis(1))));
     ///     fiber.join(cx).unwrap().unwrap();
     /// });
-    /// assert_eq!(told.recv(), Ok(anabranch::HazardKind::RunOnFiber));
+    /// assert_eq!(receiver.recv(), Ok(anabranch::HazardKind::RunOnFiber));
     /// # Ok::<(), anabranch::BuildError>(())
     /// ```
     pub fn on_hazard(mut self, handler: impl Fn(&Hazard) + Send + Sync + 'static) -> Self {
@@ -382,7 +383,7 @@ mod tests {
     use std::ffi::OsStr;
 
     #[test]
-    fn the_variable_is_a_whole_number_of_at_least_one() {
+    fn thread_count_variable_is_a_positive_integer() {
         assert_eq!(default_threads(Some(OsStr::new(" 3 "))).unwrap(), 3);
         assert!(default_threads(None).unwrap() >= 1);
         assert_eq!(default_threads(Some(OsStr::new(""))).unwrap(), default_threads(None).unwrap());

@@ -156,14 +156,14 @@ mod tests {
     };
 
     #[test]
-    fn a_blocked_thread_is_told_from_one_that_runs() {
-        let (tell, told) = mpsc::channel();
+    fn blocked_thread_is_distinguished_from_a_running_one() {
+        let (sender, receiver) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let blocked = thread::spawn(move || {
-            tell.send(crate::sys::thread::number_of_current()).unwrap();
+            sender.send(crate::sys::thread::number_of_current()).unwrap();
             let _ = woken.recv();
         });
-        let id = told.recv().unwrap();
+        let id = receiver.recv().unwrap();
         // The thread may also be asleep for a moment on its way there.
         loop {
             let before = cpu_clock(id).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_thread_that_does_not_exist_nothing_is_said() {
+    fn missing_thread_has_no_clock() {
         assert_eq!(cpu_clock(u32::MAX >> 4), None);
         assert_eq!(is_asleep(u32::MAX >> 4), None);
     }

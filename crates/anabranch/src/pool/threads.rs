@@ -164,7 +164,7 @@ impl Threads {
 
     /// Reports a hazard. Does not unwind, because callers are in the middle of a wait. The handler must not begin such
     /// a wait again.
-    pub(crate) fn tell(&self, hazard: &Hazard) {
+    pub(crate) fn report_hazard(&self, hazard: &Hazard) {
         debug_assert!(hazard.others > 0 || hazard.kind == HazardKind::RunOnFiber);
         match &self.config.on_hazard {
             Some(handler) => {

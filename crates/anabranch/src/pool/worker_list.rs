@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_are_not_listed_are_passed_over() {
+    fn unlisted_entries_are_skipped() {
         let entries = WorkerList::new();
         for _ in 0..300 {
             entries.add(|index| index);

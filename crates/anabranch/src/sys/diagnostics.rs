@@ -99,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_name_of_the_library_and_an_end() {
+    fn line_has_a_prefix_and_a_newline() {
         assert_eq!(text(format_args!("{} of {}", 3, "four")), "anabranch: 3 of four\n");
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_cut_off() {
+    fn long_line_is_truncated() {
         let room = CAPACITY - "anabranch: ".len() - CUT.len() - 1;
         let (long, longest) = ("x".repeat(room), "x".repeat(room + 1));
         assert_eq!(text(format_args!("{long}")), format!("anabranch: {long}\n"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_formatted_harms_nobody() {
+    fn failing_formatter_does_not_panic() {
         struct Broken;
         impl fmt::Display for Broken {
             fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -139,7 +139,7 @@ mod tests {
     use std::{sync::Arc, thread, time::Instant};
 
     #[test]
-    fn a_token_left_before_the_wait_is_not_lost() {
+    fn token_before_the_wait_is_kept() {
         let parker = Parker::new();
         parker.unpark();
         parker.unpark();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_thread_is_woken() {
+    fn unpark_wakes_a_parked_thread() {
         let parker = Arc::new(Parker::new());
         let waiter = thread::spawn({
             let parker = Arc::clone(&parker);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_wait_gives_up() {
+    fn timed_wait_ends() {
         let parker = Parker::new();
         let start = Instant::now();
         assert!(!parker.park_timeout(Duration::from_millis(15)));

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn to_wait_for_a_thread_that_stands_still_takes_little_of_the_core() {
+    fn waiting_for_a_stalled_owner_takes_little_cpu_time() {
         let is_pending = AtomicBool::new(true);
         let waited = thread::scope(|s| {
             let waits = s.spawn(|| {

@@ -260,7 +260,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn the_system_clock_says_how_long_to_park() {
+    fn system_clock_bounds_the_park() {
         let clock = Clock::system();
         let start = clock.tick();
         assert_eq!(clock.park_bound(start), Some(Duration::ZERO));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clocks_of_the_system_count_from_one_origin() {
+    fn system_clocks_share_an_origin() {
         let early = Clock::system().tick();
         thread::sleep(Duration::from_millis(1));
         let late = Clock::system().tick();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manual_clock_moves_by_hand_only() {
+    fn manual_clock_moves_only_when_advanced() {
         let manual = ManualClock::new();
         let clock = manual.clock();
         let deadline = clock.tick_after(2 * SECOND);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manual_clock_never_comes_to_never() {
+    fn manual_clock_saturates_below_never() {
         let manual = ManualClock::new();
         manual.advance(Duration::MAX);
         manual.advance(SECOND);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_and_instants_are_the_same_time() {
+    fn ticks_match_instants() {
         let manual = ManualClock::new();
         manual.advance(3 * SECOND);
         for clock in [manual.clock(), Clock::system()] {

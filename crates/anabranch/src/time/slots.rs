@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_numbered_without_gaps_and_used_again() {
+    fn slots_are_numbered_without_gaps_and_reused() {
         let (mut slots, numbers) = filled(3 * CHUNK);
         assert_eq!(numbers, (0..3 * CHUNK as u32).collect::<Vec<_>>());
         let freed = [5, 700, 300, 6];
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_chunk_with_room_is_filled_first() {
+    fn lowest_chunk_with_free_slots_is_filled_first() {
         let (mut slots, _) = filled(4 * CHUNK);
         // The chunk of the first freed slot takes over. Of the others the lowest is next.
         for number in [2, 3, 1].map(|chunk| chunk * CHUNK as u32) {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_chunk_gives_its_memory_back() {
+    fn empty_chunk_frees_its_memory() {
         let (mut slots, numbers) = filled(100 * CHUNK);
         let full = slots.memory();
         let (last, others) = numbers.split_last().unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_not_allocated_again_for_each_timer() {
+    fn chunk_is_not_reallocated_for_each_timer() {
         let (mut slots, _) = filled(CHUNK);
         let alone = slots.take(0, 1);
         let before = slots.memory();

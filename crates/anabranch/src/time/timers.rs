@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_that_are_due_together_are_found() {
+    fn last_deadline_within_finds_timers_due_together() {
         let mut timers = Timers::new();
         assert_eq!(timers.last_deadline_within(10), None);
         timers.insert(100, 0);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_key_removes_nothing() {
+    fn stale_key_removes_nothing() {
         let mut timers = Timers::new();
         let fired = timers.insert(1, 1);
         let removed = timers.insert(2, 2);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_without_an_end_can_be_removed_and_comes_last() {
+    fn timer_at_never_comes_last_and_can_be_removed() {
         let mut timers = Timers::new();
         let keys = [0, 1, 2, 3, 4].map(|i| timers.insert(NEVER, i));
         timers.insert(NEVER - 1, 5);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_given_back() {
+    fn memory_is_freed() {
         let mut timers = Timers::new();
         let keys: Vec<_> = (0..100_000).map(|i| timers.insert(i, i)).collect();
         let full = timers.memory();
@@ -423,7 +423,7 @@ mod tests {
 
         /// In some of the cases the numbers of order and of generation overflow.
         #[test]
-        fn timers_do_what_a_sorted_map_does(steps in steps(), left in prop_oneof![Just(u32::MAX), 0..2000_u32]) {
+        fn timers_match_a_sorted_map(steps in steps(), left in prop_oneof![Just(u32::MAX), 0..2000_u32]) {
             let mut timers = Timers::new();
             (timers.order, timers.generation) = (u32::MAX - left, u32::MAX - left);
             let mut model = BTreeMap::new();

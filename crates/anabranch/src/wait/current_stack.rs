@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_stack_is_the_same_stack() {
+    fn pinned_stack_is_the_same_stack() {
         let fiber = 0usize;
         let stack = Stack::of((&raw const fiber).cast());
         stack.make_current();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wait_that_is_interrupted_is_apart_from_all_others() {
+    fn interrupted_waits_are_apart_from_each_other() {
         apart(|| {
             let first = Stack::current();
             assert!(!first.is_same_as(Stack::THREAD) && first.fiber().is_none());

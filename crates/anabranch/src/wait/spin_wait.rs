@@ -57,7 +57,7 @@ mod tests {
     use super::{SHARED, SpinWait};
 
     #[test]
-    fn who_shares_a_core_lets_others_run_and_looks_now_and_then() {
+    fn spin_on_a_shared_core_yields_and_checks() {
         let spin_wait = SpinWait::new();
         assert!(!spin_wait.is_sharing());
         spin_wait.record_futile_spin();

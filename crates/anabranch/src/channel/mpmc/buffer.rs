@@ -239,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_buffer_is_a_queue(steps in proptest::collection::vec(0..6_u8, 0..300)) {
+        fn buffer_matches_a_queue(steps in proptest::collection::vec(0..6_u8, 0..300)) {
             for capacity in [None, Some(0), Some(1), Some(7), Some(128)] {
                 let capacity = capacity.filter(|&capacity| capacity > 0);
                 check(capacity, &steps, Box::new);

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fiber_lets_others_run_the_sooner_the_more_values_wait() {
+    fn fiber_yields_sooner_with_more_queued_values() {
         let on_a_fiber = spawn(|cx| [0, 200, 300, 1000, 100_000].map(|waiting| left(cx, waiting)));
         assert_eq!(run(|cx| on_a_fiber.join(cx)).unwrap(), [99, 99, 98, 96, 92]);
         // On a thread there is no other fiber that it would let run.

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_where_it_was_left() {
+    fn context_resumes_where_it_was_left() {
         #[inline(never)]
         fn leave(exit: &Exit, depth: u32, left: Left) -> (Resume, f64) {
             // Registers of all kinds are in use around the switch.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_returns_leaves_for_good() {
+    fn returned_function_leaves_for_good() {
         in_context(
             |exit| assert_eq!(exit.suspend(Left::Suspended), Resume::GoOn),
             |context| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_never_ran_is_dropped() {
+    fn function_that_never_ran_is_dropped() {
         let kept = Rc::new(());
         let held = Rc::clone(&kept);
         in_context(move |_| drop(held), |_| assert_eq!(Rc::strong_count(&kept), 2));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_interleave_and_panics_inside_are_caught_inside() {
+    fn contexts_interleave_and_catch_their_panics() {
         let mut pool = StackPool::new(StackConfig::default()).unwrap();
         let mut contexts: Vec<_> = (0..3)
             .map(|number: u64| {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_walks_up_the_stack_comes_to_its_end() {
+    fn backtrace_ends_at_the_base_of_the_stack() {
         let body = |exit: &Exit| {
             let trace = Backtrace::force_capture().to_string();
             assert!(trace.contains("whoever_walks_up"), "{trace}");

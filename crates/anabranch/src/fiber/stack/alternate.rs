@@ -94,7 +94,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn a_thread_that_has_one_keeps_it() {
+    fn existing_signal_stack_is_kept() {
         thread::spawn(|| {
             let before = current();
             assert_eq!(before.ss_flags & libc::SS_DISABLE, 0, "the standard library has given one to this thread");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_has_none_gets_one_and_loses_it_in_the_end() {
+    fn missing_signal_stack_is_added_and_removed() {
         thread::spawn(|| {
             let before = current();
             let none = stack_t(0..1 << 20, libc::SS_DISABLE);

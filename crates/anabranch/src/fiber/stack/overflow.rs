@@ -239,8 +239,8 @@ mod tests {
     }
 
     #[test]
-    fn a_fiber_that_overflows_its_stack_is_named() {
-        const NAME: &str = "a_fiber_that_overflows_its_stack_is_named";
+    fn overflowing_fiber_is_named() {
+        const NAME: &str = "overflowing_fiber_is_named";
         let Some(case) = child::case() else {
             for (case, fiber) in
                 [("named", "fiber `crawler`"), ("unnamed", "a fiber"), ("protected", "fiber `crawler`")]
@@ -265,7 +265,7 @@ mod tests {
 
     #[cfg(target_pointer_width = "64")]
     #[test]
-    fn a_large_frame_of_c_does_not_reach_another_fiber() {
+    fn large_c_frame_does_not_reach_another_fiber() {
         let usual = StackConfig::default().guard_size;
         let cases: [(&str, usize, fn()); 3] = [
             ("137", usual, leap::<{ 137 << 10 }>),
@@ -275,7 +275,7 @@ mod tests {
         let Some(case) = child::case() else {
             for (case, ..) in cases {
                 for case in [case.to_owned(), format!("{case} protected")] {
-                    let child = run("a_large_frame_of_c_does_not_reach_another_fiber", &case);
+                    let child = run("large_c_frame_does_not_reach_another_fiber", &case);
                     assert_says(&child, &[libc::SIGABRT], "the stack of fiber `foreign` overflowed");
                 }
             }
@@ -288,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_the_library_did_not_start_can_report_an_overflow() {
+    fn foreign_thread_reports_an_overflow() {
         extern "C" fn start(_: *mut libc::c_void) -> *mut libc::c_void {
             ensure_alternate_stack().unwrap();
             in_fiber(Some("guest"), false, || _ = recurse(0));
             ptr::null_mut()
         }
         let Some(_) = child::case() else {
-            let child = run("a_thread_that_the_library_did_not_start_can_report_an_overflow", "foreign");
+            let child = run("foreign_thread_reports_an_overflow", "foreign");
             return assert_says(&child, &[libc::SIGABRT], "the stack of fiber `guest` overflowed");
         };
         // SAFETY: `start` has the signature of a thread's start function, and `thread` is live and may be written.
@@ -307,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_overflows_its_own_stack_is_reported_by_the_standard_library() {
-        const NAME: &str = "a_thread_that_overflows_its_own_stack_is_reported_by_the_standard_library";
+    fn std_reports_overflow_of_a_thread_stack() {
+        const NAME: &str = "std_reports_overflow_of_a_thread_stack";
         let Some(_) = child::case() else {
             let child = run(NAME, "thread");
             assert_says(&child, &[libc::SIGABRT], "thread 'deep' ");
@@ -320,10 +320,10 @@ mod tests {
     }
 
     #[test]
-    fn a_wild_pointer_is_no_overflow() {
+    fn wild_pointer_is_no_overflow() {
         let Some(case) = child::case() else {
             for case in ["in a fiber", "outside", "without a handler"] {
-                let child = run("a_wild_pointer_is_no_overflow", case);
+                let child = run("wild_pointer_is_no_overflow", case);
                 child::assert_killed(&child, &FAULTS);
                 assert_no_word(&child);
             }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handler_that_was_there_before_gets_all_other_faults() {
+    fn earlier_handler_receives_other_faults() {
         extern "C" fn plain(signal: libc::c_int) {
             // SAFETY: `_exit` has no preconditions.
             unsafe { libc::_exit(if FAULTS.contains(&signal) { 41 } else { 1 }) }
@@ -359,7 +359,7 @@ mod tests {
         }
         let Some(case) = child::case() else {
             for (case, code) in [("plain", 41), ("with info", 42)] {
-                let child = run("the_handler_that_was_there_before_gets_all_other_faults", case);
+                let child = run("earlier_handler_receives_other_faults", case);
                 assert_eq!(child.status.code(), Some(code), "{}", child::error_text(&child));
                 assert_no_word(&child);
             }
@@ -373,9 +373,9 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_somebody_sent_does_what_it_did_before() {
+    fn sent_signal_keeps_its_effect() {
         let Some(case) = child::case() else {
-            let name = "a_signal_that_somebody_sent_does_what_it_did_before";
+            let name = "sent_signal_keeps_its_effect";
             child::assert_killed(&run(name, "default"), &[libc::SIGSEGV]);
             return assert_says(&run(name, "ignored"), &[libc::SIGABRT], "the stack of fiber `after` overflowed");
         };

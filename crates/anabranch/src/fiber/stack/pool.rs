@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_back_last_is_taken_first() {
+    fn last_returned_stack_is_taken_first() {
         let mut pool = StackPool::new(StackConfig { stack_size: 256 << 10, ..StackConfig::default() }).unwrap();
         let stacks: Vec<_> = (0..20).map(|_| pool.take().unwrap()).collect();
         let bases: Vec<_> = stacks.iter().map(Stack::base).collect();
@@ -213,7 +213,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn stacks_that_lie_deep_lose_their_memory_and_keep_their_guards() {
+    fn deep_idle_stacks_lose_memory_and_keep_guards() {
         for without_guard_markers in [false, true] {
             let mut pool = pool(3, 5, without_guard_markers);
             let stacks: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
@@ -249,7 +249,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn taking_and_giving_back_in_turn_keeps_the_memory() {
+    fn reused_stack_keeps_its_memory() {
         let mut pool = pool(0, 0, false);
         let stacks: Vec<_> = (0..300).map(|_| pool.take().unwrap()).collect();
         give_all_back(&mut pool, stacks);
@@ -274,9 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_does_not_end_before_its_fibers() {
+    fn stack_pool_outlives_its_stacks() {
         let Some(_) = child::case() else {
-            let child = child::run("fiber::stack::pool::tests::a_pool_does_not_end_before_its_fibers", "drop");
+            let child = child::run("fiber::stack::pool::tests::stack_pool_outlives_its_stacks", "drop");
             child::assert_killed(&child, &[libc::SIGABRT]);
             let text = child::error_text(&child);
             return assert!(text.contains("a worker ends while 2 of its fibers have not"), "{text}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn coroutines_run_on_stacks_one_after_the_other() {
+    fn stack_is_reused_by_coroutines() {
         fn depth(n: u64) -> u64 {
             if std::hint::black_box(n) == 0 { 0 } else { 1 + depth(n - 1) }
         }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_passes_through_a_stack_which_is_as_good_as_before() {
+    fn stack_is_reusable_after_a_panic() {
         let mut pool = pool(1, 1, false);
         let mut fiber = Coroutine::<(), (), (), _>::with_stack(pool.take().unwrap(), |_, ()| {
             std::panic::resume_unwind(Box::new(7))

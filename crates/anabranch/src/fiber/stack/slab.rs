@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_lies_below_every_stack_and_nothing_else_is_guarded() {
+    fn guard_pages_are_exactly_below_stacks() {
         let page = memory::page_size();
         for markers in [true, false] {
             let mut slabs = slabs(markers);
@@ -215,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_touches_a_guard_dies() {
+    fn access_to_a_guard_page_aborts() {
         for case in ["marker first", "marker last", "protection first", "protection last"] {
             let Some(case) = child::case() else {
                 child::assert_killed(
-                    &child::run("fiber::stack::slab::tests::whoever_touches_a_guard_dies", case),
+                    &child::run("fiber::stack::slab::tests::access_to_a_guard_page_aborts", case),
                     &[libc::SIGSEGV, libc::SIGBUS],
                 );
                 continue;
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_are_as_large_as_asked_for_aligned_and_apart() {
+    fn stacks_have_the_requested_size_and_alignment() {
         let page = memory::page_size();
         for (asked, least) in [(0, MIN_STACK_SIZE), (1, MIN_STACK_SIZE), (10_000, 10_000), (64 * KIB, 64 * KIB)] {
             let mut slabs = Slabs::new(asked, 64 * KIB, true).unwrap();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn guards_are_as_large_as_asked_for() {
+    fn guards_have_the_requested_size() {
         let page = memory::page_size();
         for (asked, expected) in [(0, page), (1, page), (3 * page, 3 * page), (2 << 20, 2 << 20)] {
             let mut slabs = Slabs::new(64 * KIB, asked, true).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_that_fits_nowhere_is_refused() {
+    fn oversized_stack_is_an_error() {
         for size in [usize::MAX, isize::MAX as usize, usize::MAX - DEFAULT_GUARD_SIZE] {
             let error = Slabs::new(size, DEFAULT_GUARD_SIZE, true).unwrap_err();
             assert!(matches!(error, StackError::TooLarge(bytes) if bytes == size), "{error}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_guarded_by_protection_leave_mappings_to_the_program() {
+    fn protected_stacks_leave_mappings_to_the_program() {
         static MAPPINGS: Mappings = Mappings::new(80);
         let slabs = || Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         let (mut one, mut other) = (slabs(), slabs());
@@ -314,7 +314,7 @@ mod tests {
 
     #[cfg(target_pointer_width = "64")]
     #[test]
-    fn a_guard_that_is_refused_books_nothing() {
+    fn refused_guard_is_not_counted() {
         static MAPPINGS: Mappings = Mappings::new(80);
         let mut slabs = Slabs::with_mappings(64 * KIB, 64 * KIB, false, &MAPPINGS).unwrap();
         slabs.cut().unwrap();
