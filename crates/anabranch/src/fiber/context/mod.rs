@@ -134,7 +134,7 @@ mod tests {
     fn backtrace_ends_at_the_base_of_the_stack() {
         let body = |exit: &Exit| {
             let trace = Backtrace::force_capture().to_string();
-            assert!(trace.contains("whoever_walks_up"), "{trace}");
+            assert!(trace.contains("backtrace_ends_at_the_base"), "{trace}");
             assert!(trace.lines().count() < 200, "{trace}");
             exit.suspend(Left::Idle);
         };
