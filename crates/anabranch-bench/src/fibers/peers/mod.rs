@@ -71,6 +71,12 @@ pub trait Peer: 'static {
         unsuited()
     }
 
+    /// Runs two fibers on a worker each, `times` time limits in each, in all of which the fiber waits. The fibers are in
+    /// one scope, or have no scope in common. Returns the number of time limits. `pool` has two threads.
+    fn timeouts(_: &Self::Pool, _share_a_scope: bool, _times: u64) -> Done {
+        unsuited()
+    }
+
     /// Runs a program that mostly waits. Returns the number of its steps.
     fn waits(_: &Self::Pool, _program: Program) -> Done {
         unsuited()
